@@ -1,0 +1,54 @@
+/// The media type of a body (RFC 9110 §8.3.1): type, subtype and charset.
+public struct MediaType: Sendable, Hashable, CustomStringConvertible {
+    /// The type, in lower case: `text` in `text/html`.
+    public let type: String
+    /// The subtype, in lower case: `html` in `text/html`.
+    public let subtype: String
+    /// The value of the `charset` parameter, in lower case; `nil` where there is none.
+    public let charset: String?
+
+    /// Whether it is JSON: `application/json`, `text/json` or a subtype that ends in `+json` (RFC 6839 §3.1).
+    public var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
+
+    /// Reads the value of a `Content-Type` field; `nil` where it has no type and subtype.
+    ///
+    /// Of repeated `charset` parameters the first counts. Parameters that can't be read are passed over.
+    public init?(_ text: String) {
+        var parts = MediaType.split(text)[...]
+        let essence = (parts.popFirst() ?? "").split(separator: "/", omittingEmptySubsequences: false)
+        guard essence.count == 2, !essence[0].isEmpty, !essence[1].isEmpty,
+            essence.allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
+        else { return nil }
+        type = essence[0].lowercased()
+        subtype = essence[1].lowercased()
+        charset = parts.lazy.compactMap { part -> String? in
+            let pair = part.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }
+            let value = pair[1].filter { $0 != "\"" && $0 != "\\" }.lowercased()
+            return value.isEmpty ? nil : value
+        }.first
+    }
+
+    /// Type and subtype, and the charset where there is one.
+    public var description: String { "\(type)/\(subtype)" + (charset.map { "; charset=\($0)" } ?? "") }
+
+    /// The parts between semicolons, trimmed; a semicolon inside a quoted string does not part (RFC 9110 §5.6.6).
+    private static func split(_ text: String) -> [String] {
+        var parts = [""]
+        var isQuoted = false
+        var isEscaped = false
+        for character in text {
+            if character == ";", !isQuoted {
+                parts.append("")
+                continue
+            }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && character == "\\" && !isEscaped
+            parts[parts.count - 1].append(character)
+        }
+        return parts.map { part in
+            let trimmed = part.drop { $0 == " " || $0 == "\t" }
+            return String(trimmed.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+public import HTTPTypes
+public import RunwayJSON
+import Synchronization
+
+/// An answer as it came: the bytes, the head they came with, and JSON read on demand.
+///
+/// ```swift
+/// let title = raw["data"]["list"][3]["title"].string          // nil if any of it is missing
+/// let price: Int = try raw["data"]["price"].require()         // throws, and says what was found where
+/// ```
+///
+/// Nothing is parsed until it is asked for; the first look at the JSON indexes the document, once, whoever looks and
+/// from whatever task.
+public struct RawData: Sendable {
+    /// The body, with transfer and content codings undone.
+    public let bytes: [UInt8]
+    /// Status and header fields.
+    public let response: HTTPResponse
+    /// Where the answer came from.
+    public internal(set) var source: AnswerSource = .network
+
+    private let document = LazyDocument()
+
+    /// Makes raw data from a body and the head that it came with.
+    public init(_ bytes: [UInt8], response: HTTPResponse = HTTPResponse(status: .ok)) {
+        self.bytes = bytes
+        self.response = response
+    }
+
+    /// The media type that the answer names; `nil` where it names none that can be read.
+    public var mediaType: MediaType? { response.headerFields[.contentType].flatMap { MediaType($0) } }
+
+    /// The body as text, in the charset that the answer names, or UTF-8 where it names none.
+    ///
+    /// `nil` where the charset is unknown or the bytes are not text in it.
+    public var text: String? { Charset.text(bytes, in: mediaType?.charset) }
+
+    /// The root of the body as JSON.
+    ///
+    /// Where the body is not JSON, every lookup in this value is missing, and every `require` throws what is wrong with the body and
+    /// where. A body in another charset than UTF-8 is read by the charset that the answer names.
+    public var json: JSONValue {
+        document.value { [bytes] in
+            do throws(JSONError) {
+                if let charset = mediaType?.charset, charset != "utf-8", let text { return try JSONDocument(text).root }
+                return try JSONDocument(bytes).root
+            } catch {
+                return JSONValue(invalid: error)
+            }
+        }
+    }
+
+    /// A member of the root, where the body is a JSON object.
+    public subscript(key: String) -> JSONValue { json[key] }
+
+    /// An element of the root, where the body is a JSON array.
+    public subscript(index: Int) -> JSONValue { json[index] }
+}
+
+/// The index of a body, made when it is first asked for.
+private final class LazyDocument: Sendable {
+    /// Guards the root; it is held while the index is made, so that it is made once.
+    private let root = Mutex<JSONValue?>(nil)
+
+    func value(_ make: () -> JSONValue) -> JSONValue {
+        root.withLock { root in
+            if let root { return root }
+            let made = make()
+            root = made
+            return made
+        }
+    }
+}

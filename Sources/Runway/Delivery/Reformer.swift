@@ -1,0 +1,30 @@
+/// Makes what a view shows from raw data, in one pass.
+///
+/// One reformer may serve many APIs, told apart by the endpoint whose answer it is given; one API may have many reformers. The value
+/// is whatever the view takes: a dictionary of ``ViewData``, a struct, or the view itself.
+///
+/// ```swift
+/// struct PropertyListReformer: Reformer {
+///     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [ViewData] {
+///         switch endpoint {
+///         case is RentalList: rawData["result"]["items"].elements.map { … }
+///         default: throw UnknownEndpoint()
+///         }
+///     }
+/// }
+/// ```
+///
+/// `reform` runs in the isolation of its caller, which for a manager is the main actor; a reformer that makes views conforms there
+/// (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also be run off the main actor.
+public protocol Reformer<Value> {
+    /// What the reformer makes.
+    associatedtype Value
+
+    /// Makes the value.
+    ///
+    /// - Parameters:
+    ///   - rawData: The answer.
+    ///   - endpoint: The call that it answers.
+    /// - Throws: Anything; who asked for the value gets it as the ``NetworkError/underlying`` of one ``NetworkError``.
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value
+}

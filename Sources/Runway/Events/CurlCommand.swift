@@ -1,0 +1,48 @@
+import Foundation
+import HTTPTypes
+
+extension FlightRecord.Attempt {
+    /// A command line that sends this request again with curl, for any POSIX shell.
+    ///
+    /// What the layer's ``Redaction`` keeps out of records is not in it. A body that is not text, or that is
+    /// longer than a word of a command line can be, is piped into curl as Base64.
+    public var curlCommand: String {
+        var words = ["curl"]
+        if method == .head {
+            words.append("--head")
+        } else if method != .get || requestBody != nil {
+            words += ["--request", method.rawValue.shellQuoted]
+        }
+        for field in headerFields {
+            // A field without a value is written with a semicolon, or curl would remove it.
+            let text = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
+            words += ["--header", text.shellQuoted]
+        }
+        var pipe = ""
+        if let requestBody, !requestBody.isEmpty {
+            if let text = String(validating: requestBody, as: UTF8.self), !text.hasPrefix("@"), !requestBody.contains(0),
+                requestBody.count <= Self.maximumWordByteCount
+            {
+                words += ["--data-binary", text.shellQuoted]
+            } else {
+                pipe = "printf %s '\(Data(requestBody).base64EncodedString())' | base64 -d | "
+                words += ["--data-binary", "@-"]
+            }
+        }
+        // Without --globoff curl would take brackets in a query for a range of URLs.
+        words += ["--globoff", url.shellQuoted]
+        return pipe + words.joined(separator: " ")
+    }
+}
+
+extension FlightRecord.Attempt {
+    /// Linux takes words of at most 128 KiB; quoting may make four bytes of one.
+    private static let maximumWordByteCount = 32_000
+}
+
+extension String {
+    /// The text as one word of a POSIX shell: in single quotes, in which only the single quote itself is special.
+    fileprivate var shellQuoted: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,78 @@
+import Dispatch
+import Synchronization
+
+/// Carries finished flights to the sinks, off the path of the calls.
+public final class EventQueue: Sendable {
+    /// The most records that wait for slow sinks; later ones are dropped.
+    public static let maximumPendingRecords = 4096
+
+    private struct State {
+        var pending: [Flight] = []
+        var isDraining = false
+        var dropped = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let sinks: [any EventSink]
+    private let redaction: Redaction
+    /// A thread of its own: a sink that blocks must not hold one of the few threads that tasks share.
+    private let thread = DispatchQueue(label: "runway.events", qos: .utility)
+    /// Guards what waits, and whether a task carries it.
+    private let state = Mutex(State())
+
+    init(sinks: [any EventSink], redaction: Redaction) {
+        self.sinks = sinks
+        self.redaction = redaction
+    }
+
+    /// How many records were dropped because sinks were slow.
+    public var droppedRecordCount: Int { state.withLock { $0.dropped } }
+
+    /// Waits until the sinks have every record that was made so far. Cancellation does not end the wait, which is as long as
+    /// the sinks take.
+    public func flush() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.isDraining { state.waiters.append(continuation) }
+                return !state.isDraining
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    func enqueue(_ flight: Flight) {
+        if sinks.isEmpty { return }
+        let mustStart = state.withLock { state in
+            guard state.pending.count < Self.maximumPendingRecords else {
+                state.dropped += 1
+                return false
+            }
+            state.pending.append(flight)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if mustStart { thread.async { self.drain() } }
+    }
+
+    private func drain() {
+        while let batch = nextBatch() {
+            for flight in batch {
+                let record = flight.record(redaction)
+                for sink in sinks { sink.receive(record) }
+            }
+        }
+    }
+
+    /// What waits; `nil`, and the end of draining, where nothing does.
+    private func nextBatch() -> [Flight]? {
+        let (batch, waiters) = state.withLock { state in
+            defer { state.pending = [] }
+            guard state.pending.isEmpty else { return (state.pending as [Flight]?, [] as [CheckedContinuation<Void, Never>]) }
+            state.isDraining = false
+            defer { state.waiters = [] }
+            return (nil, state.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return batch
+    }
+}

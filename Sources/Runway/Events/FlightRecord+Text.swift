@@ -1,0 +1,57 @@
+import HTTPTypes
+
+extension FlightRecord: CustomStringConvertible {
+    /// One line: which call, what became of it, how long it took, and what went over the wire.
+    public var summary: String {
+        var text = "\(id) \(service) \(endpoint) \(outcome.name)"
+        switch outcome {
+        case .failed(let error): text += ": \(error)"
+        case .absorbed(let error): text += ": \(error)"
+        case .ignored(let running): text += ": \(running) flies already"
+        case .succeeded, .cancelled, .replaced, .vetoed, .queued: break
+        }
+        text += " after \(duration.text)"
+        switch attempts.count {
+        case 0: text += ", nothing sent"
+        case 1: text += ", 1 request"
+        default: text += ", \(attempts.count) requests"
+        }
+        if let byteCount = attempts.last?.responseByteCount { text += ", \(byteCount) bytes" }
+        return text
+    }
+
+    /// The summary, and a line for every request and every decision.
+    public var description: String {
+        var lines: [(elapsed: Duration, text: String)] = decisions.map {
+            ($0.elapsed, "\($0.step): \($0.decision)")
+        }
+        for attempt in attempts {
+            var text = "\(FlightStep.transporting): \(attempt.method) \(attempt.url)"
+            if let status = attempt.status { text += " → \(status.code)" }
+            if let version = attempt.httpVersion { text += " over \(version)" }
+            if let end = attempt.end { text += " in \((end - attempt.start).text)" }
+            if let failure = attempt.failure { text += " failed: \(failure)" }
+            lines.append((attempt.start, text))
+        }
+        // Swift's sort is stable: what was decided at one instant stays in order.
+        lines.sort { $0.elapsed < $1.elapsed }
+        return ([summary] + lines.map { "    +\($0.elapsed.text)  \($0.text)" }).joined(separator: "\n")
+    }
+}
+
+extension Duration {
+    /// The duration as a person reads it: in the unit that fits, with three digits.
+    public var text: String {
+        let seconds = seconds
+        let (value, unit) =
+            switch abs(seconds) {
+            case 1...: (seconds, "s")
+            case 1e-3...: (seconds * 1e3, "ms")
+            default: (seconds * 1e6, "µs")
+            }
+        if abs(value) >= 100 { return "\(Int(value.rounded())) \(unit)" }
+        let scale = abs(value) >= 10 ? 10.0 : 100.0
+        let rounded = (value * scale).rounded() / scale
+        return "\(rounded.shortestText) \(unit)"
+    }
+}

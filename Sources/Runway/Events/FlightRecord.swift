@@ -1,0 +1,76 @@
+public import struct Foundation.Date
+public import HTTPTypes
+public import ServiceContextModule
+
+/// What happened to one call: what was asked, what every stage decided and why, what went over the wire, and what became of it.
+///
+/// Secrets and bodies are out of it, as the layer's ``Redaction`` says, before anyone sees it.
+public struct FlightRecord: Sendable, Identifiable {
+    /// The number of the call in its layer.
+    public var id: FlightID
+    /// The name of the layer.
+    public var network: String
+    /// The name of the service.
+    public var service: String
+    /// The name of the endpoint.
+    public var endpoint: String
+    /// The date at which the call was asked for.
+    public var date: Date
+    /// The time from the call to its landing.
+    public var duration: Duration
+    /// The parameters as they were given, after the endpoint and interceptors completed them; common ones are not among them.
+    public var parameters: Parameters
+    /// What was decided, in order.
+    public var decisions: [Decision]
+    /// The requests that went to the transport, in order: what was really sent, and what came back.
+    public var attempts: [Attempt]
+    /// Where the answer came from; `nil` where there was none.
+    public var source: AnswerSource?
+    /// What became of the call.
+    public var outcome: FlightOutcome
+    /// The trace in which the call was made, if there is one.
+    public var traceContext: ServiceContext?
+
+    /// One decision, and when it was made.
+    public struct Decision: Sendable {
+        /// The time since the call was asked for.
+        public var elapsed: Duration
+        /// The step that decided.
+        public var step: FlightStep
+        /// What it decided.
+        public var decision: any FlightDecision
+    }
+
+    /// One request that went to the transport. A time or size that is not known is `nil`, never 0.
+    public struct Attempt: Sendable {
+        /// The method.
+        public var method: HTTPRequest.Method
+        /// The absolute URL.
+        public var url: String
+        /// The header fields that Runway sent; the transport may have added its own.
+        public var headerFields: HTTPFields
+        /// The size of the body of the request.
+        public var requestByteCount: Int?
+        /// The body of the request, where records keep bodies.
+        public var requestBody: [UInt8]?
+        /// The time from the call to the hand-over of this request to the transport.
+        public var start: Duration
+        /// The time from the call to the end of this attempt.
+        public var end: Duration?
+        /// The status of the answer.
+        public var status: HTTPResponse.Status?
+        /// The header fields of the answer.
+        public var responseHeaderFields: HTTPFields?
+        /// The size of the body of the answer, with content codings undone.
+        public var responseByteCount: Int?
+        /// The body of the answer, where records keep bodies.
+        public var responseBody: [UInt8]?
+        /// The version of HTTP, where the transport knows it.
+        public var httpVersion: String?
+        /// Why there was no answer, if there was none.
+        public var failure: String?
+    }
+
+    /// The decisions of one type, in order.
+    public func decisions<D: FlightDecision>(of type: D.Type) -> [D] { decisions.compactMap { $0.decision as? D } }
+}

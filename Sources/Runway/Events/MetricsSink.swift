@@ -1,0 +1,32 @@
+import HTTPTypes
+public import Metrics
+
+/// Makes swift-metrics of records.
+///
+/// - `runway_calls_total`: calls, by service, endpoint and outcome.
+/// - `runway_call_duration_seconds`: from the call to its landing, by service, endpoint and outcome.
+/// - `runway_requests_total`: requests that went to the transport, by service, endpoint and status (`none` without an answer).
+/// - `runway_response_bytes`: the size of answers, by service and endpoint.
+public struct MetricsSink: EventSink {
+    private let factory: any MetricsFactory
+
+    /// Makes a sink. The default factory is the one the process was bootstrapped with.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) {
+        self.factory = factory
+    }
+
+    /// Counts one record.
+    public func receive(_ record: FlightRecord) {
+        let api = [("service", record.service), ("endpoint", record.endpoint)]
+        let call = api + [("outcome", record.outcome.name)]
+        Counter(label: "runway_calls_total", dimensions: call, factory: factory).increment()
+        Timer(label: "runway_call_duration_seconds", dimensions: call, factory: factory).record(duration: record.duration)
+        for attempt in record.attempts {
+            let status = attempt.status.map { "\($0.code)" } ?? "none"
+            Counter(label: "runway_requests_total", dimensions: api + [("status", status)], factory: factory).increment()
+            if let byteCount = attempt.responseByteCount {
+                Recorder(label: "runway_response_bytes", dimensions: api, factory: factory).record(byteCount)
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+public import HTTPTypes
+public import RunwayJSON
+
+/// What is kept out of records, logs and errors: the values of secret header fields and parameters, and bodies.
+///
+/// It is applied before a sink sees a record, never after. The values are replaced by ``placeholder``.
+public struct Redaction: Sendable {
+    /// What stands in the place of a secret.
+    public static let placeholder = JSONRedaction.mask
+
+    /// Header fields whose values are secret.
+    public var headerFields: Set<HTTPField.Name>
+    /// The names of parameters and members whose values are secret, in queries, forms, and JSON.
+    public var names: JSONRedaction
+    /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
+    public var keepsBodies: Bool
+
+    /// Secrets and bodies are kept out.
+    public static let `default` = Redaction()
+
+    /// Nothing is kept out, bodies are in. For a developer's own machine.
+    public static let none = Redaction(headerFields: [], names: .none, keepsBodies: true)
+
+    /// Makes a redaction.
+    ///
+    /// - Parameters:
+    ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.
+    ///   - names: Names of parameters and members whose values are secret. The default are the common ones.
+    ///   - keepsBodies: Whether records hold bodies. The default is `false`.
+    public init(
+        headerFields: Set<HTTPField.Name> = Redaction.secretHeaderFields, names: JSONRedaction = .default,
+        keepsBodies: Bool = false
+    ) {
+        self.headerFields = headerFields
+        self.names = names
+        self.keepsBodies = keepsBodies
+    }
+
+    /// The header fields that carry credentials or signatures.
+    public static let secretHeaderFields: Set<HTTPField.Name> = Set(
+        [
+            "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-API-Key", "API-Key", "X-Auth-Token",
+            "X-Access-Token", "X-CSRF-Token", "Signature", "Runway-Digest", "Runway-Sealed-Key",
+        ].compactMap { HTTPField.Name($0) })
+}
+
+extension Redaction {
+    func redacted(_ fields: HTTPFields) -> HTTPFields {
+        guard fields.contains(where: { headerFields.contains($0.name) || Self.holdsURL($0.name) }) else { return fields }
+        return HTTPFields(
+            fields.map { field in
+                if headerFields.contains(field.name) { return HTTPField(name: field.name, value: Self.placeholder) }
+                return Self.holdsURL(field.name) ? HTTPField(name: field.name, value: redacted(url: field.value)) : field
+            })
+    }
+
+    /// Whether the value of a field is a URL, whose query is looked through like the request's own.
+    private static func holdsURL(_ name: HTTPField.Name) -> Bool {
+        name == .location || name == .contentLocation || name == .referer
+    }
+
+    func redacted(_ parameters: Parameters) -> Parameters {
+        Parameters(
+            parameters.entries.map { entry in
+                let value: ParameterValue =
+                    if isSecret(entry.name) { .string(Self.placeholder) } else { redacted(entry.value) }
+                return Parameters.Entry(entry.name, value)
+            })
+    }
+
+    private func redacted(_ value: ParameterValue) -> ParameterValue {
+        switch value {
+        case .object(let members): .object(redacted(members))
+        case .array(let elements): .array(elements.map(redacted))
+        default: value
+        }
+    }
+
+    /// Whether a parameter of this name is secret: of `user[password]` the outer and every inner name counts.
+    private func isSecret(_ name: String) -> Bool {
+        names.isSecret(name) || name.split { "[].".contains($0) }.contains { names.isSecret(String($0)) }
+    }
+
+    /// A URL with the values of secret parameters replaced, in its query and in its fragment.
+    func redacted(url: String) -> String {
+        let url = Self.withoutUserInfo(url)
+        guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return url }
+        let parts = url[url.index(after: mark)...].split(separator: "#", omittingEmptySubsequences: false)
+        return url[...mark] + parts.map(redacted(pairs:)).joined(separator: "#")
+    }
+
+    /// A URL, which need not be well formed, without the user's name and password.
+    static func withoutUserInfo(_ url: String) -> String {
+        guard let start = url.firstRange(of: "//")?.upperBound else { return url }
+        let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        return url[..<start] + placeholder + url[at...]
+    }
+
+    private func redacted(pairs: Substring) -> String {
+        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
+            let name = String(pair[..<equals]).removingPercentEncoding ?? String(pair[..<equals])
+            return isSecret(name) ? "\(pair[...equals])\(Self.placeholder)" : String(pair)
+        }.joined(separator: "&")
+    }
+
+    func redacted(_ attempt: FlightRecord.Attempt) -> FlightRecord.Attempt {
+        var attempt = attempt
+        attempt.url = redacted(url: attempt.url)
+        attempt.requestBody = attempt.requestBody.map { redacted(body: $0, attempt.headerFields[.contentType]) }
+        attempt.responseBody = attempt.responseBody.map {
+            redacted(body: $0, attempt.responseHeaderFields?[.contentType])
+        }
+        attempt.headerFields = redacted(attempt.headerFields)
+        attempt.responseHeaderFields = attempt.responseHeaderFields.map(redacted)
+        return attempt
+    }
+
+    /// A body without secrets, as far as they can be found: in JSON, whatever its media type says, and in forms.
+    private func redacted(body: [UInt8], _ contentType: String?) -> [UInt8] {
+        guard names != .none, !body.isEmpty else { return body }
+        let mediaType = contentType.flatMap { MediaType($0) }
+        if let document = try? JSONDocument(body) {
+            return Array(names.redactedText(of: document.root, maximumByteCount: .max).utf8)
+        }
+        if mediaType?.isJSON == true {
+            // JSON that can't be read, cut off for instance; a mask may be longer than the secret that it stands for.
+            return Array(names.redactedText(of: body, maximumByteCount: 16 * body.count).utf8)
+        }
+        if mediaType?.subtype == "x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) {
+            return Array(redacted(pairs: text[...]).utf8)
+        }
+        return body
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import HTTPTypes
+public import Tracing
+
+/// Makes a span of every record (swift-distributed-tracing), as a child of the span in which the call was made.
+///
+/// The span has the times of the call, an event for every request and the attributes of the OpenTelemetry conventions for HTTP
+/// clients. A transport that traces, as AsyncHTTPClient does, adds spans of its own for the requests and carries the context to
+/// the server.
+public struct TracingSink: EventSink {
+    private let tracer: any Tracer
+
+    /// Makes a sink. The default tracer is the one the process was bootstrapped with.
+    public init(tracer: any Tracer = InstrumentationSystem.tracer) {
+        self.tracer = tracer
+    }
+
+    /// Makes the span of one record.
+    public func receive(_ record: FlightRecord) {
+        let span = tracer.startSpan(
+            "\(record.service) \(record.endpoint)",
+            context: record.traceContext ?? .topLevel, ofKind: .client,
+            at: SpanInstant(record, after: .zero), function: #function, file: #fileID, line: #line)
+        span.attributes["runway.network"] = record.network
+        span.attributes["runway.flight"] = Int64(clamping: record.id.number)
+        span.attributes["runway.outcome"] = record.outcome.name
+        if let last = record.attempts.last {
+            span.attributes["http.request.method"] = last.method.rawValue
+            span.attributes["url.full"] = last.url
+            if let status = last.status { span.attributes["http.response.status_code"] = status.code }
+        }
+        for attempt in record.attempts {
+            span.addEvent(SpanEvent(name: "request", at: SpanInstant(record, after: attempt.start)))
+        }
+        if case .failed(let error) = record.outcome {
+            span.recordError(error, attributes: [:], at: SpanInstant(record, after: record.duration))
+            span.setStatus(SpanStatus(code: .error, message: "\(error)"))
+        }
+        span.end(at: SpanInstant(record, after: record.duration))
+    }
+}
+
+/// An instant of a call on the wall clock.
+private struct SpanInstant: TracerInstant {
+    let nanosecondsSinceEpoch: UInt64
+
+    init(_ record: FlightRecord, after elapsed: Duration) {
+        let seconds = record.date.timeIntervalSince1970 + elapsed.seconds
+        nanosecondsSinceEpoch = UInt64(max(0, min(seconds * 1e9, Double(UInt64.max / 2))))
+    }
+
+    static func < (lhs: SpanInstant, rhs: SpanInstant) -> Bool {
+        lhs.nanosecondsSinceEpoch < rhs.nanosecondsSinceEpoch
+    }
+}

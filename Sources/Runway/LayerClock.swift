@@ -1,0 +1,39 @@
+public import struct Foundation.Date
+
+/// The two clocks that a network layer reads: a monotonic one for waits and durations, a wall clock for dates.
+///
+/// They are apart because a person or a time server may set the wall clock at any moment; no wait may depend on it.
+/// Instants of the monotonic clock are given as the `Duration` since this value was made.
+public struct LayerClock: Sendable {
+    /// The time since this clock was made.
+    public var now: Duration { readMonotonic() }
+
+    /// The date and time of day.
+    public var date: Date { readWall() }
+
+    private let readMonotonic: @Sendable () -> Duration
+    private let readWall: @Sendable () -> Date
+    private let suspend: @Sendable (Duration) async throws -> Void
+
+    /// The system's clocks: `ContinuousClock`, which goes on while the device sleeps, and `Date`.
+    public static var system: LayerClock { LayerClock(ContinuousClock()) }
+
+    /// Makes a layer's clock from any clock, such as one that a test drives.
+    ///
+    /// - Parameters:
+    ///   - clock: The monotonic clock.
+    ///   - wall: Reads the date. The default reads the system's.
+    public init<C: Clock>(_ clock: C, wall: @escaping @Sendable () -> Date = { Date() }) where C.Duration == Duration {
+        let origin = clock.now
+        readMonotonic = { origin.duration(to: clock.now) }
+        readWall = wall
+        suspend = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+    }
+
+    /// Waits until `instant`, a duration since this clock was made.
+    ///
+    /// - Throws: `CancellationError` at once when the task is cancelled.
+    public func sleep(until instant: Duration) async throws {
+        try await suspend(instant)
+    }
+}

@@ -1,0 +1,130 @@
+extension APIManager {
+    /// Makes a call.
+    ///
+    /// The delegate is told in a later turn of the main actor, never from inside this method. What memory already holds is in
+    /// ``rawData`` when it returns.
+    ///
+    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that flies already.
+    @discardableResult
+    public func load(_ endpoint: E) -> FlightID {
+        let flight = network.makeFlight(E.self)
+        return launch(endpoint, flight)
+    }
+
+    /// Makes a call with the parameters that ``parameterSource`` gives.
+    ///
+    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that flies already.
+    @discardableResult
+    public func load() -> FlightID {
+        let flight = network.makeFlight(E.self)
+        let given = parameterSource?.endpoint(for: self)
+        if let endpoint = given as? E { return launch(endpoint, flight) }
+        let found = given.map { "gave a \(type(of: $0))" } ?? (parameterSource == nil ? "is missing" : "gave nothing")
+        fail(flight, nil, NetworkError(.invalidParameters, in: .preparing, "The manager's parameter source \(found); it needs a \(E.self)."))
+        return flight.id
+    }
+
+    private func launch(_ endpoint: E, _ flight: Flight) -> FlightID {
+        let prepared: E
+        do throws(NetworkError) {
+            guard let endpoint = try prepare(endpoint) else {
+                flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
+                flight.finish(.vetoed)
+                return flight.id
+            }
+            prepared = endpoint
+        } catch {
+            fail(flight, endpoint, error)
+            return flight.id
+        }
+        if let running = settleOverlap(of: flight) { return running }
+
+        do throws(NetworkError) {
+            let request = try network.assemble(
+                prepared, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            if let response = try network.answerImmediately(request, in: flight) {
+                let rawData = try network.checked(response, for: prepared, in: flight)
+                keep(rawData, of: prepared, flight)
+                deliver(.success(rawData), of: prepared, flight)
+            } else {
+                fly(request, for: prepared, flight)
+            }
+            for interceptor in interceptors { interceptor.apiManager(self, didTakeOff: flight.id) }
+        } catch {
+            fail(flight, prepared, error)
+        }
+        return flight.id
+    }
+
+    /// Lets the endpoint, the interceptors and the validator see the call; `nil` where an interceptor does not let it take off.
+    private func prepare(_ endpoint: E) throws(NetworkError) -> E? {
+        var candidate: any Endpoint = endpoint
+        do { try candidate.complete() } catch { throw .invalidParameters(in: .preparing, error) }
+        for interceptor in interceptors {
+            guard interceptor.apiManager(self, shouldCall: &candidate) else { return nil }
+        }
+        guard let endpoint = candidate as? E else {
+            throw NetworkError(
+                .invalidParameters, in: .preparing,
+                "An interceptor changed the \(E.self) into a \(type(of: candidate)).")
+        }
+        do {
+            try endpoint.validate()
+            try validator?.apiManager(self, validate: endpoint)
+        } catch {
+            throw .invalidParameters(in: .validating, error)
+        }
+        return endpoint
+    }
+
+    /// Applies the overlap policy. Gives the call that flies already where the new one is ignored.
+    private func settleOverlap(of flight: Flight) -> FlightID? {
+        switch overlap {
+        case .concurrent: return nil
+        case .ignoreNew:
+            guard let running = flights.filter({ $0.value.phase == .flying }).keys.min() else { return nil }
+            flight.finish(.ignored(running: running))
+            return running
+        case .cancelRunning:
+            if flights.isEmpty { return nil }
+            flight.note(CallDecision.replacedRunning(flights.count), in: .overlapping)
+            for id in flights.keys.sorted() { end(id, as: .replaced) }
+            return nil
+        }
+    }
+
+    private func fly(_ request: Request, for endpoint: E, _ flight: Flight) {
+        flights[flight.id] = Running(flight: flight, phase: .flying)
+        let task = Task { @concurrent [weak self, network] in
+            let result: Result<RawData, NetworkError>
+            do throws(NetworkError) {
+                let response = try await network.send(request, for: E.self, in: flight)
+                let rawData = try network.checked(response, for: endpoint, in: flight)
+                // Indexed here, off the main actor, and once, however many reformers read it.
+                if rawData.mediaType?.isJSON == true { _ = rawData.json }
+                result = .success(rawData)
+            } catch {
+                result = .failure(error)
+            }
+            await MainActor.run { [weak self] in
+                // Asked for here, in the turn in which it lands, and not before: a manager that went away lands nothing.
+                if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
+            }
+        }
+        box.insert(task, for: flight.id)
+    }
+
+    /// Fails a call that never took off, in the next turn.
+    private func fail(_ flight: Flight, _ endpoint: E?, _ error: NetworkError) {
+        deliver(.failure(error), of: endpoint, flight)
+    }
+
+    /// Lands what is known already, in the next turn of the main actor.
+    private func deliver(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
+        flights[flight.id] = Running(flight: flight, phase: .waitingToBeTold)
+        let task = Task { @MainActor [weak self] in
+            if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
+        }
+        box.insert(task, for: flight.id)
+    }
+}

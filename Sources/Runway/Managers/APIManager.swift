@@ -1,0 +1,98 @@
+public import HTTPTypes
+public import Observation
+
+/// The discrete object that a controller holds for one API: it makes the calls, keeps the last answer, and tells its delegate.
+///
+/// ```swift
+/// @MainActor final class ListController: APIManagerDelegate {
+///     lazy var rentals = APIManager<RentalList>(on: network, delegate: self)
+///     func filter(city: String) { rentals.load(RentalList(city: city)) }
+///     func apiManagerDidSucceed(_ manager: any APIManaging) {
+///         do { list.show(try manager.fetch(PropertyListReformer())) } catch { show(error) }
+///     }
+///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { show(error) }
+/// }
+/// ```
+///
+/// A manager that goes away cancels its flights: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
+@MainActor @Observable
+public final class APIManager<E: Endpoint>: APIManaging {
+    /// The layer that carries the calls.
+    public let network: NetworkLayer
+    /// What a second call does while the first flies. The default is the endpoint's.
+    public let overlap: OverlapPolicy
+    /// Where calls land.
+    @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
+    /// Gives the parameters of ``load()``.
+    @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
+    /// Checks parameters and answers beside the endpoint's own checks.
+    @ObservationIgnored public weak var validator: (any Validator)?
+    /// Acts on the calls of this manager, after the layer's interceptors for the endpoint.
+    @ObservationIgnored public weak var interceptor: (any Interceptor)?
+
+    /// The answer that landed last and was not cleared.
+    public var rawData: RawData? { answer?.rawData }
+    /// The error of the call that landed last; `nil` if it succeeded.
+    public internal(set) var error: NetworkError?
+    /// The call that landed last, successfully or not, with its parameters.
+    public var landedEndpoint: (any Endpoint)? { landed?.endpoint }
+    /// The number of the call that landed last.
+    public var landedFlight: FlightID? { landed?.flight }
+    /// The head of the answer that landed last.
+    public var response: HTTPResponse? { rawData?.response }
+    /// Whether a call flies.
+    public var isLoading: Bool { flights.values.contains { $0.phase == .flying } }
+    /// The endpoint that the manager calls.
+    public var endpointType: any Endpoint.Type { E.self }
+
+    /// A call of this manager that has not landed.
+    struct Running {
+        enum Phase { case flying, waitingToBeTold }
+        var flight: Flight
+        var phase: Phase
+    }
+
+    var flights: [FlightID: Running] = [:]
+    /// The last landing, successful or not.
+    var landed: (flight: FlightID, endpoint: E)?
+    /// The last answer, and the call that it answers.
+    var answer: (rawData: RawData, flight: Flight, endpoint: E)?
+    @ObservationIgnored let box = FlightBox()
+
+    /// Makes a manager.
+    ///
+    /// - Parameters:
+    ///   - network: The layer that carries the calls.
+    ///   - delegate: Where they land; held weakly.
+    ///   - overlap: What a second call does while the first flies. The default, `nil`, is the endpoint's policy.
+    public init(on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, overlap: OverlapPolicy? = nil) {
+        self.network = network
+        self.delegate = delegate
+        self.overlap = overlap ?? E.overlap
+    }
+
+    /// Cancels one call: it lands nowhere. A call that has landed, or is of another manager, is left alone.
+    public func cancel(_ flight: FlightID) {
+        end(flight, as: .cancelled)
+    }
+
+    /// Cancels every call that has not landed.
+    public func cancelAll() {
+        for flight in flights.keys.sorted() { end(flight, as: .cancelled) }
+    }
+
+    /// Forgets the answer and the error that landed last. Calls that fly are left alone.
+    public func clear() {
+        answer = nil
+        error = nil
+        landed = nil
+    }
+
+    /// Ends a call that has not landed, without telling the delegate.
+    func end(_ id: FlightID, as outcome: FlightOutcome) {
+        guard let running = flights.removeValue(forKey: id) else { return }
+        // The outcome is written first, so that what the cancelled task throws finds the record closed.
+        running.flight.finish(outcome)
+        box.cancel(id)
+    }
+}

@@ -1,0 +1,49 @@
+public import HTTPTypes
+
+/// Any ``APIManager``, whatever its endpoint: what a delegate that serves several of them is given.
+///
+/// Tell managers apart by identity: `if manager === rentals { … }`.
+@MainActor
+public protocol APIManaging: AnyObject {
+    /// The endpoint that the manager calls.
+    var endpointType: any Endpoint.Type { get }
+    /// Whether a call flies.
+    var isLoading: Bool { get }
+    /// The answer that landed last and was not cleared.
+    var rawData: RawData? { get }
+    /// The head of the answer that landed last.
+    var response: HTTPResponse? { get }
+    /// The error of the call that landed last; `nil` if it succeeded.
+    var error: NetworkError? { get }
+    /// The call that landed last, successfully or not, with its parameters.
+    var landedEndpoint: (any Endpoint)? { get }
+    /// The number of the call that landed last.
+    var landedFlight: FlightID? { get }
+
+    /// Makes a call with the parameters that the manager's source gives.
+    @discardableResult func load() -> FlightID
+    /// Cancels one call; it lands nowhere.
+    func cancel(_ flight: FlightID)
+    /// Cancels every call that flies.
+    func cancelAll()
+    /// Forgets the answer and the error that landed last.
+    func clear()
+    /// Lets a reformer make what a view shows from the answer that landed last, here and now.
+    func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
+    /// Lets a reformer make what a view shows from the answer that landed last, off the main actor.
+    func fetchConcurrently<R: Reformer & Sendable>(
+        _ reformer: R
+    ) async throws(NetworkError) -> R.Value where R.Value: Sendable
+}
+
+/// Where the calls of a manager land.
+///
+/// The manager holds it weakly and tells it on the main actor, once for every call that lands, in a turn after `load` returned. A call
+/// that the manager cancelled, replaced or ignored is not told, nor one that an interceptor vetoed or the service absorbed.
+@MainActor
+public protocol APIManagerDelegate: AnyObject {
+    /// A call landed; its answer is in the manager.
+    func apiManagerDidSucceed(_ manager: any APIManaging)
+    /// A call failed.
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError)
+}

@@ -1,0 +1,79 @@
+extension NetworkLayer {
+    /// Makes one call and waits for its answer. For callers whose next step differs from call to call: scripts, servers, tests.
+    ///
+    /// Groups and chains of calls are plain structured concurrency:
+    ///
+    /// ```swift
+    /// async let rentals = network.call(RentalList(city: city))
+    /// async let homes = network.call(NewHomesList(city: city))
+    /// let both = try await (rentals, homes)
+    /// ```
+    ///
+    /// What memory holds is returned without leaving the caller's actor. Interceptors, which belong to managers, do not see the call.
+    ///
+    /// - Throws: The one error that the call ended in; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled.
+    public func call<E: Endpoint>(_ endpoint: E) async throws(NetworkError) -> RawData {
+        let flight = makeFlight(E.self)
+        do throws(NetworkError) {
+            let endpoint = try prepared(endpoint)
+            let request = try assemble(
+                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            var response = try answerImmediately(request, in: flight)
+            if response == nil { response = try await send(request, for: E.self, in: flight) }
+            let rawData = try checked(response, for: endpoint, in: flight)
+            flight.finish(.succeeded)
+            return rawData
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+
+    /// Makes one call and gives the body of its answer part by part, as it comes in.
+    ///
+    /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the transport's own limit
+    /// on silence holds. The record of the call is closed when the body is read to its end, fails, or is let go. To stop the
+    /// transfer, let the body go or cancel the task that reads it.
+    ///
+    /// - Throws: The one error that the call ended in. What goes wrong while the body is read is thrown there, as a ``NetworkError``.
+    public func stream<E: Endpoint>(_ endpoint: E) async throws(NetworkError) -> StreamedAnswer {
+        let flight = makeFlight(E.self)
+        do throws(NetworkError) {
+            let endpoint = try prepared(endpoint)
+            let request = try assemble(endpoint, delivery: .streamed, in: flight)
+            let response = try await send(request, for: E.self, in: flight)
+            if let error = response.verdict.error(for: response.head) { throw error }
+            flight.setSource(response.source)
+            let body: BodyStream =
+                switch response.body {
+                case .whole(let rawData): BodyStream(rawData.bytes)
+                case .stream(let body): body
+                }
+            return StreamedAnswer(response: response.head, body: body.recorded(in: flight))
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+
+    /// Lets an endpoint complete and check its parameters.
+    private func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
+        var endpoint = endpoint
+        do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
+        do { try endpoint.validate() } catch { throw .invalidParameters(in: .validating, error) }
+        return endpoint
+    }
+
+    /// Turns an answer into raw data that the service and the endpoint accept.
+    func checked<E: Endpoint>(
+        _ response: Response?, for endpoint: E, in flight: Flight
+    ) throws(NetworkError) -> RawData {
+        guard let response else { throw .cancelled(in: .transporting) }
+        if let error = response.verdict.error(for: response.head) { throw error }
+        guard case .whole(var rawData) = response.body else {
+            throw NetworkError(.invalidAnswer, in: .checking, "A whole answer was asked for, and a stream came.")
+        }
+        rawData.source = response.source
+        flight.setSource(response.source)
+        do { try endpoint.validate(answer: rawData) } catch { throw .invalidAnswer(in: .checking, rawData, error) }
+        return rawData
+    }
+}

@@ -1,0 +1,44 @@
+extension NetworkLayer {
+    /// Sends a request as it is and gives the answer, whatever the service says of it.
+    ///
+    /// For what no ``Endpoint`` describes: a tool in which a person writes the request, a URL that an answer gave, a proxy. Where an
+    /// endpoint can be written, ``call(_:)`` is the better choice: it throws for an answer that is not fine, and gives raw data.
+    ///
+    /// The request passes all stages, over the service's transport and within its deadline. Nothing is added to it: not the
+    /// service's base URL, nor its common parameters and header fields, since the request may be for another place. The service's
+    /// judgement is the answer's ``Response/verdict``; one that is not fine is the outcome of the call in its record, and is not
+    /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:)``.
+    ///
+    /// - Throws: The one error of a call without an answer; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled,
+    ///   of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority.
+    public func exchange<Service: APIService>(
+        _ request: Request, with service: Service.Type
+    ) async throws(NetworkError) -> Response {
+        let flight = makeFlight(Exchange<Service>.self)
+        do throws(NetworkError) {
+            guard request.head.scheme != nil, request.head.authority != nil else {
+                throw NetworkError(.invalidParameters, in: .assembling, "The request does not say which server it is for.")
+            }
+            var answer = try answerImmediately(request, in: flight)
+            if answer == nil { answer = try await send(request, for: Exchange<Service>.self, in: flight) }
+            guard var response = answer else { throw .cancelled(in: .transporting) }
+            flight.setSource(response.source)
+            let refusal = response.verdict.error(for: response.head)
+            switch response.body {
+            case .stream(let body): response.body = .stream(body.recorded(in: flight, refusal: refusal))
+            case .whole:
+                if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }
+            }
+            return response
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+}
+
+/// Stands for the endpoint of a request that none describes, so that its record can say what it was.
+private struct Exchange<Service: APIService>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "request" }
+    var path: EndpointPath { "" }
+}

@@ -1,0 +1,22 @@
+// The first file to read: what every request passes, from the caller down to the wire.
+
+extension RequestPipeline {
+    /// The places of the pipeline, from the caller down, and the stage that stands at each.
+    ///
+    /// A place without a stage passes everything; it is the seam at which a stage of the app's own may stand.
+    static let defaultStages: [(place: StagePlace, stage: (any RequestStage)?)] = [
+        (.deadline, DeadlineStage()),  // the whole call, whatever the stages below do with the time
+        (.caching, nil),  // first of all deeds: what memory holds needs neither network nor permission
+        (.offlineQueue, nil),
+        (.coalescing, nil),
+        (.admission, nil),
+        (.retrying, nil),  // address and signature are below it: each attempt has a fresh route and a fresh nonce
+        (.authorizing, nil),
+        (.merging, nil),
+        (.redirecting, RedirectingStage()),  // every hop is routed and signed anew
+        (.compressing, nil),
+        (.routing, nil),
+        (.signing, nil),  // the last thing done on the way out, because it covers what is really sent
+        (.judging, JudgingStage()),  // the first on the way back: status 200 may say "token expired" inside
+    ]
+}

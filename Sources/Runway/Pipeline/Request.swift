@@ -1,0 +1,67 @@
+public import HTTPTypes
+
+/// A request on its way down the pipeline: the HTTP head that every Swift package shares, and a body.
+public struct Request: Sendable {
+    /// Method, scheme, authority, path with query, and header fields.
+    public var head: HTTPRequest
+    /// What is sent after the head.
+    public var body: RequestBody
+    /// How the caller wants the body of the answer.
+    public var delivery: ResponseDelivery
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - head: Method, scheme, authority, path with query, and header fields.
+    ///   - body: What is sent after the head. The default is nothing.
+    ///   - delivery: How the body of the answer is wanted. The default is whole, of at most 16 MiB.
+    public init(
+        head: HTTPRequest, body: RequestBody = .none, delivery: ResponseDelivery = .whole(maximumByteCount: 16 << 20)
+    ) {
+        self.head = head
+        self.body = body
+        self.delivery = delivery
+    }
+
+    /// The absolute URL, as text. The parts of the head that are missing are left out.
+    public var url: String {
+        "\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "")"
+    }
+}
+
+/// How the body of an answer reaches its reader.
+public enum ResponseDelivery: Sendable, Equatable {
+    /// All at once, when it is complete; an answer of more bytes fails as ``NetworkError/Kind/invalidAnswer``.
+    case whole(maximumByteCount: Int)
+    /// Part by part, as it comes in.
+    case streamed
+}
+
+/// The body of a request.
+public enum RequestBody: Sendable {
+    /// No body.
+    case none
+    /// All of it, in memory.
+    case bytes([UInt8])
+    /// A body that is produced while it is sent.
+    ///
+    /// - Parameters:
+    ///   - byteCount: Its exact length where it is known; otherwise it is sent in chunks.
+    ///   - isReplayable: Whether the stream gives the same bytes again when it is iterated again. Only such a body can be
+    ///     sent a second time, after a redirect that keeps the method or for another attempt.
+    case stream(BodyStream, byteCount: Int?, isReplayable: Bool)
+
+    /// The number of bytes, where it is known.
+    public var byteCount: Int? {
+        switch self {
+        case .none: 0
+        case .bytes(let bytes): bytes.count
+        case .stream(_, let byteCount, _): byteCount
+        }
+    }
+
+    /// Whether the body can be sent more than once.
+    public var isReplayable: Bool {
+        if case .stream(_, _, let isReplayable) = self { isReplayable } else { true }
+    }
+}

@@ -1,0 +1,80 @@
+/// The ordered chain of stages that every request of a layer passes, and the transport at its end.
+public struct RequestPipeline: Sendable {
+    /// A stage and the place that it stands at.
+    struct Link: Sendable {
+        var place: StagePlace
+        var stage: any RequestStage
+    }
+
+    /// The stages, from the caller down.
+    private(set) var links: [Link]
+
+    /// The default stages, in the order of `DefaultStages.swift`.
+    public init() {
+        links = Self.defaultStages.compactMap { place, stage in stage.map { Link(place: place, stage: $0) } }
+    }
+
+    /// The names of the stages, from the caller down.
+    public var steps: [FlightStep] { links.map(\.stage.step) }
+
+    /// Puts a stage of the app's own above a named place, and above what was put there before.
+    public mutating func insert(_ stage: any RequestStage, before place: StagePlace) {
+        let index = links.firstIndex { $0.place >= place } ?? links.endIndex
+        links.insert(Link(place: place, stage: stage), at: index)
+    }
+
+    /// Puts a stage of the app's own below a named place, and below what was put there before.
+    public mutating func insert(_ stage: any RequestStage, after place: StagePlace) {
+        let index = links.lastIndex { $0.place <= place }.map { $0 + 1 } ?? links.startIndex
+        links.insert(Link(place: place, stage: stage), at: index)
+    }
+
+    /// The answer that a stage has at once, without waiting; `nil` if the request has to fly.
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
+        for link in links {
+            switch try link.stage.answerImmediately(request, in: flight) {
+            case .answer(let response): return response
+            case .pass: continue
+            case .wait: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Sends a request through all stages to the transport.
+    func send(
+        _ request: Request, in flight: Flight, over transport: any Transport
+    ) async throws(NetworkError) -> Response {
+        try await Rest(links: links[...], transport: transport).send(request, in: flight)
+    }
+}
+
+extension RequestPipeline {
+    /// The part of the pipeline below a stage.
+    public struct Rest: Sendable {
+        let links: ArraySlice<Link>
+        let transport: any Transport
+
+        /// Sends a request through the stages below and gives the answer.
+        ///
+        /// - Throws: The error of the stage or transport that failed.
+        public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            guard let link = links.first else { return try await fly(request, in: flight) }
+            return try await link.stage.respond(
+                to: request, in: flight, next: Rest(links: links.dropFirst(), transport: transport))
+        }
+
+        /// Hands the request to the transport and keeps what is known of the attempt.
+        private func fly(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            let attempt = flight.beginAttempt(request)
+            do {
+                let response = try await transport.send(request, in: flight)
+                flight.endAttempt(attempt, with: response)
+                return response
+            } catch {
+                flight.endAttempt(attempt, failing: error)
+                throw error
+            }
+        }
+    }
+}

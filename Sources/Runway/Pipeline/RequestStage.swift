@@ -1,0 +1,44 @@
+/// One link of the chain that every request passes on its way to the transport, and every answer on its way back.
+///
+/// An implementation calls `next` no more than once at a time, and must return or throw soon after its task was cancelled.
+/// Where it keeps state, the state is shared by all flights of a layer: it must be safe to use from many tasks. What it decides
+/// it writes into the flight with ``Flight/note(_:)``. A stage does not tell delegates, and does not read a streamed body unless
+/// that is its deed: every stage says in its documentation which bodies it passes on untouched.
+///
+/// To replace the wire, write a ``Transport``. To act on the calls of one API only, write an ``Interceptor``.
+public protocol RequestStage: Sendable {
+    /// Where the stage stands, for the record.
+    var step: FlightStep { get }
+
+    /// Answers without waiting, where the stage can, before any task is made for the call.
+    ///
+    /// The pipeline asks its stages from the top until one answers or says that it has to see the request fly. The default is
+    /// ``ImmediateAnswer/wait``. The implementation must return at once: it runs in the caller's turn, often on the main actor.
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer
+
+    /// Passes the request on, or answers in its place.
+    ///
+    /// - Parameters:
+    ///   - request: What the stage above wants sent.
+    ///   - flight: The call that it is part of.
+    ///   - next: The rest of the pipeline.
+    /// - Throws: A ``NetworkError`` that names this step, or what `next` threw.
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response
+}
+
+/// What a stage can say of a request without waiting.
+public enum ImmediateAnswer: Sendable {
+    /// The answer.
+    case answer(Response)
+    /// The stage has nothing to say to this request, which the next stage may answer immediately.
+    case pass
+    /// The stage has to see the request fly; no stage below it is asked.
+    case wait
+}
+
+extension RequestStage {
+    /// The stage has to see the request fly.
+    public func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .wait }
+}

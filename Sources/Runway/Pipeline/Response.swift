@@ -1,0 +1,37 @@
+public import HTTPTypes
+
+/// An answer on its way up the pipeline: the HTTP head, a body, and what the service said of it.
+public struct Response: Sendable {
+    /// Status and header fields.
+    public var head: HTTPResponse
+    /// What came after the head.
+    public var body: ResponseBody
+    /// What the service says of the answer; ``Verdict/fine`` until the judging stage has asked it.
+    public var verdict: Verdict = .fine
+    /// Where the answer came from.
+    public var source: AnswerSource = .network
+
+    /// Makes an answer.
+    public init(head: HTTPResponse, body: ResponseBody) {
+        self.head = head
+        self.body = body
+    }
+}
+
+/// The body of an answer.
+public enum ResponseBody: Sendable {
+    /// All of it.
+    case whole(RawData)
+    /// Part by part, as it comes in. What throws while it is read is a ``NetworkError``.
+    case stream(BodyStream)
+}
+
+/// Where an answer came from.
+public enum AnswerSource: String, Sendable, Hashable {
+    /// A server sent it for this call.
+    case network
+    /// It was kept from an earlier call, and is fresh.
+    case cache
+    /// It was kept from an earlier call, and may be out of date.
+    case staleCache
+}

@@ -1,0 +1,74 @@
+/// The named places of the pipeline, from the caller down to the wire.
+///
+/// `DefaultStages.swift` says which of them holds a stage; a custom stage goes before or after any of them.
+public enum StagePlace: Int, Sendable, CaseIterable, Comparable {
+    /// Bounds the whole call in time.
+    case deadline
+    /// Answers from what is kept.
+    case caching
+    /// Keeps a change that was made without a network.
+    case offlineQueue
+    /// Lets identical reads share one request.
+    case coalescing
+    /// Refuses at once what cannot succeed now.
+    case admission
+    /// Makes another attempt.
+    case retrying
+    /// Adds the access token and renews it.
+    case authorizing
+    /// Puts several requests into one.
+    case merging
+    /// Follows redirects.
+    case redirecting
+    /// Compresses the body of the request.
+    case compressing
+    /// Chooses the address of the host.
+    case routing
+    /// Signs what is really sent.
+    case signing
+    /// Lets the service judge the answer.
+    case judging
+
+    /// Whether `lhs` is nearer to the caller than `rhs`.
+    public static func < (lhs: StagePlace, rhs: StagePlace) -> Bool { lhs.rawValue < rhs.rawValue }
+}
+
+/// A step in the path of one call: the stages, and what comes before and after them.
+public enum FlightStep: Sendable, Hashable, CustomStringConvertible {
+    /// The endpoint completes its parameters; interceptors see them.
+    case preparing
+    /// Parameters are checked.
+    case validating
+    /// The manager's overlap policy decides.
+    case overlapping
+    /// The endpoint becomes an HTTP request.
+    case assembling
+    /// A stage of the pipeline.
+    case stage(StagePlace)
+    /// A stage of the app's own, by its name.
+    case customStage(String)
+    /// Bytes are on the wire.
+    case transporting
+    /// The answer is checked.
+    case checking
+    /// The manager keeps the answer and tells its delegate.
+    case landing
+    /// A reformer makes what a view shows.
+    case reforming
+
+    /// The step's name, as logs show it.
+    public var description: String {
+        switch self {
+        case .preparing: "preparing"
+        case .validating: "validating"
+        case .overlapping: "overlapping"
+        case .assembling: "assembling"
+        case .stage(let place): "\(place)"
+        case .customStage(let name): name
+        case .transporting: "transporting"
+        case .checking: "checking"
+        case .landing: "landing"
+        case .reforming: "reforming"
+        }
+    }
+}

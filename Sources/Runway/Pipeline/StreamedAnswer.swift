@@ -1,0 +1,73 @@
+public import HTTPTypes
+import Synchronization
+
+/// An answer whose body is read part by part, as it comes in.
+public struct StreamedAnswer: Sendable {
+    /// Status and header fields.
+    public let response: HTTPResponse
+    /// The body; it can be read once. What it throws is a ``NetworkError``.
+    public let body: BodyStream
+}
+
+extension BodyStream {
+    /// This stream, which ends the record of its call when it ends, fails, or is let go.
+    ///
+    /// - Parameter refusal: What the call failed with although its answer is read; `nil` where the answer is fine.
+    func recorded(in flight: Flight, refusal: NetworkError? = nil) -> BodyStream {
+        let recorder = StreamRecorder(flight: flight, refusal: refusal)
+        return BodyStream {
+            var iterator = makeAsyncIterator()
+            return {
+                do {
+                    let part = try await iterator.next()
+                    recorder.count(part)
+                    return part
+                } catch {
+                    throw recorder.end(failing: error)
+                }
+            }
+        }
+    }
+}
+
+/// Counts what is read of a streamed body, and ends the record of its call.
+private final class StreamRecorder: Sendable {
+    private let flight: Flight
+    private let refusal: NetworkError?
+    /// How many bytes were read.
+    private let byteCount = Atomic(0)
+    /// Whether the record of the attempt is closed, which happens once.
+    private let isClosed = Atomic(false)
+
+    init(flight: Flight, refusal: NetworkError?) {
+        self.flight = flight
+        self.refusal = refusal
+    }
+
+    deinit {
+        // What was not read to its end was given up by its reader. After an end or a failure this changes nothing.
+        finish(.cancelled)
+    }
+
+    func count(_ part: [UInt8]?) {
+        guard let part else { return finish(.succeeded) }
+        byteCount.wrappingAdd(part.count, ordering: .relaxed)
+    }
+
+    func end(failing error: any Error) -> NetworkError {
+        let error =
+            error as? NetworkError ?? NetworkError(.noNetwork, in: .transporting, "\(error)", underlying: error)
+        close(failing: error)
+        return flight.finish(failing: error)
+    }
+
+    private func finish(_ outcome: FlightOutcome) {
+        close(failing: nil)
+        if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(outcome) }
+    }
+
+    private func close(failing error: NetworkError?) {
+        if isClosed.exchange(true, ordering: .relaxed) { return }
+        flight.endStream(byteCount: byteCount.load(ordering: .relaxed), failing: error)
+    }
+}

@@ -1,0 +1,13 @@
+/// The end of the pipeline: sends one request over the wire, once, and gives the answer.
+///
+/// An implementation does not retry, follow redirects, judge a status or keep cookies: stages do. It decodes the transfer and
+/// content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
+/// ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at once.
+public protocol Transport: Sendable {
+    /// Sends a request and waits for its answer: for all of it, or for its head where the body is wanted as a stream.
+    ///
+    /// - Parameters:
+    ///   - request: What to send; its head has a scheme and an authority.
+    ///   - flight: The call that it is part of, for what the transport has to say for the record.
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
+}

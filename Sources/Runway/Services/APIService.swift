@@ -1,0 +1,82 @@
+public import HTTPTypes
+
+/// One backend, run by one team: where it is, what all its APIs have in common, and how its answers read.
+///
+/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description; what may
+/// change while the app runs (the environment, a common parameter) lives in the ``ServiceSettings`` of each ``NetworkLayer``,
+/// which start out as described here.
+///
+/// ```swift
+/// enum Listings: APIService {
+///     static let name = "listings"
+///     static let environments: [ServiceEnvironment: String] = [
+///         .development: "https://dev.example.com/v2", .release: "https://api.example.com/v2",
+///     ]
+/// }
+/// ```
+public protocol APIService: Sendable {
+    /// The name of the service, as records, metrics and errors show it.
+    static var name: String { get }
+
+    /// The base URL of each environment: scheme, host, an optional port and an optional path.
+    ///
+    /// A URL that can't be read is reported by the calls that need it, as ``NetworkError/Kind/invalidConfiguration``.
+    static var environments: [ServiceEnvironment: String] { get }
+
+    /// The environment that a layer starts with. The default is ``ServiceEnvironment/release``.
+    static var initialEnvironment: ServiceEnvironment { get }
+
+    /// Parameters that go with every call, in the place where the endpoint's own go. The endpoint's win where names are equal.
+    /// The default is none.
+    static var commonParameters: Parameters { get }
+
+    /// Header fields that go with every call; the endpoint's win where names are equal. The default is none.
+    static var commonHeaders: [String: String] { get }
+
+    /// The longest that a call may take from `load` to its landing, where its endpoint does not say. The default is 60 s.
+    static var deadline: Duration { get }
+
+    /// Makes the transport of this service in one layer. The default, `nil`, is the layer's own transport.
+    static func makeTransport() -> (any Transport)?
+
+    /// Reads status and envelope of an answer, and says what they mean.
+    ///
+    /// Called off the main actor, once for every answer that comes from the wire. The default is the verdict of the status,
+    /// ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
+    ///
+    /// ```swift
+    /// static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+    ///     let verdict = Verdict(status: head.status, headerFields: head.headerFields)
+    ///     guard verdict == .fine, let rawData else { return verdict }
+    ///     guard let code = rawData["code"].int else { return .malformed("\"code\" is missing.") }
+    ///     return code == 0 ? .fine : .failed(ServiceError(code: "\(code)"), isAbsorbed: false)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - head: Status and header fields.
+    ///   - rawData: The whole body; `nil` where the caller reads it as a stream.
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict
+}
+
+extension APIService {
+    /// The release environment.
+    public static var initialEnvironment: ServiceEnvironment { .release }
+
+    /// No common parameters.
+    public static var commonParameters: Parameters { [:] }
+
+    /// No common header fields.
+    public static var commonHeaders: [String: String] { [:] }
+
+    /// 60 seconds.
+    public static var deadline: Duration { .seconds(60) }
+
+    /// The layer's own transport.
+    public static func makeTransport() -> (any Transport)? { nil }
+
+    /// The verdict of the status alone.
+    public static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        Verdict(status: head.status, headerFields: head.headerFields)
+    }
+}

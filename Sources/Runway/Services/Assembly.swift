@@ -1,0 +1,73 @@
+import HTTPTypes
+import RunwayJSON
+
+extension ServiceSettings {
+    /// Turns the value of an endpoint into the request that is sent for it.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters``.
+    func assemble<E: Endpoint>(
+        _ endpoint: E, at baseURL: BaseURL, delivery: ResponseDelivery, in flight: Flight
+    ) throws(NetworkError) -> Request {
+        let path = endpoint.path
+        if let problem = path.problem { throw NetworkError(.invalidParameters, in: .assembling, problem) }
+
+        let own: Parameters
+        do { own = try endpoint.parameters } catch { throw .invalidParameters(in: .assembling, error) }
+        flight.setParameters(own)
+        let parameters = own.merging(defaults: commonParameters)
+
+        var fields = HTTPFields()
+        for headers in [commonHeaders, endpoint.headers] where !headers.isEmpty {
+            for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try fields.set(name, value) }
+        }
+        if case .raw(let contentType) = E.encoding, fields[.contentType] == nil {
+            try fields.set(HTTPField.Name.contentType.rawName, contentType)
+        }
+        do throws(UnencodableParameter) {
+            var query = ""
+            var body = RequestBody.none
+            switch E.encoding {
+            case .query(let style):
+                query = try style.text(parameters)
+            case .form(let style):
+                body = .bytes(Array(try style.text(parameters).utf8))
+                fields.setDefault(.contentType, "application/x-www-form-urlencoded")
+            case .json(let dates):
+                body = .bytes(try parameters.json(dates: dates))
+                fields.setDefault(.contentType, "application/json")
+            case .raw:
+                query = try QueryStyle.default.text(parameters)
+                body = endpoint.content
+            }
+            let target = "\(baseURL.pathPrefix)/\(path.percentEncoded)\(query.isEmpty ? "" : "?")\(query)"
+            let head = HTTPRequest(
+                method: E.method, scheme: baseURL.scheme, authority: baseURL.authority, path: target,
+                headerFields: fields)
+            return Request(head: head, body: body, delivery: delivery)
+        } catch {
+            throw .invalidParameters(in: .assembling, error)
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Replaces a field.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` for a name or value that RFC 9110 §5 does not allow. The value is not
+    ///   in the error, since it may be a secret.
+    fileprivate mutating func set(_ name: String, _ value: String) throws(NetworkError) {
+        guard let fieldName = HTTPField.Name(name) else {
+            throw NetworkError(.invalidParameters, in: .assembling, "\"\(name)\" is not the name of a header field.")
+        }
+        guard HTTPField.isValidValue(value) else {
+            throw NetworkError(
+                .invalidParameters, in: .assembling,
+                "The value of the header field \"\(name)\" has a character that may not stand in it.")
+        }
+        self[fieldName] = value
+    }
+
+    fileprivate mutating func setDefault(_ name: HTTPField.Name, _ value: String) {
+        if self[name] == nil { self[name] = value }
+    }
+}

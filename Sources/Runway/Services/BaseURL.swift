@@ -1,0 +1,24 @@
+import Foundation
+
+/// Scheme, authority and path prefix of a service, taken apart once.
+struct BaseURL: Sendable, Equatable {
+    let scheme: String
+    let authority: String
+    /// Empty, or begins with a slash and does not end in one.
+    let pathPrefix: String
+
+    /// Takes `https://host[:port][/path]` apart; `nil` for anything else, also with user info, query or fragment.
+    init?(_ text: String) {
+        guard let components = URLComponents(string: text), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+            let scheme = components.scheme?.lowercased(), scheme == "https" || scheme == "http",
+            let host = components.percentEncodedHost, !host.isEmpty,
+            components.user == nil, components.password == nil, components.query == nil, components.fragment == nil,
+            components.port.map({ (1...65535).contains($0) }) ?? true
+        else { return nil }
+        self.scheme = scheme
+        authority = components.port.map { "\(host):\($0)" } ?? host
+        var path = components.percentEncodedPath
+        while path.hasSuffix("/") { path.removeLast() }
+        pathPrefix = path
+    }
+}

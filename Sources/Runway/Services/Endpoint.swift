@@ -1,0 +1,91 @@
+public import HTTPTypes
+
+/// One API of a service. Its static members describe the API, its stored properties are the parameters of one call.
+///
+/// ```swift
+/// struct RentalList: Endpoint {
+///     static let service = Listings.self
+///     static let overlap = OverlapPolicy.cancelRunning
+///     var path: EndpointPath { "rental/list" }
+///     var city: String
+///     var priceBelow: Int?
+/// }
+/// ```
+///
+/// Stored properties become parameters by the synthesised `Encodable` conformance: `CodingKeys` rename them, `nil` leaves them out,
+/// ``Unencoded`` marks those that stand in the path or the body instead.
+public protocol Endpoint: Encodable, Sendable {
+    /// The service that the API is one of.
+    associatedtype Service: APIService
+
+    /// The service that the API is one of.
+    static var service: Service.Type { get }
+    /// The name of the API, as records, metrics and errors show it. The default is the name of the type.
+    static var name: String { get }
+    /// The HTTP method. The default is GET.
+    static var method: HTTPRequest.Method { get }
+    /// Where the parameters go. The default is the query for GET, HEAD and DELETE, and JSON for the others.
+    static var encoding: ParameterEncoding { get }
+    /// What a second call of one manager does while the first flies. The default is ``OverlapPolicy/ignoreNew``.
+    static var overlap: OverlapPolicy { get }
+    /// The longest that a call may take from `load` to its landing. The default, `nil`, is the service's.
+    static var deadline: Duration? { get }
+    /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
+    static var maximumResponseByteCount: Int { get }
+
+    /// The path below the service's base URL.
+    var path: EndpointPath { get }
+    /// The parameters of this call. The default is the stored properties.
+    ///
+    /// - Throws: Whatever keeps the parameters from being made; the call fails as ``NetworkError/Kind/invalidParameters``.
+    var parameters: Parameters { get throws }
+    /// Header fields of this call; an illegal name or value fails it as ``NetworkError/Kind/invalidParameters``.
+    /// The default is none.
+    var headers: [String: String] { get }
+    /// The body of this call, for the encoding ``ParameterEncoding/raw(contentType:)``. The default is empty.
+    var content: RequestBody { get }
+
+    /// Completes the parameters before interceptors see them. The default changes nothing.
+    ///
+    /// - Throws: Whatever keeps the call from being made; it fails as ``NetworkError/Kind/invalidParameters``.
+    mutating func complete() throws
+    /// Checks the parameters, after interceptors changed them. The default accepts all.
+    ///
+    /// - Throws: What is wrong with them; the call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent.
+    func validate() throws
+    /// Checks an answer that the service judged fine. The default accepts all. Called off the main actor.
+    ///
+    /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidAnswer``.
+    func validate(answer: RawData) throws
+}
+
+extension Endpoint {
+    /// The name of the type.
+    public static var name: String { String(describing: Self.self) }
+    /// GET.
+    public static var method: HTTPRequest.Method { .get }
+    /// The query for GET, HEAD and DELETE, JSON for the others.
+    public static var encoding: ParameterEncoding {
+        [.get, .head, .delete].contains(method) ? .query() : .json()
+    }
+    /// ``OverlapPolicy/ignoreNew``.
+    public static var overlap: OverlapPolicy { .ignoreNew }
+    /// The service's deadline.
+    public static var deadline: Duration? { nil }
+    /// 16 MiB.
+    public static var maximumResponseByteCount: Int { 16 << 20 }
+
+    /// The stored properties.
+    public var parameters: Parameters { get throws { try Parameters(encoding: self) } }
+    /// No header fields.
+    public var headers: [String: String] { [:] }
+    /// An empty body.
+    public var content: RequestBody { .none }
+
+    /// Changes nothing.
+    public func complete() {}
+    /// Accepts all.
+    public func validate() {}
+    /// Accepts all.
+    public func validate(answer: RawData) {}
+}

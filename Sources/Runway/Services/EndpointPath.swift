@@ -1,0 +1,60 @@
+/// The path of an endpoint below its service's base URL; what is interpolated is escaped.
+///
+/// ```swift
+/// var path: EndpointPath { "rental/\(id)/photos" }
+/// ```
+///
+/// Every interpolated value becomes part of one segment: `/` and everything else outside the unreserved characters of
+/// RFC 3986 §2.3 is percent-encoded. In the literal parts `/` separates segments, and only what a path can't hold is encoded.
+/// A leading slash means nothing: the path always stands below the base URL. A value that is empty, and a segment that reads
+/// `.` or `..`, would address another resource: such a call fails as ``NetworkError/Kind/invalidParameters``.
+public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
+    /// The path as it is sent, without a leading slash.
+    public let percentEncoded: String
+    /// Why the path can't be used, if it can't.
+    let problem: String?
+
+    /// Makes a path from literal text.
+    public init(stringLiteral value: String) {
+        var interpolation = StringInterpolation(literalCapacity: value.utf8.count, interpolationCount: 0)
+        interpolation.appendLiteral(value)
+        self.init(stringInterpolation: interpolation)
+    }
+
+    /// Makes a path from literal text with values in it.
+    public init(stringInterpolation: StringInterpolation) {
+        let path = stringInterpolation.text.drop { $0 == "/" }
+        percentEncoded = String(path)
+        let hasDotSegment = path.utf8.contains(UInt8(ascii: ".")) && path.split(separator: "/").contains { $0 == "." || $0 == ".." }
+        problem = if stringInterpolation.hasEmptyValue {
+            "A value in the path \"\(path)\" is empty."
+        } else if hasDotSegment {
+            "The path \"\(path)\" has a segment that means another directory."
+        } else {
+            nil
+        }
+    }
+
+    /// Collects the parts of a path.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+        fileprivate var hasEmptyValue = false
+
+        /// Starts an empty path.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        /// Adds text that may hold several segments.
+        public mutating func appendLiteral(_ literal: String) {
+            text.appendPercentEncoded(literal, allowing: PercentEncoding.path)
+        }
+
+        /// Adds a value as part of one segment.
+        public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
+            let description = String(value)
+            if description.isEmpty { hasEmptyValue = true }
+            text.appendPercentEncoded(description, allowing: PercentEncoding.unreserved)
+        }
+    }
+}

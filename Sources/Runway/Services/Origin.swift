@@ -1,0 +1,23 @@
+import HTTPTypes
+
+/// Scheme, host and port: what decides whether two requests go to the same place (RFC 6454 §4).
+struct Origin: Hashable, Sendable {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    /// The origin of a request; hosts and schemes are compared without regard to case, a default port as if it were given.
+    init(_ head: HTTPRequest) {
+        scheme = (head.scheme ?? "").lowercased()
+        let authority = head.authority ?? ""
+        let defaultPort = scheme == "https" ? 443 : 80
+        // The port follows the last colon, but a colon inside an IPv6 literal's brackets is part of the host.
+        if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+            host = authority[..<colon].lowercased()
+            port = Int(authority[authority.index(after: colon)...]) ?? defaultPort
+        } else {
+            host = authority.lowercased()
+            port = defaultPort
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// Where the parameters of a call go, and how they are written there.
+public enum ParameterEncoding: Sendable, Hashable {
+    /// Into the query of the URL (RFC 3986 §3.4).
+    case query(QueryStyle = .default)
+    /// Into the body, as a form (`application/x-www-form-urlencoded`).
+    case form(QueryStyle = .default)
+    /// Into the body, as a JSON object whose names are in code point order (RFC 8259).
+    ///
+    /// Arrays, objects, Booleans and nulls are JSON's own; dates are written as `dates` says, bytes as Base64.
+    case json(dates: DateStyle = .iso8601)
+    /// The body is ``Endpoint/content``, with this media type; parameters go into the query.
+    case raw(contentType: String)
+}
+
+/// How a date is written.
+public enum DateStyle: Sendable, Hashable {
+    /// `2026-03-01T08:30:00Z`: RFC 3339, UTC, to the second.
+    case iso8601
+    /// Seconds since 1970, with the fraction if there is one.
+    case secondsSince1970
+    /// Whole milliseconds since 1970.
+    case millisecondsSince1970
+}
+
+/// How parameters are written as `name=value` pairs.
+///
+/// Pairs are sorted by their escaped names, bytewise, and pairs of one name keep their order: equal parameters always make the
+/// same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as `%20`, in names and
+/// values alike, but not the brackets and dots that a style itself adds.
+public struct QueryStyle: Sendable, Hashable {
+    /// How an array is written.
+    public enum Arrays: Sendable, Hashable {
+        /// `tag=a&tag=b`
+        case repeated
+        /// `tag[]=a&tag[]=b`
+        case brackets
+        /// `tag[0]=a&tag[1]=b`
+        case indices
+        /// `tag=a,b`; a comma inside a value is escaped. Values that are arrays or objects themselves can't be written so.
+        case commas
+    }
+
+    /// How the names of nested objects are written.
+    public enum Nesting: Sendable, Hashable {
+        /// `price[low]=1`
+        case brackets
+        /// `price.low=1`
+        case dots
+    }
+
+    /// How a Boolean is written.
+    public enum Booleans: Sendable, Hashable {
+        /// `true` and `false`
+        case words
+        /// `1` and `0`
+        case digits
+    }
+
+    /// How a null is written. A property that is `nil` is never a parameter at all.
+    public enum Nulls: Sendable, Hashable {
+        /// Not at all.
+        case omitted
+        /// `name=`
+        case empty
+    }
+
+    /// How an array is written. The default repeats the name. An empty array is not written.
+    public var arrays: Arrays
+    /// How nested names are written. The default is brackets. An empty object is not written.
+    public var nesting: Nesting
+    /// How a Boolean is written. The default is words.
+    public var booleans: Booleans
+    /// How a null is written. The default is not at all.
+    public var nulls: Nulls
+    /// How a date is written. The default is ISO 8601.
+    public var dates: DateStyle
+
+    /// The defaults of every property.
+    public static let `default` = QueryStyle()
+
+    /// Makes a style.
+    public init(
+        arrays: Arrays = .repeated, nesting: Nesting = .brackets, booleans: Booleans = .words, nulls: Nulls = .omitted,
+        dates: DateStyle = .iso8601
+    ) {
+        self.arrays = arrays
+        self.nesting = nesting
+        self.booleans = booleans
+        self.nulls = nulls
+        self.dates = dates
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import RunwayJSON
+
+extension Parameters {
+    /// The parameters as a JSON object with its names in code point order, so that equal parameters always make the same bytes.
+    ///
+    /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
+    func json(dates: DateStyle) throws(UnencodableParameter) -> [UInt8] {
+        var writer = JSONWriter(sortsKeys: true)
+        try write(dates, at: "", depth: 0, to: &writer)
+        return writer.bytes
+    }
+
+    private func write(
+        _ dates: DateStyle, at path: String, depth: Int, to writer: inout JSONWriter
+    ) throws(UnencodableParameter) {
+        writer.beginObject()
+        for entry in entries {
+            writer.name(entry.name)
+            let inner = path.isEmpty ? entry.name : "\(path).\(entry.name)"
+            try Self.write(entry.value, dates, at: inner, depth: depth, to: &writer)
+        }
+        writer.endObject()
+    }
+
+    private static func write(
+        _ value: ParameterValue, _ dates: DateStyle, at path: String, depth: Int, to writer: inout JSONWriter
+    ) throws(UnencodableParameter) {
+        guard depth <= UnencodableParameter.maximumDepth else { throw .tooDeep(path) }
+        switch value {
+        case .null: writer.null()
+        case .bool(let value): writer.bool(value)
+        case .integer(let value): writer.integer(value)
+        case .unsigned(let value): writer.integer(value)
+        case .double(let value): try write(value, at: path, to: &writer)
+        case .decimal(let value):
+            guard !value.isNaN else { throw .notFinite(path) }
+            // The digits of a decimal are a JSON number; the document checks that as it passes them on.
+            guard let number = try? JSONDocument("\(value)").root else { throw .notFinite(path) }
+            writer.value(number)
+        case .string(let value): writer.string(value)
+        case .date(let value):
+            let seconds = try DateStyle.seconds(of: value, at: path)
+            switch dates {
+            case .iso8601: writer.string(try dates.text(value, at: path))
+            case .secondsSince1970: try write(seconds, at: path, to: &writer)
+            case .millisecondsSince1970: try write((seconds * 1000).rounded(), at: path, to: &writer)
+            }
+        case .bytes(let value): writer.string(Data(value).base64EncodedString())
+        case .array(let elements):
+            writer.beginArray()
+            for (index, element) in elements.enumerated() {
+                try write(element, dates, at: "\(path)[\(index)]", depth: depth + 1, to: &writer)
+            }
+            writer.endArray()
+        case .object(let members): try members.write(dates, at: path, depth: depth + 1, to: &writer)
+        }
+    }
+
+    private static func write(
+        _ value: Double, at path: String, to writer: inout JSONWriter
+    ) throws(UnencodableParameter) {
+        do { try writer.double(value) } catch { throw .notFinite(path) }
+    }
+}

@@ -1,0 +1,99 @@
+public import struct Foundation.Date
+public import struct Foundation.Decimal
+
+/// The named values of one call, in order.
+///
+/// A name may stand more than once; encodings keep that.
+public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// One name and its value.
+    public struct Entry: Sendable, Hashable {
+        /// The name, unescaped.
+        public var name: String
+        /// The value.
+        public var value: ParameterValue
+
+        /// Makes an entry.
+        public init(_ name: String, _ value: ParameterValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Names and values in the order in which they were given.
+    public var entries: [Entry]
+
+    /// Makes parameters from entries.
+    public init(_ entries: [Entry] = []) { self.entries = entries }
+
+    /// Makes parameters from a literal; the order of the literal is kept.
+    public init(dictionaryLiteral elements: (String, ParameterValue)...) {
+        entries = elements.map { Entry($0.0, $0.1) }
+    }
+
+    /// Whether there are none.
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// The first value with a name. Setting it replaces every entry of that name, `nil` removes them.
+    public subscript(name: String) -> ParameterValue? {
+        get { entries.first { $0.name == name }?.value }
+        set {
+            let index = entries.firstIndex { $0.name == name } ?? entries.endIndex
+            entries.removeAll { $0.name == name }
+            if let newValue { entries.insert(Entry(name, newValue), at: min(index, entries.endIndex)) }
+        }
+    }
+
+    /// These parameters with those of `defaults` whose names are not among them put first.
+    public func merging(defaults: Parameters) -> Parameters {
+        if defaults.isEmpty { return self }
+        let names = Set(entries.map(\.name))
+        return Parameters(defaults.entries.filter { !names.contains($0.name) } + entries)
+    }
+}
+
+/// The value of one parameter.
+public enum ParameterValue: Sendable, Hashable {
+    /// Given, and nothing.
+    case null
+    /// True or false.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// A whole number past `Int64.max`.
+    case unsigned(UInt64)
+    /// A number. One that is not finite can't be sent: the call fails as ``NetworkError/Kind/invalidParameters``.
+    case double(Double)
+    /// A decimal number, exact.
+    case decimal(Decimal)
+    /// Text.
+    case string(String)
+    /// A date and time of day.
+    case date(Date)
+    /// Bytes; they are sent as Base64 (RFC 4648 §4).
+    case bytes([UInt8])
+    /// Several values.
+    case array([ParameterValue])
+    /// Named values.
+    case object(Parameters)
+}
+
+extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// Text.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// A number.
+    public init(floatLiteral value: Double) { self = .double(value) }
+    /// True or false.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Given, and nothing.
+    public init(nilLiteral: ()) { self = .null }
+    /// Several values.
+    public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
+    /// Named values.
+    public init(dictionaryLiteral elements: (String, ParameterValue)...) {
+        self = .object(Parameters(elements.map { Parameters.Entry($0.0, $0.1) }))
+    }
+}

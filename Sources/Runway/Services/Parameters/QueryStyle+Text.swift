@@ -1,0 +1,134 @@
+import Foundation
+
+extension QueryStyle {
+    /// The parameters as sorted pairs, joined by `&`; empty where nothing is to be written.
+    ///
+    /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
+    public func text(_ parameters: Parameters) throws(UnencodableParameter) -> String {
+        var pairs: [(name: String, value: String)] = []
+        pairs.reserveCapacity(parameters.entries.count)
+        for entry in parameters.entries {
+            try append(entry.value, named: escaped(entry.name), at: entry.name, depth: 0, to: &pairs)
+        }
+        // Swift's sort is stable, which keeps the order of pairs that share a name.
+        pairs.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+    }
+
+    private func append(
+        _ value: ParameterValue, named name: String, at path: String, depth: Int,
+        to pairs: inout [(name: String, value: String)]
+    ) throws(UnencodableParameter) {
+        guard depth <= UnencodableParameter.maximumDepth else { throw .tooDeep(path) }
+        switch value {
+        case .null:
+            if nulls == .empty { pairs.append((name, "")) }
+        case .array(let elements) where arrays == .commas:
+            var texts: [String] = []
+            for element in elements { texts.append(escaped(try element.text(booleans, dates, at: path))) }
+            if !texts.isEmpty { pairs.append((name, texts.joined(separator: ","))) }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                let suffix = switch arrays {
+                case .brackets: "[]"
+                case .indices: "[\(index)]"
+                case .repeated, .commas: ""
+                }
+                try append(element, named: name + suffix, at: "\(path)[\(index)]", depth: depth + 1, to: &pairs)
+            }
+        case .object(let members):
+            for member in members.entries {
+                let inner = escaped(member.name)
+                try append(
+                    member.value, named: nesting == .brackets ? "\(name)[\(inner)]" : "\(name).\(inner)",
+                    at: "\(path).\(member.name)", depth: depth + 1, to: &pairs)
+            }
+        default:
+            pairs.append((name, escaped(try value.text(booleans, dates, at: path))))
+        }
+    }
+
+    private func escaped(_ text: String) -> String {
+        var escaped = ""
+        escaped.appendPercentEncoded(text, allowing: PercentEncoding.unreserved)
+        return escaped
+    }
+}
+
+extension ParameterValue {
+    /// The text of a single value, unescaped.
+    fileprivate func text(
+        _ booleans: QueryStyle.Booleans, _ dates: DateStyle, at path: String
+    ) throws(UnencodableParameter) -> String {
+        switch self {
+        case .null: ""
+        case .bool(let value): booleans == .words ? "\(value)" : value ? "1" : "0"
+        case .integer(let value): "\(value)"
+        case .unsigned(let value): "\(value)"
+        case .double(let value):
+            if value.isFinite { value.shortestText } else { throw .notFinite(path) }
+        case .decimal(let value):
+            if value.isNaN { throw .notFinite(path) } else { "\(value)" }
+        case .string(let value): value
+        case .date(let value): try dates.text(value, at: path)
+        case .bytes(let value): Data(value).base64EncodedString()
+        case .array, .object: throw .nestedInCommas(path)
+        }
+    }
+}
+
+extension Double {
+    /// The shortest text that reads back as this number, without a fraction where it is whole and exact.
+    var shortestText: String {
+        if let whole = Int64(exactly: self), abs(whole) <= 1 << 53 { "\(whole)" } else { "\(self)" }
+    }
+}
+
+extension DateStyle {
+    /// The date as text.
+    ///
+    /// - Throws: ``UnencodableParameter`` for a date that is not finite or that RFC 3339 can't write (outside the years 0 to 9999).
+    func text(_ date: Date, at path: String) throws(UnencodableParameter) -> String {
+        let seconds = try Self.seconds(of: date, at: path)
+        return switch self {
+        case .iso8601: date.formatted(.iso8601)
+        case .secondsSince1970: seconds.shortestText
+        case .millisecondsSince1970: "\(Int64((seconds * 1000).rounded()))"
+        }
+    }
+
+    /// The seconds since 1970 of a date that every style can write.
+    ///
+    /// - Throws: ``UnencodableParameter`` for a date that is not finite or outside the years 0 to 9999.
+    static func seconds(of date: Date, at path: String) throws(UnencodableParameter) -> Double {
+        let seconds = date.timeIntervalSince1970
+        // The first and the last second of the years 0000 and 9999, in UTC.
+        guard (-62_167_219_200..<253_402_300_800).contains(seconds) else { throw .dateOutOfRange(path) }
+        return seconds
+    }
+}
+
+/// A parameter that can't be written, and where it stands.
+public enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The deepest nesting that is written.
+    public static let maximumDepth = 64
+
+    /// The number at this path is infinite or not a number.
+    case notFinite(String)
+    /// The date at this path is outside the years 0 to 9999.
+    case dateOutOfRange(String)
+    /// The array at this path holds arrays or objects, which can't be separated by commas.
+    case nestedInCommas(String)
+    /// The value at this path is nested deeper than ``maximumDepth``.
+    case tooDeep(String)
+
+    /// What is wrong, and where.
+    public var description: String {
+        switch self {
+        case .notFinite(let path): "The parameter \"\(path)\" is a number that is not finite."
+        case .dateOutOfRange(let path): "The parameter \"\(path)\" is a date outside the years 0 to 9999."
+        case .nestedInCommas(let path): "The parameter \"\(path)\" is nested; only single values can be joined by commas."
+        case .tooDeep(let path): "The parameter \"\(path)\" is nested deeper than \(Self.maximumDepth)."
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// What one ``NetworkLayer`` uses for one service, changeable while the app runs.
+///
+/// It starts out as the service describes itself. A change holds for calls that take off after it; see
+/// ``NetworkLayer/configure(_:_:)``.
+public struct ServiceSettings: Sendable {
+    /// The environment whose base URL calls go to.
+    public var environment: ServiceEnvironment
+    /// The base URL of each environment.
+    public var baseURLs: [ServiceEnvironment: String]
+    /// Parameters that go with every call; the endpoint's own win where names are equal.
+    public var commonParameters: Parameters
+    /// Header fields that go with every call; the endpoint's own win where names are equal.
+    public var commonHeaders: [String: String]
+    /// The longest that a call may take where its endpoint does not say.
+    public var deadline: Duration
+    /// The transport of this service; `nil` is the layer's own.
+    public var transport: (any Transport)?
+
+    init<Service: APIService>(_ service: Service.Type) {
+        environment = service.initialEnvironment
+        baseURLs = service.environments
+        commonParameters = service.commonParameters
+        commonHeaders = service.commonHeaders
+        deadline = service.deadline
+        transport = service.makeTransport()
+    }
+
+    /// The base URL that calls go to now.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` where the environment is unknown or its URL can't be read.
+    func baseURL(of service: any APIService.Type) throws(NetworkError) -> BaseURL {
+        guard let text = baseURLs[environment] else {
+            let known = baseURLs.keys.map(\.name).sorted().joined(separator: ", ")
+            throw NetworkError(
+                .invalidConfiguration, in: .assembling,
+                "The service \"\(service.name)\" has no environment \"\(environment)\"; it has: \(known).")
+        }
+        guard let baseURL = BaseURL(text) else {
+            throw NetworkError(
+                .invalidConfiguration, in: .assembling,
+                "The base URL \"\(Redaction.withoutUserInfo(text))\" of the service \"\(service.name)\" (\(environment)) can't be read: "
+                    + "it wants the form https://host[:port][/path].")
+        }
+        return baseURL
+    }
+}

@@ -1,0 +1,86 @@
+import Synchronization
+
+/// Bounds the whole call in time, and takes it off the caller's actor.
+///
+/// The rest of the pipeline runs in a task of its own. The caller goes on as soon as the first of three things happens: an
+/// answer, the deadline, or its own cancellation. In the last two the task below is cancelled and left to wind down, so that
+/// no stage and no transport can hold a caller longer than it wants to wait. Bodies pass untouched.
+struct DeadlineStage: RequestStage {
+    var step: FlightStep { .stage(.deadline) }
+
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let waited = flight.deadline - flight.takeOff
+        let timedOut = NetworkError(.timedOut, in: step, "There was no answer within \(waited).")
+        // A deadline that has passed already must not depend on who is quicker, the timer or the wire.
+        guard flight.clock.now < flight.deadline else { throw timedOut }
+        let race = Race()
+        let step = step
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard race.begin(continuation) else { return }
+                let task = Task { @concurrent () async -> Void in
+                    do throws(NetworkError) {
+                        race.finish(.success(try await next.send(request, in: flight)))
+                    } catch {
+                        race.finish(.failure(error))
+                    }
+                }
+                race.attach(task)
+                flight.deadlines.schedule(flight.id, at: flight.deadline) { race.finish(.failure(timedOut)) }
+            }
+        } onCancel: {
+            race.finish(.failure(.cancelled(in: step)))
+        }
+        flight.deadlines.remove(flight.id)
+        return try result.get()
+    }
+}
+
+/// Lets exactly one of answer, deadline and cancellation resume the caller; the others find it done.
+private final class Race: Sendable {
+    typealias Outcome = Result<Response, NetworkError>
+
+    private struct State {
+        var continuation: CheckedContinuation<Outcome, Never>?
+        var task: Task<Void, Never>?
+        var outcome: Outcome?
+    }
+
+    /// Guards who waits, who works, and what the first of the three brought.
+    private let state = Mutex(State())
+
+    /// Registers the caller. Gives `false`, and resumes it, where the call was cancelled before it began.
+    func begin(_ continuation: CheckedContinuation<Outcome, Never>) -> Bool {
+        let early = state.withLock { state in
+            if state.outcome == nil { state.continuation = continuation }
+            return state.outcome
+        }
+        if let early { continuation.resume(returning: early) }
+        return early == nil
+    }
+
+    /// Registers the task that works below; it is cancelled at once where the race is already over without it.
+    func attach(_ task: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            state.task = task
+            return state.outcome != nil
+        }
+        if isOver { task.cancel() }
+    }
+
+    /// Ends the race with `outcome` if nothing ended it before.
+    func finish(_ outcome: Outcome) {
+        let (continuation, task) = state.withLock { state in
+            guard state.outcome == nil else { return (nil as CheckedContinuation<Outcome, Never>?, nil as Task<Void, Never>?) }
+            state.outcome = outcome
+            defer { state.continuation = nil }
+            return (state.continuation, state.task)
+        }
+        task?.cancel()
+        continuation?.resume(returning: outcome)
+    }
+}

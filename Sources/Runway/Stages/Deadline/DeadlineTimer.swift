@@ -1,0 +1,63 @@
+import Synchronization
+
+/// Calls back when deadlines pass. One sleeping task serves all flights of a layer.
+///
+/// Almost no deadline is ever reached, so setting one and taking it back are the cheap deeds: each is one dictionary
+/// operation. The sleeping task wakes at the earliest deadline it knew of when it went to sleep, looks through what is left,
+/// and sleeps again; it ends when nothing is left.
+final class DeadlineTimer: Sendable {
+    /// What is called, once, when the deadline passed. It must return at once.
+    typealias Action = @Sendable () -> Void
+
+    private struct State {
+        var pending: [FlightID: (instant: Duration, expire: Action)] = [:]
+        var wakeUp: (instant: Duration, task: Task<Void, Never>)?
+    }
+
+    private let clock: LayerClock
+    /// Guards the pending deadlines and the task that sleeps until the earliest of them.
+    private let state = Mutex(State())
+
+    init(clock: LayerClock) {
+        self.clock = clock
+    }
+
+    deinit {
+        state.withLock { $0.wakeUp?.task.cancel() }
+    }
+
+    /// Calls `expire` when the clock reaches `instant`, unless the deadline is removed before.
+    func schedule(_ id: FlightID, at instant: Duration, expire: @escaping Action) {
+        state.withLock { state in
+            state.pending[id] = (instant, expire)
+            if let wakeUp = state.wakeUp, wakeUp.instant <= instant { return }
+            sleep(until: instant, &state)
+        }
+    }
+
+    /// Takes a deadline back.
+    func remove(_ id: FlightID) {
+        state.withLock { _ = $0.pending.removeValue(forKey: id) }
+    }
+
+    private func sleep(until instant: Duration, _ state: inout State) {
+        state.wakeUp?.task.cancel()
+        let task = Task.detached { [weak self, clock] in
+            guard (try? await clock.sleep(until: instant)) != nil else { return }
+            self?.wake()
+        }
+        state.wakeUp = (instant, task)
+    }
+
+    private func wake() {
+        let now = clock.now
+        let expired = state.withLock { state in
+            let expired = state.pending.filter { $0.value.instant <= now }
+            for id in expired.keys { state.pending[id] = nil }
+            state.wakeUp = nil
+            if let next = state.pending.values.map(\.instant).min() { sleep(until: next, &state) }
+            return expired
+        }
+        for (_, deadline) in expired { deadline.expire() }
+    }
+}

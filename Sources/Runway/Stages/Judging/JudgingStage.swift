@@ -1,0 +1,32 @@
+import HTTPTypes
+
+/// Lets the service read every answer just above the wire; all stages above act on its verdict.
+///
+/// A whole body is shown to the service with the head. A streamed body passes unread: the service judges by the head.
+struct JudgingStage: RequestStage {
+    var step: FlightStep { .stage(.judging) }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var response = try await next.send(request, in: flight)
+        let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
+        response.verdict = flight.service.judge(response.head, rawData: rawData)
+        flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
+        return response
+    }
+}
+
+/// The verdict of the service, for the record.
+public struct Judgement: FlightDecision, Equatable {
+    /// The status of the answer.
+    public var status: Int
+    /// What the service said.
+    public var verdict: Verdict
+
+    /// The stage.
+    public static var step: FlightStep { .stage(.judging) }
+
+    /// What the stage decided, as a log shows it.
+    public var description: String { "\(status) is \(verdict)" }
+}

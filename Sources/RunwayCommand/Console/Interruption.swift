@@ -1,0 +1,83 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// How Ctrl-C (SIGINT) and SIGTERM end a command: its work is cancelled, and cleans up after itself.
+enum Interruption {
+    /// How long cancelled work may take to end by itself before the process ends without it.
+    static let grace = DispatchTimeInterval.milliseconds(500)
+
+    /// The signal that ended some work.
+    struct Signalled: Error {
+        var signal: Int32
+    }
+
+    /// Runs `work`, and cancels it when the process is asked to end.
+    ///
+    /// A second signal, or the end of ``grace``, ends the process at once; then too temporary files are removed.
+    ///
+    /// - Parameter forcedStatus: The exit code of a process that did not wait for `work`, from the signal.
+    /// - Throws: ``Signalled`` when a signal came, whatever `work` made of it; otherwise what `work` throws.
+    static func cancelling<Value: Sendable>(
+        forcedStatus: @escaping @Sendable (_ signal: Int32) -> Int32 = ExitStatus.signalled,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let task = Task { try await work() }
+        let received = ReceivedSignal()
+        let queue = DispatchQueue(label: "runway.signals")
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler {
+                let end: @Sendable () -> Never = {
+                    ProgressLine.wipe()
+                    TemporaryFiles.removeAll()
+                    // Not exit(3): other threads still run, and handlers of exit would pull the ground from under them.
+                    _exit(forcedStatus(number))
+                }
+                if !received.isFirst(number) { end() }
+                task.cancel()
+                queue.asyncAfter(deadline: .now() + grace) { end() }
+            }
+            source.resume()
+            return source
+        }
+        defer { for source in sources { source.cancel() } }
+        let result = await task.result
+        if let signal = received.signal { throw Signalled(signal: signal) }
+        return try result.get()
+    }
+}
+
+/// The first signal that came.
+private final class ReceivedSignal: Sendable {
+    /// Guards the number of the signal.
+    private let number = Mutex<Int32?>(nil)
+
+    var signal: Int32? { number.withLock { $0 } }
+
+    func isFirst(_ signal: Int32) -> Bool {
+        number.withLock { number in
+            defer { number = number ?? signal }
+            return number == nil
+        }
+    }
+}
+
+/// Files and folders that must not outlive the process, however it ends by itself or by a signal that it handles.
+enum TemporaryFiles {
+    /// Guards the paths.
+    private static let paths = Mutex<Set<String>>([])
+
+    static func insert(_ path: String) { paths.withLock { _ = $0.insert(path) } }
+
+    static func remove(_ path: String) { paths.withLock { _ = $0.remove(path) } }
+
+    static func removeAll() {
+        let paths = paths.withLock { paths in
+            defer { paths = [] }
+            return paths
+        }
+        for path in paths { try? FileManager.default.removeItem(atPath: path) }
+    }
+}

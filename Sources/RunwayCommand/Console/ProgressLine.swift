@@ -1,0 +1,72 @@
+import Foundation
+import Synchronization
+
+/// The line at the bottom of a terminal that says what takes long. It is drawn on standard error, and only on a terminal.
+///
+/// Output on a terminal wipes it first, so that it is never left between other lines.
+enum ProgressLine {
+    /// For how long something has to take before it is worth a line.
+    static let patience = Duration.milliseconds(500)
+    /// How often the line is drawn anew.
+    private static let interval = Duration.milliseconds(100)
+
+    /// Guards whether a line stands on the terminal.
+    private static let isDrawn = Mutex(false)
+
+    /// Runs `work`, and shows what `describe` says of it as soon as it takes longer than ``patience``.
+    ///
+    /// - Parameter describe: Gives the text for the time that has passed; `nil` shows no line. It must return at once.
+    static func during<Value>(
+        _ describe: @escaping @Sendable (_ elapsed: Duration) -> String?,
+        _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        guard Console.error.canRedraw else { return try await work() }
+        let ticker = Task {
+            let clock = ContinuousClock()
+            let start = clock.now
+            var tick = start + patience
+            var turn = 0
+            while (try? await clock.sleep(until: tick)) != nil {
+                // Whoever cancels also wipes; a line drawn after that would stay.
+                draw(describe(clock.now - start), turn: turn)
+                turn += 1
+                tick = clock.now + interval
+            }
+        }
+        do {
+            let value = try await work()
+            await end(ticker)
+            return value
+        } catch {
+            await end(ticker)
+            throw error
+        }
+    }
+
+    private static func end(_ ticker: Task<Void, Never>) async {
+        ticker.cancel()
+        await ticker.value
+        wipe()
+    }
+
+    private static func draw(_ text: String?, turn: Int) {
+        guard let text else { return wipe() }
+        let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+        let console = Console.error
+        // A line that wraps could not be wiped, so it is kept shorter than the terminal is wide.
+        let line = "\(frames[turn % frames.count]) \(text)".prefix(max(console.columns - 1, 0))
+        isDrawn.withLock { isDrawn in
+            isDrawn = true
+            try? console.descriptor.writeAll(Array("\r\u{1B}[2K\(console.styled(String(line), .dim))".utf8))
+        }
+    }
+
+    /// Removes the line, where there is one.
+    static func wipe() {
+        isDrawn.withLock { isDrawn in
+            guard isDrawn else { return }
+            isDrawn = false
+            try? Console.error.descriptor.writeAll(Array("\r\u{1B}[2K".utf8))
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// The codes with which the process ends, as every command's help lists them.
+enum ExitStatus {
+    /// Everything was fine.
+    static let fine: Int32 = 0
+    /// The server refused, or its answer was not judged fine.
+    static let refused: Int32 = 1
+    /// The command line, or a file that it names, can't be used.
+    static let unusable: Int32 = 2
+    /// There was no answer.
+    static let noAnswer: Int32 = 3
+
+    /// The code of a process that a signal ended, as shells count it.
+    static func signalled(_ signal: Int32) -> Int32 { 128 + signal }
+}
+
+/// What ends a command: a sentence for standard error and the code to exit with.
+struct CommandFailure: Error, Sendable {
+    /// One sentence.
+    var message: String
+    /// The exit code, by default ``ExitStatus/unusable``.
+    var status: Int32
+
+    init(_ message: String, status: Int32 = ExitStatus.unusable) {
+        self.message = message
+        self.status = status
+    }
+}

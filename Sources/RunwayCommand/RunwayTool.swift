@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+
+/// The command line: one call against any server, the demo's backend, the demo itself.
+@main
+struct RunwayTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "runway",
+        abstract: "Make calls through Runway's network layer, and see what it decided.",
+        discussion: """
+            EXAMPLES
+              runway call GET https://api.github.com/repos/swiftlang/swift
+              runway call POST https://httpbin.org/post name=Ada age:=36 --verbose
+              runway serve --port 8443
+
+            EXIT CODES
+              0    Everything was fine.
+              1    The server refused, or its answer was not judged fine.
+              2    The command line, or a file that it names, can't be used.
+              3    There was no answer: no network, no trust, no time.
+              130  Ctrl-C. 143 is SIGTERM. "runway serve" ends with 0 by either.
+
+            ENVIRONMENT
+              NO_COLOR   Set to anything, it turns colours off. Colours and the line that shows progress are used on
+                         a terminal alone, and not on one whose TERM is "dumb".
+
+            SHELL COMPLETION
+              bash   runway --generate-completion-script bash > ~/.local/share/bash-completion/completions/runway
+              zsh    runway --generate-completion-script zsh > a file called _runway in a folder of your fpath
+              fish   runway --generate-completion-script fish > ~/.config/fish/completions/runway.fish
+            """,
+        version: "0.1.0",
+        subcommands: [CallCommand.self, ServeCommand.self])
+
+    static func main() async {
+        do {
+            try checkEncodingOfArguments()
+            var command = try await asyncParseAsRoot()
+            if var asyncCommand = command as? any AsyncParsableCommand {
+                try await asyncCommand.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(with: error)
+        }
+    }
+
+    /// Refuses arguments that Swift would repair silently.
+    private static func checkEncodingOfArguments() throws {
+        for (index, argument) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).enumerated() {
+            guard let argument, String(validatingCString: argument) == nil else { continue }
+            throw CommandFailure("Argument \(index) is not UTF-8: \"\(String(cString: argument))\".")
+        }
+    }
+
+    /// Says what went wrong, in one sentence, and ends the process.
+    private static func exit(with error: any Error) -> Never {
+        switch error {
+        case let failure as CommandFailure: exit(with: failure)
+        case let code as ExitCode: Foundation.exit(code.rawValue)
+        case is BrokenPipe: Foundation.exit(ExitStatus.signalled(SIGPIPE))
+        default: break
+        }
+        if exitCode(for: error).isSuccess {
+            // Help, the version and completion scripts come as errors too.
+            try? Console.output.write(fullMessage(for: error) + "\n")
+            Foundation.exit(ExitStatus.fine)
+        }
+        let help = subcommand.map { "runway \($0) --help" } ?? "runway --help"
+        exit(with: CommandFailure("\(message(for: error).asSentence) See \"\(help)\"."))
+    }
+
+    private static func exit(with failure: CommandFailure) -> Never {
+        Console.error.report(failure.message)
+        Foundation.exit(failure.status)
+    }
+
+    /// The subcommand that the command line names, if it names one.
+    private static var subcommand: String? {
+        guard CommandLine.argc > 1, let argument = CommandLine.unsafeArgv[1] else { return nil }
+        let name = String(cString: argument)
+        return configuration.subcommands.contains { $0.configuration.commandName == name } ? name : nil
+    }
+}
+
+extension String {
+    /// The text with a full stop, unless it ends in a sign of its own.
+    fileprivate var asSentence: String {
+        guard let last else { return self }
+        return ".!?".contains(last) ? self : self + "."
+    }
+}

@@ -1,0 +1,41 @@
+import Hummingbird
+import HummingbirdCore
+
+/// Counts requests and answers, and makes every error that no team has put into its envelope a JSON answer.
+struct AnsweringMiddleware: RouterMiddleware {
+    typealias Context = ListingsRequestContext
+
+    let counter: StatisticsCounter
+
+    private struct Body: Encodable {
+        let error: String
+    }
+
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        // The router has set the pattern already, except for paths that it does not have.
+        let route = context.endpointPath ?? BackendStatistics.unknownRoute
+        counter.requestArrived(at: route)
+        do {
+            let response = try await answer(to: request, context: context, next: next)
+            counter.requestAnswered(at: route, bodyBytes: response.body.contentLength ?? 0)
+            return response
+        } catch {
+            counter.requestAbandoned(at: route)
+            throw error
+        }
+    }
+
+    private func answer(
+        to request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let failure as BackendFailure {
+            return try .json(Body(error: failure.message), status: .badRequest)
+        } catch let error as any HTTPResponseError {
+            return try .json(Body(error: error.status.reasonPhrase), status: error.status)
+        }
+    }
+}

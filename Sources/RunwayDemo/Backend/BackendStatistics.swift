@@ -1,0 +1,67 @@
+import Synchronization
+
+/// What the backend has seen since it was made, to be compared with what its callers say they did.
+public struct BackendStatistics: Sendable, Equatable, Codable {
+    /// What was asked of one route.
+    public struct Route: Sendable, Equatable, Codable {
+        /// Requests that arrived.
+        public var requests = 0
+        /// Requests for which a whole answer was made.
+        public var answers = 0
+        /// Requests given up because their connection or stream was closed, or because the backend stopped.
+        public var abandoned = 0
+        /// The bytes of the bodies of all ``answers``, without heads and framing.
+        public var bodyBytes = 0
+
+        /// Requests that are neither answered nor given up yet.
+        public var inFlight: Int { requests - answers - abandoned }
+    }
+
+    /// TCP connections that were accepted.
+    public internal(set) var connections = 0
+
+    /// By the route's pattern, such as `/esf/detail/{id}`; paths that the backend does not have are all under
+    /// ``unknownRoute``.
+    public internal(set) var routes: [String: Route] = [:]
+
+    /// The key of ``routes`` for paths that the backend does not have.
+    public static let unknownRoute = "unknown"
+
+    /// All routes together.
+    public var total: Route {
+        routes.values.reduce(into: Route()) { sum, route in
+            sum.requests += route.requests
+            sum.answers += route.answers
+            sum.abandoned += route.abandoned
+            sum.bodyBytes += route.bodyBytes
+        }
+    }
+}
+
+/// The statistics while they are being counted. The lock guards the counts and nothing else.
+final class StatisticsCounter: Sendable {
+    private let counts = Mutex(BackendStatistics())
+
+    var current: BackendStatistics {
+        counts.withLock { $0 }
+    }
+
+    func connectionAccepted() {
+        counts.withLock { $0.connections += 1 }
+    }
+
+    func requestArrived(at route: String) {
+        counts.withLock { $0.routes[route, default: .init()].requests += 1 }
+    }
+
+    func requestAnswered(at route: String, bodyBytes: Int) {
+        counts.withLock {
+            $0.routes[route, default: .init()].answers += 1
+            $0.routes[route, default: .init()].bodyBytes += bodyBytes
+        }
+    }
+
+    func requestAbandoned(at route: String) {
+        counts.withLock { $0.routes[route, default: .init()].abandoned += 1 }
+    }
+}

@@ -1,0 +1,94 @@
+import Crypto
+public import Foundation
+import NIOCore
+public import NIOSSL
+import SwiftASN1
+import X509
+
+/// A certificate for this machine's loopback, signed by an authority of its own, both made on the spot with P-256.
+///
+/// The authority's key is thrown away once it has signed, so whoever trusts the authority trusts this one server. It is
+/// valid for `localhost`, `127.0.0.1` and `::1`, from an hour ago, for a machine whose clock lags, until tomorrow.
+public struct DemoCertificate: Sendable {
+    /// The authority's certificate as PEM: what a client must trust, and all it needs to trust.
+    public let authorityPEM: String
+
+    /// The authority's certificate as DER.
+    public let authorityDER: [UInt8]
+
+    /// The server's certificate as DER.
+    let serverDER: [UInt8]
+
+    private let serverKeyPEM: String
+
+    /// Makes an authority and a certificate that are valid around `now`.
+    ///
+    /// Throws the certificate library's error when a certificate can't be made.
+    public init(now: Date = Date()) throws {
+        let validity = now.addingTimeInterval(-3600)...now.addingTimeInterval(24 * 3600)
+        let authorityKey = P256.Signing.PrivateKey()
+        let authority = try Self.authority(key: authorityKey, validity: validity)
+        let serverKey = P256.Signing.PrivateKey()
+        let server = try Self.server(
+            publicKey: serverKey.publicKey, issuer: authority.subject, issuerKey: authorityKey, validity: validity)
+
+        self.authorityDER = try Self.serialized(authority)
+        self.authorityPEM = PEMDocument(type: "CERTIFICATE", derBytes: authorityDER).pemString
+        self.serverDER = try Self.serialized(server)
+        self.serverKeyPEM = serverKey.pemRepresentation
+    }
+
+    /// How a server presents the certificate: TLS 1.2 or later, no certificate asked of clients.
+    ///
+    /// Throws the TLS library's error when it does not take the certificate or its key.
+    public func serverConfiguration() throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: serverDER, format: .der))],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(serverKeyPEM.utf8), format: .pem)))
+        configuration.minimumTLSVersion = .tlsv12
+        return configuration
+    }
+
+    private static func authority(
+        key: P256.Signing.PrivateKey, validity: ClosedRange<Date>
+    ) throws -> Certificate {
+        let name = try DistinguishedName { CommonName("Runway demo authority") }
+        return try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
+            notValidBefore: validity.lowerBound, notValidAfter: validity.upperBound,
+            issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try .init {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(keyCertSign: true))
+            },
+            issuerPrivateKey: .init(key))
+    }
+
+    private static func server(
+        publicKey: P256.Signing.PublicKey, issuer: DistinguishedName, issuerKey: P256.Signing.PrivateKey,
+        validity: ClosedRange<Date>
+    ) throws -> Certificate {
+        try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: .init(publicKey),
+            notValidBefore: validity.lowerBound, notValidAfter: validity.upperBound,
+            issuer: issuer, subject: try DistinguishedName { CommonName("localhost") },
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try .init {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectAlternativeNames([
+                    .dnsName("localhost"),
+                    .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+                    .ipAddress(ASN1OctetString(contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])),
+                ])
+            },
+            issuerPrivateKey: .init(issuerKey))
+    }
+
+    private static func serialized(_ certificate: Certificate) throws -> [UInt8] {
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return serializer.serializedBytes
+    }
+}

@@ -1,0 +1,118 @@
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+public import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// The demo's server: property listings from a seed, through the APIs of three teams who agree on nothing.
+///
+/// | route | what it answers |
+/// |---|---|
+/// | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes; `price_max` in 万 |
+/// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
+/// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan a square metre |
+/// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 when there is none |
+/// | `GET /slow/list` | as `/esf/list`, a second late |
+/// | `GET /failing/list?status` | that status, or 500 and 503 by turns |
+/// | `GET /failing/truncated` | JSON that ends in its middle |
+/// | `GET /failing/envelope?team&error` | status 200 with an error inside |
+///
+/// Lists, details and `/slow/list` take `delay_ms`, at most 5000, by which their answer is put off; it is given up when
+/// the caller hangs up. Pages have 30 listings by default and at most 100.
+public struct ListingsBackend: Sendable {
+    /// How callers connect.
+    public enum Security: Sendable {
+        /// TLS 1.2 or later with a ``DemoCertificate``, HTTP/2 or HTTP/1.1 as the client likes.
+        case tls
+        /// HTTP/1.1 without TLS.
+        case plain
+    }
+
+    /// What clients must trust; nil without TLS.
+    public let certificate: DemoCertificate?
+
+    let catalogue: ListingCatalogue
+    let counter = StatisticsCounter()
+    let clock: any Clock<Duration>
+    private let logger: Logger
+
+    /// Makes the listings and the certificate; nothing listens until ``run(host:port:onServing:)``.
+    ///
+    /// - Parameters:
+    ///   - seed: Decides every listing. Default 1.
+    ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. Default 1200, at least 1 and at
+    ///     most 50 000.
+    ///   - security: Default ``Security/tls``.
+    ///   - clock: What delays are measured on. Default the continuous clock.
+    ///   - logger: Where the server logs; by default nowhere.
+    /// - Throws: What the certificate library throws.
+    public init(
+        seed: UInt64 = 1,
+        listingsPerKind: Int = 1200,
+        security: Security = .tls,
+        clock: any Clock<Duration> = ContinuousClock(),
+        logger: Logger = Logger(label: "runway.listings-backend", factory: { _ in SwiftLogNoOpLogHandler() })
+    ) throws {
+        self.certificate =
+            switch security {
+            case .tls: try DemoCertificate()
+            case .plain: nil
+            }
+        self.catalogue = ListingCatalogue(seed: seed, listingsPerKind: listingsPerKind)
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// What the backend has seen until now.
+    public var statistics: BackendStatistics { counter.current }
+
+    /// Serves until its task is cancelled or its service group shuts down, then cuts every connection and returns.
+    ///
+    /// - Parameters:
+    ///   - host: The address to bind to. Default the loopback, where nobody else can connect.
+    ///   - port: The port to bind to. Default 0: any that is free.
+    ///   - onServing: Told once, when the port is bound. It must return immediately: requests wait until it has.
+    /// - Throws: An error of the system's when the address can't be bound.
+    public func run(
+        host: String = "127.0.0.1",
+        port: Int = 0,
+        onServing: @escaping @Sendable (ServingBackend) -> Void = { _ in }
+    ) async throws {
+        let registry = ConnectionRegistry()
+        let application = Application(
+            router: router(),
+            server: try server(registering: registry),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { channel in
+                let boundPort = channel.localAddress?.port ?? port
+                onServing(
+                    ServingBackend(host: host, port: boundPort, certificate: certificate, counter: counter))
+            },
+            logger: logger)
+        do {
+            try await withTaskCancellationOrGracefulShutdownHandler {
+                try await application.run()
+            } onCancelOrGracefulShutdown: {
+                registry.cutAll()
+            }
+        } catch {
+            guard Task.isCancelled else { throw error }
+            // To be cancelled is how the backend ends; what its parts threw while they were torn down says no more.
+            logger.debug("listings backend cancelled", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func server(registering registry: ConnectionRegistry) throws -> HTTPServerBuilder {
+        let tls = try certificate?.serverConfiguration()
+        return HTTPServerBuilder { [counter] responder in
+            guard let tls else {
+                return RegisteredChannel(
+                    base: HTTP1Channel(responder: responder), registry: registry, counter: counter)
+            }
+            return RegisteredChannel(
+                base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder),
+                registry: registry, counter: counter)
+        }
+    }
+}

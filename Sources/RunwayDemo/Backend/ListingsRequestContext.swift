@@ -1,0 +1,29 @@
+import Hummingbird
+import NIOCore
+
+/// What a route knows of its request beside the request itself.
+struct ListingsRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+
+    /// The request's stream under HTTP/2, its connection under HTTP/1.1.
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        self.coreContext = CoreRequestContextStorage(source: source)
+        self.channel = source.channel
+    }
+
+    /// Waits for `duration`; throws `CancellationError` as soon as nobody waits for the answer any more: the stream
+    /// or connection is closed, or the task is cancelled.
+    func delay(_ duration: Duration, on clock: any Clock<Duration>) async throws {
+        guard duration > .zero else { return }
+        // The task is unstructured because a closed channel tells a callback, not a task.
+        let wait = Task { try await clock.sleep(for: duration) }
+        channel.closeFuture.whenComplete { _ in wait.cancel() }
+        try await withTaskCancellationHandler {
+            try await wait.value
+        } onCancel: {
+            wait.cancel()
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// A ``ListingsBackend`` that takes requests.
+public struct ServingBackend: Sendable {
+    /// The address that the backend is bound to, such as `127.0.0.1`.
+    public let host: String
+
+    /// The port that the backend is bound to, never 0.
+    public let port: Int
+
+    /// What clients must trust; nil for a backend without TLS.
+    public let certificate: DemoCertificate?
+
+    let counter: StatisticsCounter
+
+    /// The base of all URLs, such as `https://127.0.0.1:40123`, without a slash at its end.
+    public var baseURL: String {
+        // RFC 3986 §3.2.2: an IPv6 address stands in brackets.
+        let authority = host.contains(":") ? "[\(host)]" : host
+        return "\(certificate == nil ? "http" : "https")://\(authority):\(port)"
+    }
+
+    /// What the backend has seen until now.
+    public var statistics: BackendStatistics { counter.current }
+}

@@ -1,0 +1,109 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Decodes `Decodable` types from a ``JSONDocument``, a ``JSONValue`` or bytes, as Foundation's `JSONDecoder` does.
+///
+/// Strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths.
+/// It differs where the document does: a lone surrogate is read as U+FFFD instead of failing.
+///
+/// Use it where models are wanted. To show rows, read the values themselves: that makes nothing that is not shown.
+public struct JSONDocumentDecoder: Sendable {
+    /// How the names of members become coding keys.
+    public enum KeyDecodingStrategy: Sendable {
+        /// As they are. The default.
+        case useDefaultKeys
+        /// `first_name` becomes `firstName`; underscores at the beginning and end stay.
+        case convertFromSnakeCase
+        /// By a function of the path up to the name and the name itself, which is the last key.
+        case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
+    }
+
+    /// How dates are written.
+    public enum DateDecodingStrategy: Sendable {
+        /// As `Date` decodes itself: seconds since the first of January 2001. The default.
+        case deferredToDate
+        /// A number of seconds since the first of January 1970.
+        case secondsSince1970
+        /// A number of milliseconds since the first of January 1970.
+        case millisecondsSince1970
+        /// A string such as `2026-11-21T11:20:00Z` (RFC 3339, without fractions of a second).
+        case iso8601
+        /// A string that a function reads, nil meaning that it can't: `.formatted { formatter.date(from: $0) }`.
+        case formatted(@Sendable (String) -> Date?)
+        /// By a function that decodes for itself.
+        case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
+    }
+
+    /// How `Data` is written.
+    public enum DataDecodingStrategy: Sendable {
+        /// As `Data` decodes itself: an array of numbers.
+        case deferredToData
+        /// A string in base64 (RFC 4648 §4). The default.
+        case base64
+        /// By a function that decodes for itself.
+        case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
+    }
+
+    /// How infinite and undefined numbers are written, which JSON has no numbers for.
+    public enum NonConformingFloatDecodingStrategy: Sendable {
+        /// Not at all. The default.
+        case `throw`
+        /// As these strings.
+        case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
+    }
+
+    /// How the names of members become coding keys. Default: as they are.
+    public var keyDecodingStrategy = KeyDecodingStrategy.useDefaultKeys
+    /// How dates are written. Default: as `Date` decodes itself.
+    public var dateDecodingStrategy = DateDecodingStrategy.deferredToDate
+    /// How `Data` is written. Default: base64.
+    public var dataDecodingStrategy = DataDecodingStrategy.base64
+    /// How infinite and undefined numbers are written. Default: not at all.
+    public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.throw
+    /// What is handed on to the types that decode themselves. Default: nothing.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// The bounds for documents given as bytes. Default: ``JSONLimits/default``.
+    public var limits = JSONLimits.default
+
+    /// Makes a decoder with the default strategies.
+    public init() {}
+
+    /// Decodes a type from a document's root.
+    ///
+    /// - Throws: `DecodingError`, or what the type itself throws.
+    public func decode<T: Decodable>(_ type: T.Type, from document: JSONDocument) throws -> T {
+        try decode(type, from: document.root)
+    }
+
+    /// Decodes a type from a value; coding paths begin at that value.
+    ///
+    /// - Throws: `DecodingError`, or what the type itself throws.
+    public func decode<T: Decodable>(_ type: T.Type, from value: JSONValue) throws -> T {
+        if let error = value.invalidDocumentError { throw Self.corrupted(error) }
+        let context = DecodingContext(strategies: self)
+        return try ValueDecoder(value: value, context: context, path: nil).unwrap(type)
+    }
+
+    /// Decodes a type from the bytes of a document.
+    ///
+    /// - Throws: `DecodingError`, of which `dataCorrupted` has a ``JSONError`` underneath when the bytes are not JSON;
+    ///   or what the type itself throws.
+    public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
+        let document: JSONDocument
+        do throws(JSONError) {
+            document = try JSONDocument(bytes, limits: limits)
+        } catch {
+            throw Self.corrupted(error)
+        }
+        return try decode(type, from: document)
+    }
+
+    private static func corrupted(_ error: JSONError) -> DecodingError {
+        .dataCorrupted(
+            DecodingError.Context(
+                codingPath: [], debugDescription: "The given data was not valid JSON.", underlyingError: error))
+    }
+}

@@ -1,0 +1,240 @@
+/// Finds the first fault of a document that was refused, and says what it is.
+///
+/// It reads byte by byte, since it runs once and only for documents that are refused, and is written apart from the
+/// index so that each can be tested against the other: one accepts exactly what the other does.
+struct GrammarCheck {
+    private let bytes: [UInt8]
+    private let limits: JSONLimits
+    private var place = 0
+    /// For each open container whether it is an object.
+    private var openContainers: [Bool] = []
+    private var valueCount = 0
+
+    /// The error of a document that the index refused.
+    static func firstError(in bytes: [UInt8], limits: JSONLimits) -> JSONError {
+        error(in: bytes, limits: limits) ?? JSONError(kind: .syntax, bodyStart: bodyStart(bytes))
+    }
+
+    /// The first error of a document, or nil when it has none.
+    static func error(in bytes: [UInt8], limits: JSONLimits) -> JSONError? {
+        if bytes.count > limits.effectiveByteCount {
+            return JSONError(
+                kind: .limitExceeded,
+                expected: "at most \(limits.effectiveByteCount) bytes",
+                found: "\(bytes.count) bytes"
+            )
+        }
+        var check = GrammarCheck(bytes: bytes, limits: limits)
+        do throws(JSONError) {
+            try check.document()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private init(bytes: [UInt8], limits: JSONLimits) {
+        self.bytes = bytes
+        self.limits = limits
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
+    }
+
+    private mutating func document() throws(JSONError) {
+        try value(orClosing: nil)
+        while let isObject = openContainers.last {
+            skipBlanks()
+            let closing = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+            if peek == closing {
+                place += 1
+                openContainers.removeLast()
+                continue
+            }
+            guard peek == UInt8(ascii: ",") else {
+                throw fault(expected: isObject ? "',' or '}'" : "',' or ']'")
+            }
+            place += 1
+            if isObject { try name(orClosing: false) }
+            try value(orClosing: nil)
+        }
+        skipBlanks()
+        if place < bytes.count { throw fault(expected: "the end of the document") }
+    }
+
+    /// One value; after an opening bracket, on to the first child's value, or past the closing bracket.
+    private mutating func value(orClosing expected: String?) throws(JSONError) {
+        var expected = expected
+        while true {
+            skipBlanks()
+            if expected != nil, peek == UInt8(ascii: "]") {
+                place += 1
+                openContainers.removeLast()
+                return
+            }
+            valueCount += 1
+            if valueCount > limits.maximumValueCount {
+                throw fault(.limitExceeded, expected: "at most \(limits.maximumValueCount) values", found: "more")
+            }
+            switch peek {
+            case UInt8(ascii: "["):
+                try open(isObject: false)
+                expected = "a value or ']'"
+            case UInt8(ascii: "{"):
+                try open(isObject: true)
+                if try name(orClosing: true) { return }
+                expected = nil
+            case UInt8(ascii: "\""): return try string()
+            case UInt8(ascii: "t"): return try literal("true")
+            case UInt8(ascii: "f"): return try literal("false")
+            case UInt8(ascii: "n"): return try literal("null")
+            case UInt8(ascii: "-"): return try number()
+            case _ where isDigit: return try number()
+            default: throw fault(expected: expected ?? "a value")
+            }
+        }
+    }
+
+    private mutating func open(isObject: Bool) throws(JSONError) {
+        if openContainers.count >= limits.maximumDepth {
+            throw fault(.limitExceeded, expected: "at most depth \(limits.maximumDepth)", found: "one more level")
+        }
+        place += 1
+        openContainers.append(isObject)
+    }
+
+    /// A member's name and its colon; true when the object closes instead.
+    @discardableResult
+    private mutating func name(orClosing mayClose: Bool) throws(JSONError) -> Bool {
+        skipBlanks()
+        if mayClose, peek == UInt8(ascii: "}") {
+            place += 1
+            openContainers.removeLast()
+            return true
+        }
+        guard peek == UInt8(ascii: "\"") else {
+            throw fault(expected: "a member's name in quotation marks" + (mayClose ? " or '}'" : ""))
+        }
+        try string()
+        skipBlanks()
+        guard peek == UInt8(ascii: ":") else { throw fault(expected: "':' after the member's name") }
+        place += 1
+        return false
+    }
+
+    private mutating func string() throws(JSONError) {
+        place += 1
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\""):
+                place += 1
+                return
+            case UInt8(ascii: "\\"): try escape()
+            case ..<0x20: throw fault(expected: "control characters in a string to be escaped")
+            default:
+                let length = UTF8Check.sequenceLength(at: place, in: bytes.span)
+                if length == 0 { throw fault(.invalidUTF8, expected: "a well-formed UTF-8 sequence") }
+                place += length
+            }
+        }
+        throw fault(expected: "'\"' at the end of the string")
+    }
+
+    private mutating func escape() throws(JSONError) {
+        place += 1
+        switch peek {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            place += 1
+        case UInt8(ascii: "u"):
+            place += 1
+            for _ in 0..<4 {
+                guard let byte = peek, StringText.hexValue(byte) != nil else {
+                    throw fault(expected: "four hexadecimal digits after '\\u'")
+                }
+                place += 1
+            }
+        default: throw fault(expected: "one of \" \\ / b f n r t u after '\\'")
+        }
+    }
+
+    private mutating func literal(_ literal: String) throws(JSONError) {
+        for byte in literal.utf8 {
+            guard peek == byte else { throw fault(expected: "the literal '\(literal)'") }
+            place += 1
+        }
+    }
+
+    private mutating func number() throws(JSONError) {
+        if peek == UInt8(ascii: "-") { place += 1 }
+        if peek == UInt8(ascii: "0") {
+            place += 1
+            if isDigit { throw fault(expected: "a number without leading zeros") }
+        } else {
+            try digits()
+        }
+        if peek == UInt8(ascii: ".") {
+            place += 1
+            try digits()
+        }
+        if peek == UInt8(ascii: "e") || peek == UInt8(ascii: "E") {
+            place += 1
+            if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { place += 1 }
+            try digits()
+        }
+    }
+
+    private mutating func digits() throws(JSONError) {
+        guard isDigit else { throw fault(expected: "a digit") }
+        while isDigit { place += 1 }
+    }
+
+    private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+    private var isDigit: Bool {
+        guard let peek else { return false }
+        return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(peek)
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { place += 1 }
+    }
+}
+
+extension GrammarCheck {
+    private func fault(_ kind: JSONError.Kind = .syntax, expected: String, found: String? = nil) -> JSONError {
+        let (line, column) = Self.position(of: place, in: bytes)
+        return JSONError(
+            kind: kind, offset: place, line: line, column: column, expected: expected,
+            found: found ?? foundHere, bodyStart: Self.bodyStart(bytes)
+        )
+    }
+
+    private var foundHere: String {
+        guard let byte = peek else { return "the end of the document" }
+        let length = UTF8Check.sequenceLength(at: place, in: bytes.span)
+        if length > 0, byte >= 0x20, byte != 0x7F {
+            return "'\(String(decoding: bytes[place..<place + length], as: UTF8.self))'"
+        }
+        let digits = String(byte, radix: 16, uppercase: true)
+        return "byte 0x" + (digits.count == 1 ? "0" : "") + digits
+    }
+
+    /// Line and column of a byte, both counted from one; a column is a Unicode scalar.
+    static func position(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
+        var line = 1
+        var column = 1
+        for byte in bytes.prefix(offset) {
+            if byte == 0x0A {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+        return (line, column)
+    }
+
+    /// The start of a body for an error, redacted and bounded.
+    static func bodyStart(_ bytes: [UInt8]) -> String {
+        JSONRedaction.default.redactedText(of: bytes, maximumByteCount: JSONError.bodyStartByteCount)
+    }
+}

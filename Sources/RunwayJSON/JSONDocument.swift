@@ -1,0 +1,50 @@
+/// A JSON document: its bytes, and a compact index of them made in one validating pass.
+///
+/// Before the first value is handed out the whole document is checked against the grammar of RFC 8259 and against
+/// the table of well-formed UTF-8, so that a value in hand is always sound. Nothing else is made in advance: strings
+/// and numbers are read from the bytes when they are asked for.
+///
+/// ```swift
+/// let document = try JSONDocument(#"{"data":{"list":[{"title":"Loft","price":4200}]}}"#)
+/// let title = document.root["data"]["list"][0]["title"].string
+/// ```
+///
+/// What RFC 8259 leaves open is answered so:
+/// - A byte order mark before the document is ignored (§8.1 allows it).
+/// - Of members with the same name, a lookup finds the first, as Foundation's `JSONDecoder` does; ``JSONValue/members``
+///   shows them all (§4). Names are compared by their Unicode scalars, never by equivalence (§8.3).
+/// - A lone surrogate, which only an escape can write, is read as U+FFFD (§8.2).
+/// - Numbers of any length are accepted (§6); what a type cannot hold reads as nil.
+/// - Bounds on size, depth and number of values are those of ``JSONLimits`` (§9).
+///
+/// A document never changes, so that it and its values can be read from any number of tasks at once, without locks.
+public struct JSONDocument: Sendable {
+    let storage: JSONStorage
+
+    /// Reads bytes, which are kept, not copied.
+    ///
+    /// - Throws: ``JSONError`` of kind `syntax`, `invalidUTF8` or `limitExceeded`, with offset, line and column.
+    public init(_ bytes: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
+        if let storage = JSONStorage(indexing: bytes, limits: limits) {
+            self.storage = storage
+        } else {
+            throw GrammarCheck.firstError(in: bytes, limits: limits)
+        }
+    }
+
+    /// Reads text, of which the UTF-8 bytes are copied.
+    ///
+    /// - Throws: ``JSONError`` of kind `syntax` or `limitExceeded`, with offset, line and column.
+    public init(_ text: String, limits: JSONLimits = .default) throws(JSONError) {
+        try self.init(Array(text.utf8), limits: limits)
+    }
+
+    /// The value that the document is.
+    public var root: JSONValue { JSONValue(storage: storage, index: 0) }
+
+    /// The size of the document in bytes, with white space and byte order mark.
+    public var byteCount: Int { storage.bytes.count }
+
+    /// The document's bytes as they were given.
+    public var bytes: [UInt8] { storage.bytes }
+}

@@ -1,0 +1,98 @@
+/// What was wrong with a document, or with what was asked of it.
+///
+/// ``description`` is one sentence that a person can act on. No member's value whose name is secret by
+/// ``JSONRedaction/default`` is in any of the texts.
+public struct JSONError: Error, Sendable, Hashable {
+    /// What went wrong.
+    public enum Kind: String, Sendable, Hashable {
+        /// The bytes are not JSON by the grammar of RFC 8259.
+        case syntax
+        /// A string's bytes are not well-formed UTF-8 (Unicode, table 3-7).
+        case invalidUTF8
+        /// The document is beyond a bound of ``JSONLimits``.
+        case limitExceeded
+        /// Nothing is at the path that was required.
+        case missing
+        /// A value is there, but of another kind than was required.
+        case typeMismatch
+        /// A number is there, but the required type cannot hold it.
+        case outOfRange
+        /// A value could not be written as JSON: an infinite or undefined number, for example.
+        case unwritable
+        /// Text of the right kind that does not say what was required: a date or base64 that cannot be read.
+        case invalidText
+    }
+
+    /// What went wrong.
+    public var kind: Kind
+    /// Where in the document's structure, as ``JSONValue/path`` writes it; nil when the document could not be read.
+    public var path: String?
+    /// The first byte in question, counted from zero.
+    public var offset: Int?
+    /// The line of ``offset``, counted from one; lines end at a line feed.
+    public var line: Int?
+    /// The place of ``offset`` in its line, in Unicode scalars counted from one.
+    public var column: Int?
+    /// What would have been right, such as `a string` or `',' or ']'`.
+    public var expected: String?
+    /// What was there instead, with a short excerpt.
+    public var found: String?
+    /// The first bytes of the document as text, at most about 200 bytes, secrets redacted.
+    public var bodyStart: String?
+
+    /// Makes an error; what is left out is nil.
+    public init(
+        kind: Kind,
+        path: String? = nil,
+        offset: Int? = nil,
+        line: Int? = nil,
+        column: Int? = nil,
+        expected: String? = nil,
+        found: String? = nil,
+        bodyStart: String? = nil
+    ) {
+        self.kind = kind
+        self.path = path
+        self.offset = offset
+        self.line = line
+        self.column = column
+        self.expected = expected
+        self.found = found
+        self.bodyStart = bodyStart
+    }
+
+    /// How many bytes of a document ``bodyStart`` is made from.
+    static let bodyStartByteCount = 200
+    /// How many bytes of a value are shown in ``found``.
+    static let excerptByteCount = 60
+}
+
+extension JSONError: CustomStringConvertible {
+    /// One sentence: where, what was expected, what was found, and how the body starts.
+    public var description: String {
+        var text = headline
+        if let path { text += " at \(path)" }
+        if let line, let column, let offset { text += " (line \(line), column \(column), byte \(offset))" }
+        switch (expected, found) {
+        case (let expected?, let found?): text += ": expected \(expected), found \(found)"
+        case (let expected?, nil): text += ": expected \(expected)"
+        case (nil, let found?): text += ": \(found)"
+        case (nil, nil): break
+        }
+        if let bodyStart { text += "; the body starts with: \(bodyStart)" }
+        return text
+    }
+
+    private var headline: String {
+        switch kind {
+        case .syntax: "The body is not JSON"
+        case .invalidUTF8: "The body is not well-formed UTF-8"
+        case .limitExceeded: "The JSON is beyond what is accepted"
+        case .missing: "A required value is missing"
+        case .typeMismatch: "A value is of the wrong kind"
+        case .outOfRange: "A number does not fit"
+        case .unwritable: "A value cannot be written as JSON"
+        case .invalidText: "A string cannot be read as what was asked"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// The bounds that a ``JSONDocument`` is read within.
+///
+/// A document beyond a bound is refused as a whole, with a ``JSONError`` of kind ``JSONError/Kind/limitExceeded``,
+/// before any value of it is handed out. RFC 8259 §9 lets an implementation set such limits.
+public struct JSONLimits: Sendable, Hashable {
+    /// The largest document, in bytes. Default 64 MiB; never above ``largestByteCount``.
+    public var maximumByteCount: Int
+    /// How deep arrays and objects may stand in one another. Default 512; a lone `[]` has depth 1.
+    ///
+    /// Nothing in this module recurses, so that a greater depth costs memory (12 bytes a level), never stack.
+    public var maximumDepth: Int
+    /// The greatest number of values: the root, every element and every member's value. Default 8 million.
+    ///
+    /// It bounds the memory of the index, which is at most 24 bytes a value.
+    public var maximumValueCount: Int
+
+    /// The size that no setting can exceed, in bytes: 256 MiB − 1, what an entry of the index can address.
+    public static let largestByteCount = (1 << 28) - 1
+
+    /// The bounds that are used unless others are given: 64 MiB, depth 512, 8 million values.
+    public static let `default` = JSONLimits()
+
+    /// Makes bounds; what is left out keeps its default.
+    public init(
+        maximumByteCount: Int = 64 << 20,
+        maximumDepth: Int = 512,
+        maximumValueCount: Int = 8_000_000
+    ) {
+        self.maximumByteCount = maximumByteCount
+        self.maximumDepth = maximumDepth
+        self.maximumValueCount = maximumValueCount
+    }
+
+    /// The bound on bytes that really holds.
+    var effectiveByteCount: Int { min(maximumByteCount, Self.largestByteCount) }
+}

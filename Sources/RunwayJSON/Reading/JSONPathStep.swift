@@ -1,0 +1,42 @@
+/// One step of a path: into an object by a name, or into an array by an index.
+enum JSONPathStep: Sendable, Hashable {
+    case name(String)
+    case index(Int)
+
+    /// The step as ``JSONValue/path`` writes it after what came before.
+    func append(to path: inout String) {
+        switch self {
+        case .index(let index): path += "[\(index)]"
+        case .name(let name) where Self.isPlain(name): path += path.isEmpty ? name : ".\(name)"
+        case .name(let name):
+            var writer = JSONWriter()
+            writer.string(name)
+            path += "[\(String(decoding: writer.bytes, as: UTF8.self))]"
+        }
+    }
+
+    /// The path of steps from the root; the root itself is `$`.
+    static func path(_ steps: [JSONPathStep]) -> String {
+        var path = ""
+        for step in steps { step.append(to: &path) }
+        return path.isEmpty ? "$" : path
+    }
+
+    /// Whether a name can stand in a path without brackets: a letter or `_`, then letters, digits and `_`, all ASCII.
+    private static func isPlain(_ name: String) -> Bool {
+        guard let first = name.utf8.first, first == UInt8(ascii: "_") || isLetter(first) else { return false }
+        return name.utf8.allSatisfy { isLetter($0) || $0 == UInt8(ascii: "_") || (0x30...0x39).contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+}
+
+/// Why a value is not there.
+enum JSONAbsence: Sendable {
+    /// The document could not be read at all.
+    case invalid(JSONError)
+    /// Lookups led from a value that exists to nothing; the first of the steps is the one that failed.
+    case lookup(from: JSONValue, steps: [JSONPathStep])
+}

@@ -1,0 +1,124 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A type that ``JSONValue/require(_:)`` can read.
+///
+/// Strings, booleans, integers, doubles, decimals, JSON values, arrays and optionals of these conform; a type of an app
+/// conforms by requiring its parts:
+///
+/// ```swift
+/// extension Price: JSONReadable {
+///     static func read(from value: JSONValue) throws(JSONError) -> Price {
+///         Price(amount: try value["amount"].require(), currency: try value["currency"].require())
+///     }
+/// }
+/// ```
+public protocol JSONReadable {
+    /// Reads a value, or throws the error that says what was found instead.
+    ///
+    /// The implementation must not wait, and should read its parts by ``JSONValue/require(_:)``, whose errors say where.
+    static func read(from value: JSONValue) throws(JSONError) -> Self
+}
+
+extension JSONValue {
+    /// The value as a type, or an error that names the path, what was expected, what was found and the body's start.
+    ///
+    /// - Throws: ``JSONError`` of kind `missing`, `typeMismatch` or `outOfRange`; for a document that could not be read,
+    ///   the error that says why.
+    public func require<T: JSONReadable>(_ type: T.Type = T.self) throws(JSONError) -> T {
+        if let invalidDocumentError { throw invalidDocumentError }
+        return try T.read(from: self)
+    }
+}
+
+extension JSONValue: JSONReadable {
+    /// The value itself, which must exist; a `null` does.
+    public static func read(from value: JSONValue) throws(JSONError) -> JSONValue {
+        guard value.exists else { throw value.mismatch(expected: "a value") }
+        return value
+    }
+}
+
+extension String: JSONReadable {
+    /// The text of a string.
+    public static func read(from value: JSONValue) throws(JSONError) -> String {
+        guard let string = value.string else { throw value.mismatch(expected: "a string") }
+        return string
+    }
+}
+
+extension Bool: JSONReadable {
+    /// The boolean of a `true` or `false`.
+    public static func read(from value: JSONValue) throws(JSONError) -> Bool {
+        guard let bool = value.bool else { throw value.mismatch(expected: "a boolean") }
+        return bool
+    }
+}
+
+extension Double: JSONReadable {
+    /// The double nearest to a number.
+    public static func read(from value: JSONValue) throws(JSONError) -> Double {
+        guard let double = value.double else { throw value.mismatch(expected: "a number", holdable: "a Double") }
+        return double
+    }
+}
+
+extension Float: JSONReadable {
+    /// The float nearest to a number.
+    public static func read(from value: JSONValue) throws(JSONError) -> Float {
+        guard let float = value.float else { throw value.mismatch(expected: "a number", holdable: "a Float") }
+        return float
+    }
+}
+
+extension Decimal: JSONReadable {
+    /// The decimal of a number, exact up to 38 digits.
+    public static func read(from value: JSONValue) throws(JSONError) -> Decimal {
+        guard let decimal = value.decimal else { throw value.mismatch(expected: "a number", holdable: "a Decimal") }
+        return decimal
+    }
+}
+
+extension JSONReadable where Self: FixedWidthInteger {
+    /// The integer, exact; `1.0` and `1e2` are integers too.
+    public static func read(from value: JSONValue) throws(JSONError) -> Self {
+        if let signed = value.int64, let integer = Self(exactly: signed) { return integer }
+        if let unsigned = value.uint64, let integer = Self(exactly: unsigned) { return integer }
+        throw value.mismatch(expected: "an integer", holdable: "an integer of \(Self.self)")
+    }
+}
+
+extension Int: JSONReadable {}
+extension Int8: JSONReadable {}
+extension Int16: JSONReadable {}
+extension Int32: JSONReadable {}
+extension Int64: JSONReadable {}
+extension UInt: JSONReadable {}
+extension UInt8: JSONReadable {}
+extension UInt16: JSONReadable {}
+extension UInt32: JSONReadable {}
+extension UInt64: JSONReadable {}
+
+extension Array: JSONReadable where Element: JSONReadable {
+    /// The elements of an array, each of which must be readable.
+    public static func read(from value: JSONValue) throws(JSONError) -> [Element] {
+        guard value.kind == .array else { throw value.mismatch(expected: "an array") }
+        var array: [Element] = []
+        array.reserveCapacity(value.count)
+        for element in value.elements { array.append(try Element.read(from: element)) }
+        return array
+    }
+}
+
+extension Optional: JSONReadable where Wrapped: JSONReadable {
+    /// Nil where nothing or a `null` is; anything else must be readable.
+    public static func read(from value: JSONValue) throws(JSONError) -> Wrapped? {
+        switch value.kind {
+        case .missing, .null: nil
+        default: try Wrapped.read(from: value)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+extension JSONValue: CustomStringConvertible {
+    /// Indented JSON, cut off at 4096 bytes, with what ``JSONRedaction/default`` calls secret masked.
+    public var description: String { JSONRedaction.default.redactedText(of: self) }
+}
+
+extension JSONValue: CustomDebugStringConvertible {
+    /// The path and kind, then what ``description`` says.
+    public var debugDescription: String {
+        exists ? "\(path), \(kind.rawValue): \(description)" : description
+    }
+}
+
+extension JSONValue: CustomReflectable {
+    /// Without children, so that `dump` and the debugger show the JSON and not how it is stored.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}
+
+extension JSONDocument: CustomStringConvertible {
+    /// The root's ``JSONValue/description``.
+    public var description: String { root.description }
+}
+
+extension JSONDocument: CustomDebugStringConvertible {
+    /// The size in bytes, then the root's ``JSONValue/description``.
+    public var debugDescription: String { "JSON of \(byteCount) bytes: \(description)" }
+}
+
+extension JSONDocument: CustomReflectable {
+    /// Without children, so that `dump` and the debugger show the JSON and not how it is stored.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}
+
+extension JSONMember: CustomStringConvertible {
+    /// The name and the value's ``JSONValue/description``.
+    public var description: String { "\(key): \(value.description)" }
+}
+
+extension JSONMember: CustomReflectable {
+    /// Without children, so that `dump` and the debugger show the JSON and not how it is stored.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}

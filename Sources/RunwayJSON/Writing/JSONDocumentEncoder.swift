@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Encodes `Encodable` types as JSON whose bytes depend on nothing but the value and the strategies.
+///
+/// The strategies are those of Foundation's `JSONEncoder`. The text is ``JSONWriter``'s: compact, with `/` not escaped,
+/// members in the order in which the type encodes them or sorted by name. A dictionary has no order of its own, so that
+/// its members are always sorted.
+public struct JSONDocumentEncoder: Sendable {
+    /// How coding keys become the names of members.
+    public enum KeyEncodingStrategy: Sendable {
+        /// As they are. The default.
+        case useDefaultKeys
+        /// `firstName` becomes `first_name`, `myURLProperty` becomes `my_url_property`.
+        case convertToSnakeCase
+        /// By a function of the path up to the key and the key itself, which is the last one.
+        case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
+    }
+
+    /// How dates are written.
+    public enum DateEncodingStrategy: Sendable {
+        /// As `Date` encodes itself: seconds since the first of January 2001. The default.
+        case deferredToDate
+        /// A number of seconds since the first of January 1970.
+        case secondsSince1970
+        /// A number of milliseconds since the first of January 1970.
+        case millisecondsSince1970
+        /// A string such as `2026-11-21T11:20:00Z` (RFC 3339, without fractions of a second).
+        case iso8601
+        /// A string that a function makes: `.formatted { formatter.string(from: $0) }`.
+        case formatted(@Sendable (Date) -> String)
+        /// By a function that encodes for itself.
+        case custom(@Sendable (_ date: Date, _ encoder: any Encoder) throws -> Void)
+    }
+
+    /// How `Data` is written.
+    public enum DataEncodingStrategy: Sendable {
+        /// As `Data` encodes itself: an array of numbers.
+        case deferredToData
+        /// A string in base64 (RFC 4648 §4). The default.
+        case base64
+        /// By a function that encodes for itself.
+        case custom(@Sendable (_ data: Data, _ encoder: any Encoder) throws -> Void)
+    }
+
+    /// How infinite and undefined numbers are written, which JSON has no numbers for.
+    public enum NonConformingFloatEncodingStrategy: Sendable {
+        /// Not at all. The default.
+        case `throw`
+        /// As these strings.
+        case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
+    }
+
+    /// How coding keys become the names of members. Default: as they are.
+    public var keyEncodingStrategy = KeyEncodingStrategy.useDefaultKeys
+    /// How dates are written. Default: as `Date` encodes itself.
+    public var dateEncodingStrategy = DateEncodingStrategy.deferredToDate
+    /// How `Data` is written. Default: base64.
+    public var dataEncodingStrategy = DataEncodingStrategy.base64
+    /// How infinite and undefined numbers are written. Default: not at all.
+    public var nonConformingFloatEncodingStrategy = NonConformingFloatEncodingStrategy.throw
+    /// Whether members are sorted by the UTF-8 bytes of their names. Default false.
+    public var sortsKeys = false
+    /// What is handed on to the types that encode themselves. Default: nothing.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    /// Makes an encoder with the default strategies.
+    public init() {}
+
+    /// Encodes a value as the bytes of a document.
+    ///
+    /// - Throws: `EncodingError` when the value encodes nothing or a number that JSON cannot say, or what the type throws.
+    public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
+        let encoder = NodeEncoder(node: EncodedNode(), strategies: self, path: nil)
+        try encoder.encode(value)
+        guard encoder.node.isSet else {
+            throw EncodingError.invalidValue(
+                value,
+                EncodingError.Context(
+                    codingPath: [], debugDescription: "Top-level \(T.self) did not encode any values."))
+        }
+        var writer = JSONWriter(sortsKeys: sortsKeys)
+        encoder.node.write(to: &writer)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,145 @@
+/// Writes JSON whose bytes depend on nothing but what is written: for cache keys, signing and logs.
+///
+/// The text is compact, without any white space. In strings only what must be is escaped (RFC 8259 §7): `"`, `\`, and
+/// control characters, as `\b \f \n \r \t` or as `\u00` with two lower-case hexadecimal digits; `/` and everything
+/// beyond ASCII are written as they are. Members stand in the order they are written, or sorted by the UTF-8 bytes of
+/// their names, which is the order of their Unicode scalars.
+///
+/// ```swift
+/// var writer = JSONWriter(sortsKeys: true)
+/// writer.beginObject()
+/// writer.name("city")
+/// writer.string("上海")
+/// writer.endObject()
+/// writer.bytes  // {"city":"上海"}
+/// ```
+///
+/// Calls must balance, and inside an object each value must have a name before it; a call out of order is a programmer's
+/// error and traps.
+public struct JSONWriter: Sendable {
+    /// What was written so far.
+    public private(set) var bytes: [UInt8] = []
+    /// Whether members are sorted by name.
+    public let sortsKeys: Bool
+
+    private struct OpenContainer {
+        let isObject: Bool
+        let start: Int
+        var isEmpty = true
+        var isNamed = false
+        /// Names with the place of their first byte; kept only where members are sorted.
+        var members: [(name: String, start: Int)] = []
+    }
+
+    private var openContainers: [OpenContainer] = []
+
+    /// Makes a writer with nothing written.
+    ///
+    /// - Parameter sortsKeys: Whether members are sorted by name. Default false: they stand in the order written.
+    public init(sortsKeys: Bool = false) { self.sortsKeys = sortsKeys }
+
+    /// Opens an object.
+    public mutating func beginObject() { open(isObject: true) }
+
+    /// Closes the object opened last.
+    public mutating func endObject() { close(isObject: true) }
+
+    /// Opens an array.
+    public mutating func beginArray() { open(isObject: false) }
+
+    /// Closes the array opened last.
+    public mutating func endArray() { close(isObject: false) }
+
+    /// Writes a member's name; its value must come next.
+    public mutating func name(_ name: String) {
+        let last = openContainers.count - 1
+        precondition(last >= 0 && openContainers[last].isObject, "a name outside an object")
+        precondition(!openContainers[last].isNamed, "a name where a value must come")
+        if !openContainers[last].isEmpty { bytes.append(UInt8(ascii: ",")) }
+        if sortsKeys { openContainers[last].members.append((name, bytes.count)) }
+        openContainers[last].isEmpty = false
+        openContainers[last].isNamed = true
+        JSONEscaping.append(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// Writes a string.
+    public mutating func string(_ text: String) {
+        beginValue()
+        JSONEscaping.append(text, to: &bytes)
+    }
+
+    /// Writes an integer.
+    public mutating func integer(_ value: some BinaryInteger) { literal(String(value)) }
+
+    /// Writes a double as the shortest digits that read back as the same double; `1.0` is written as `1`.
+    ///
+    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot say.
+    public mutating func double(_ value: Double) throws(JSONError) {
+        try literal(number: "\(value)", isFinite: value.isFinite)
+    }
+
+    /// Writes a float as the shortest digits that read back as the same float; `1.0` is written as `1`.
+    ///
+    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot say.
+    public mutating func float(_ value: Float) throws(JSONError) {
+        try literal(number: "\(value)", isFinite: value.isFinite)
+    }
+
+    /// Writes `true` or `false`.
+    public mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
+
+    /// Writes `null`.
+    public mutating func null() { literal("null") }
+
+    /// Writes a number's digits or a literal.
+    mutating func literal(_ text: String) {
+        beginValue()
+        bytes += text.utf8
+    }
+
+    private mutating func literal(number: String, isFinite: Bool) throws(JSONError) {
+        guard isFinite else { throw JSONError(kind: .unwritable, expected: "a finite number", found: number) }
+        literal(number.hasSuffix(".0") ? String(number.dropLast(2)) : number)
+    }
+
+    private mutating func beginValue() {
+        guard let last = openContainers.indices.last else {
+            precondition(bytes.isEmpty, "a second value outside a container")
+            return
+        }
+        if openContainers[last].isObject {
+            precondition(openContainers[last].isNamed, "a member's value without a name")
+            openContainers[last].isNamed = false
+        } else {
+            if !openContainers[last].isEmpty { bytes.append(UInt8(ascii: ",")) }
+            openContainers[last].isEmpty = false
+        }
+    }
+
+    private mutating func open(isObject: Bool) {
+        beginValue()
+        bytes.append(isObject ? UInt8(ascii: "{") : UInt8(ascii: "["))
+        openContainers.append(OpenContainer(isObject: isObject, start: bytes.count))
+    }
+
+    private mutating func close(isObject: Bool) {
+        guard let container = openContainers.popLast(), container.isObject == isObject, !container.isNamed else {
+            preconditionFailure("an end without its beginning, or a name without its value")
+        }
+        if container.members.count > 1 { sort(container) }
+        bytes.append(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
+    }
+
+    /// Puts the members of the object just written in order; equal names keep theirs.
+    private mutating func sort(_ container: OpenContainer) {
+        let ends = container.members.dropFirst().map { $0.start - 1 } + [bytes.count]
+        let members = zip(container.members, ends).map { (name: $0.name, range: $0.start..<$1) }
+        let sorted = members.enumerated().sorted { one, other in
+            if one.element.name.utf8.elementsEqual(other.element.name.utf8) { return one.offset < other.offset }
+            return one.element.name.utf8.lexicographicallyPrecedes(other.element.name.utf8)
+        }
+        let body = sorted.map { bytes[$0.element.range] }.joined(separator: [UInt8(ascii: ",")])
+        bytes.replaceSubrange(container.start..., with: Array(body))
+    }
+}

@@ -1,0 +1,122 @@
+import Synchronization
+
+/// A value that tasks wait on until it reaches a mark.
+///
+/// A manual clock's time, a gate's position and an origin's counters are all of this kind. A waiter is resumed at
+/// the moment when the value is at or past its mark, even if the value falls again right after.
+final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
+    private struct Waiter {
+        let mark: Value
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var value: Value
+        var waiters: [UInt64: Waiter] = [:]
+        var nextNumber: UInt64 = 0
+        var failure: (any Error)?
+    }
+
+    /// Guards the value, its waiters and what later waits fail with.
+    ///
+    /// No continuation is resumed while it is held.
+    private let state: Mutex<State>
+    private let audience: AwaitedValue<Int>?
+
+    /// Makes a value to wait on; `audience`, when given, follows how many tasks wait at present.
+    init(_ value: Value, audience: AwaitedValue<Int>? = nil) {
+        self.state = Mutex(State(value: value))
+        self.audience = audience
+    }
+
+    var value: Value { state.withLock { $0.value } }
+
+    var waiterCount: Int { state.withLock { $0.waiters.count } }
+
+    /// The mark that is reached next, or nil when nobody waits.
+    var lowestMark: Value? { state.withLock { state in state.waiters.values.lazy.map(\.mark).min() } }
+
+    /// Changes the value and resumes every waiter whose mark it reaches, lowest mark first, then in order of arrival.
+    func update(_ change: (inout Value) -> Void) {
+        let reached = state.withLock { state in
+            change(&state.value)
+            let value = state.value
+            let reached = state.waiters.filter { $0.value.mark <= value }
+            for number in reached.keys { state.waiters.removeValue(forKey: number) }
+            return reached
+        }
+        guard !reached.isEmpty else { return }
+        audience?.update { $0 -= reached.count }
+        let ordered = reached.sorted { ($0.value.mark, $0.key) < ($1.value.mark, $1.key) }
+        for (_, waiter) in ordered { waiter.continuation.resume() }
+    }
+
+    /// Ends every wait, present and to come, with `error`; the first error stays.
+    func fail(with error: any Error) {
+        let waiters = state.withLock { state in
+            if state.failure == nil { state.failure = error }
+            let waiters = state.waiters
+            state.waiters = [:]
+            return waiters
+        }
+        guard !waiters.isEmpty else { return }
+        audience?.update { $0 -= waiters.count }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter.continuation.resume(throwing: error) }
+    }
+
+    /// Returns once the value is at or past `mark`; throws `CancellationError` when the task is cancelled before.
+    func wait(until mark: Value) async throws {
+        try Task.checkCancellation()
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if let outcome = enlist(continuation, number: number, mark: mark) {
+                    continuation.resume(with: outcome)
+                } else {
+                    audience?.update { $0 += 1 }
+                }
+            }
+        } onCancel: {
+            guard let waiter = state.withLock({ $0.waiters.removeValue(forKey: number) }) else { return }
+            audience?.update { $0 -= 1 }
+            waiter.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Stores the continuation, or returns the outcome that it can have at once.
+    private func enlist(
+        _ continuation: CheckedContinuation<Void, any Error>,
+        number: UInt64,
+        mark: Value
+    ) -> Result<Void, any Error>? {
+        state.withLock { state in
+            if mark <= state.value { return .success(()) }
+            if let failure = state.failure { return .failure(failure) }
+            // A task is marked cancelled before its handlers run. So either this sees the mark, or the handler runs
+            // after this lock is released and finds the waiter: a continuation can't be left behind.
+            if Task.isCancelled { return .failure(CancellationError()) }
+            state.waiters[number] = Waiter(mark: mark, continuation: continuation)
+            return nil
+        }
+    }
+}
+
+extension AwaitedValue<Int> {
+    /// Waits until the value is at least `count`, for at most `limit` of real time.
+    ///
+    /// Throws ``WaitTimedOut``, which names `subject`, and `CancellationError`.
+    func wait(atLeast count: Int, within limit: Duration, subject: String) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await self.wait(until: count) }
+            group.addTask {
+                try await ContinuousClock().sleep(for: limit)
+                throw WaitTimedOut(subject: subject, expected: count, seen: self.value, limit: limit)
+            }
+            try await group.next()
+        }
+    }
+}

@@ -1,0 +1,53 @@
+public import Runway
+
+/// A delegate that keeps what it is told, for a test to assert on and wait for.
+///
+/// A manager holds its delegate weakly: the test has to keep the recorder.
+@MainActor
+public final class LandingRecorder: APIManagerDelegate {
+    /// One landing.
+    public struct Landing {
+        /// The call.
+        public let flight: FlightID?
+        /// Its parameters.
+        public let endpoint: (any Endpoint)?
+        /// What it brought.
+        public let result: Result<RawData, NetworkError>
+    }
+
+    /// The landings so far, in order.
+    public private(set) var landings: [Landing] = []
+    /// Called with every landing, after it was kept.
+    public var onLanding: ((Landing, any APIManaging) -> Void)?
+    private let count = AwaitedValue(0)
+
+    /// Makes a recorder without landings.
+    public init() {}
+
+    /// Keeps a success.
+    public func apiManagerDidSucceed(_ manager: any APIManaging) {
+        keep(.success(manager.rawData ?? RawData([])), of: manager)
+    }
+
+    /// Keeps a failure.
+    public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
+        keep(.failure(error), of: manager)
+    }
+
+    /// Waits until there are at least `count` landings, and gives all that there are.
+    ///
+    /// - Parameter limit: The longest wait, in real time. The default is 60 s.
+    /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
+    @discardableResult
+    public func landings(count: Int, within limit: Duration = .seconds(60)) async throws -> [Landing] {
+        try await self.count.wait(atLeast: count, within: limit, subject: "landings")
+        return landings
+    }
+
+    private func keep(_ result: Result<RawData, NetworkError>, of manager: any APIManaging) {
+        let landing = Landing(flight: manager.landedFlight, endpoint: manager.landedEndpoint, result: result)
+        landings.append(landing)
+        onLanding?(landing, manager)
+        count.update { $0 = landings.count }
+    }
+}

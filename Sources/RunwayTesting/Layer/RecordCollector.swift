@@ -1,0 +1,40 @@
+public import Runway
+import Synchronization
+
+/// A sink that keeps every record, for a test to assert on.
+///
+/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call `network.events.flush()`
+/// before reading ``records``. A record that is told again replaces the earlier one.
+public final class RecordCollector: EventSink {
+    /// Guards the records.
+    private let kept = Mutex<[FlightRecord]>([])
+    private let count = AwaitedValue(0)
+
+    /// Makes an empty collector.
+    public init() {}
+
+    /// The records so far, in the order of landing.
+    public var records: [FlightRecord] { kept.withLock { $0 } }
+
+    /// Keeps a record.
+    public func receive(_ record: FlightRecord) {
+        let total = kept.withLock { records in
+            if let index = records.lastIndex(where: { $0.id == record.id && $0.network == record.network }) {
+                records[index] = record
+            } else {
+                records.append(record)
+            }
+            return records.count
+        }
+        count.update { $0 = total }
+    }
+
+    /// Waits until there are at least `count` records, and gives all that there are.
+    ///
+    /// - Parameter limit: The longest wait, in real time. The default is 60 s.
+    /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
+    public func records(count: Int, within limit: Duration = .seconds(60)) async throws -> [FlightRecord] {
+        try await self.count.wait(atLeast: count, within: limit, subject: "records")
+        return records
+    }
+}

@@ -1,0 +1,57 @@
+public import HTTPTypes
+public import Runway
+import Synchronization
+
+/// Answers requests in the process, without a socket. For tests of business code, whose subject is not the network.
+///
+/// ```swift
+/// let transport = StubTransport { request in .json(#"{"code":0,"result":{"items":[]}}"#) }
+/// let network = NetworkLayer(transport: transport)
+/// ```
+///
+/// For what the network itself does wrong, use a ``ScriptedOrigin``: a stub can't be slow, half closed or lying on the wire.
+public final class StubTransport: Transport {
+    /// Makes the answer to a request. It may wait, and is cancelled with the call.
+    public typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
+
+    private let answer: Answer
+    /// Guards the requests that came.
+    private let received = Mutex<[Request]>([])
+
+    /// Makes a transport.
+    public init(answer: @escaping Answer) {
+        self.answer = answer
+    }
+
+    /// The requests that came so far, in order.
+    public var requests: [Request] { received.withLock { $0 } }
+
+    /// Keeps the request and answers it.
+    public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        received.withLock { $0.append(request) }
+        return try await answer(request)
+    }
+}
+
+extension Response {
+    /// An answer of JSON text.
+    ///
+    /// - Parameters:
+    ///   - text: The body.
+    ///   - status: The status. The default is 200.
+    public static func json(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
+        bytes(Array(text.utf8), contentType: "application/json", status: status)
+    }
+
+    /// An answer of bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The body.
+    ///   - contentType: The value of `Content-Type`; `nil` leaves the field out.
+    ///   - status: The status. The default is 200.
+    public static func bytes(_ bytes: [UInt8], contentType: String? = nil, status: HTTPResponse.Status = .ok) -> Response {
+        var head = HTTPResponse(status: status)
+        if let contentType { head.headerFields[.contentType] = contentType }
+        return Response(head: head, body: .whole(RawData(bytes, response: head)))
+    }
+}

@@ -1,0 +1,259 @@
+import HTTPTypes
+import NIOCore
+import NIOTLS
+
+/// One connection of an origin: reads requests one after another and has each answered.
+///
+/// It lives on its channel's event loop. Each answer is given by a task of its own, so that it can wait for gates and
+/// clocks; the task is cancelled when the connection ends.
+final class OriginConnection: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// One request and the answer to it.
+    private struct Exchange {
+        var request: ReceivedRequest
+        let choice: OriginScript.Choice
+        var place: Int?
+        var isAnswering = false
+        var isAnswered = false
+    }
+
+    /// How many bytes of coming requests are taken in while an answer is given; then reading pauses.
+    private static let maximumUnreadBytes = 1 << 20
+
+    private let number: Int
+    private let behaviour: ScriptedConnection
+    private let isTLS: Bool
+    private let script: OriginScript
+    private let record: OriginRecord
+    private var reader: RequestReader
+    private var exchange: Exchange?
+    private var answering: Task<Void, Never>?
+    private var isHandshakeDone = false
+    private var isGreeting = false
+    private var isOver = false
+    private var hasHeldRead = false
+
+    /// The name that the client gave in its TLS handshake.
+    var serverName: String?
+
+    init(number: Int, behaviour: ScriptedConnection, isTLS: Bool, script: OriginScript, record: OriginRecord) {
+        self.number = number
+        self.behaviour = behaviour
+        self.isTLS = isTLS
+        self.script = script
+        self.record = record
+        self.reader = RequestReader(maximumHeadBytes: record.limits.headBytes)
+    }
+
+    // MARK: The channel's events
+
+    func channelActive(context: ChannelHandlerContext) {
+        switch behaviour {
+        case .serve: break
+        case .close:
+            isOver = true
+            context.triggerUserOutboundEvent(SocketEnding.closed, promise: nil)
+        case .reset:
+            isOver = true
+            context.triggerUserOutboundEvent(SocketEnding.reset, promise: nil)
+        case .ignore: isOver = true
+        case .answer(let response): if !isTLS { greet(with: response, context: context) }
+        }
+        context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted = event as? TLSUserEvent {
+            isHandshakeDone = true
+            if case .answer(let response) = behaviour { greet(with: response, context: context) }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
+        reader.append(unwrapInboundIn(data))
+        advance(context: context)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isGreeting || exchange?.isAnswering == true, reader.unreadByteCount > Self.maximumUnreadBytes {
+            hasHeldRead = true
+        } else {
+            context.read()
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if isTLS, !isHandshakeDone { record.handshakeFailed("Connection \(number): \(error)") }
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        answering?.cancel()
+        answering = nil
+        if let exchange, !exchange.request.isComplete {
+            if exchange.place == nil { _ = record.received(exchange.request) }
+        } else if !isOver, exchange == nil, !reader.isBetweenRequests {
+            record.received(
+                MalformedRequest(reason: "The connection ended inside the head of a request.", connection: number)
+            )
+        }
+        isOver = true
+        context.fireChannelInactive()
+    }
+
+    // MARK: Reading requests
+
+    /// Reads as far as the bytes and the answers allow.
+    private func advance(context: ChannelHandlerContext) {
+        do throws(MalformedRequest) {
+            while !isOver, !isGreeting {
+                if let exchange, exchange.request.isComplete {
+                    guard exchange.isAnswered else { return }
+                    self.exchange = nil
+                }
+                guard let event = try reader.next() else { return }
+                switch event {
+                case .head(let head): began(head, context: context)
+                case .body(let bytes): keep(bytes)
+                case .end(let trailers): ended(trailers: trailers, context: context)
+                }
+            }
+        } catch {
+            refuse(error, context: context)
+        }
+    }
+
+    private func began(_ head: RequestHead, context: ChannelHandlerContext) {
+        var request = ReceivedRequest(head: head, connection: number, serverName: serverName)
+        let choice = script.takeAnswer(for: request)
+        request.isScripted = choice.isScripted
+        exchange = Exchange(request: request, choice: choice)
+        switch choice.moment {
+        case .afterHead:
+            exchange?.place = record.received(request)
+            answer(context: context)
+        case .afterRequest:
+            guard request.expectsContinue, reader.unreadByteCount == 0, head.framing != .none else { return }
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
+        case .afterRequestWithoutContinue: break
+        }
+    }
+
+    private func keep(_ bytes: ByteBuffer) {
+        let kept = record.reserve(bodyBytes: bytes.readableBytes)
+        exchange?.request.body += bytes.readableBytesView.prefix(kept)
+        exchange?.request.bodyByteCount += bytes.readableBytes
+    }
+
+    private func ended(trailers: [ReceivedRequest.Field], context: ChannelHandlerContext) {
+        exchange?.request.trailers = trailers
+        exchange?.request.isComplete = true
+        guard let exchange else { return }
+        if let place = exchange.place {
+            record.update(exchange.request, at: place)
+        } else {
+            self.exchange?.place = record.received(exchange.request)
+        }
+        if !exchange.isAnswering { answer(context: context) }
+    }
+
+    private func refuse(_ error: MalformedRequest, context: ChannelHandlerContext) {
+        isOver = true
+        var malformed = error
+        malformed.connection = number
+        record.received(malformed)
+        // An answer that has begun before the request's end can't be followed by another one.
+        if exchange?.isAnswering == true {
+            context.close(promise: nil)
+            return
+        }
+        give(.response(.text("\(malformed.reason)\n", status: .badRequest).ending(.close)), context: context) { _, _ in
+        }
+    }
+
+    // MARK: Answering
+
+    private func greet(with response: ScriptedResponse, context: ChannelHandlerContext) {
+        isGreeting = true
+        give(.response(response), context: context) { connection, context in
+            connection.isGreeting = false
+            connection.advance(context: context)
+        }
+    }
+
+    private func answer(context: ChannelHandlerContext) {
+        guard let exchange else { return }
+        self.exchange?.isAnswering = true
+        give(exchange.choice.answer, to: exchange.request, context: context) { connection, context in
+            connection.exchange?.isAnswered = true
+            connection.advance(context: context)
+        }
+    }
+
+    /// Starts the task that gives an answer; `then` runs on the event loop when the connection can go on after it.
+    private func give(
+        _ answer: ScriptedAnswer,
+        to request: ReceivedRequest? = nil,
+        context: ChannelHandlerContext,
+        then: @escaping @Sendable (OriginConnection, ChannelHandlerContext) -> Void
+    ) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let eventLoop = context.eventLoop
+        let channel = context.channel
+        let request = request ?? ReceivedRequest(connection: number, serverName: serverName)
+        answering = Task {
+            let outcome = await OriginAnswer(channel: channel).give(answer, to: request)
+            eventLoop.execute {
+                let (connection, context) = bound.value
+                connection.answered(outcome, context: context, then: then)
+            }
+        }
+    }
+
+    private func answered(
+        _ outcome: OriginAnswer.Outcome,
+        context: ChannelHandlerContext,
+        then: (OriginConnection, ChannelHandlerContext) -> Void
+    ) {
+        switch outcome {
+        case .next: if !isOver { then(self, context) }
+        case .over: isOver = true
+        }
+        if hasHeldRead {
+            hasHeldRead = false
+            context.read()
+        }
+    }
+}
+
+extension ReceivedRequest {
+    fileprivate init(head: RequestHead, connection: Int, serverName: String?) {
+        self.init(
+            method: head.method,
+            target: head.target,
+            version: head.version,
+            fields: head.fields,
+            head: head.bytes,
+            connection: connection,
+            serverName: serverName
+        )
+    }
+
+    /// What stands in for a request where an answer is given without one.
+    fileprivate init(connection: Int, serverName: String?) {
+        self.init(
+            method: .get,
+            target: "/",
+            version: "HTTP/1.1",
+            fields: [],
+            head: [],
+            connection: connection,
+            serverName: serverName
+        )
+    }
+}

@@ -1,0 +1,113 @@
+import NIOCore
+import Synchronization
+
+/// What an origin received, and the connections that it has, within its limits.
+final class OriginRecord: Sendable {
+    private struct State {
+        var requests: [ReceivedRequest] = []
+        var malformed: [MalformedRequest] = []
+        var handshakeFailures: [String] = []
+        var requestCount = 0
+        var connectionCount = 0
+        var keptBodyBytes = 0
+        var channels: [Int: any Channel] = [:]
+        var isShutDown = false
+    }
+
+    let limits: ScriptedOrigin.Limits
+    let requestCount = AwaitedValue(0)
+    let connectionCount = AwaitedValue(0)
+    let disconnectCount = AwaitedValue(0)
+
+    /// Guards what was received.
+    ///
+    /// Counters that tests wait on are moved after it is released, so that whoever they wake finds here what
+    /// was counted.
+    private let state = Mutex(State())
+
+    init(limits: ScriptedOrigin.Limits) {
+        self.limits = limits
+    }
+
+    var requests: [ReceivedRequest] { state.withLock { $0.requests } }
+    var malformed: [MalformedRequest] { state.withLock { $0.malformed } }
+    var handshakeFailures: [String] { state.withLock { $0.handshakeFailures } }
+    var openConnectionCount: Int { state.withLock { $0.channels.count } }
+
+    // MARK: Connections
+
+    /// Counts a connection and returns its number, or nil when the origin is shut down.
+    func connectionOpened(_ channel: any Channel) -> Int? {
+        let number: Int? = state.withLock { state in
+            if state.isShutDown { return nil }
+            state.connectionCount += 1
+            state.channels[state.connectionCount] = channel
+            return state.connectionCount
+        }
+        guard let number else { return nil }
+        connectionCount.update { $0 += 1 }
+        // A channel's handlers have seen its end before this future completes, so what they record then is there.
+        channel.closeFuture.whenComplete { _ in self.connectionClosed(number) }
+        return number
+    }
+
+    private func connectionClosed(_ number: Int) {
+        state.withLock { _ = $0.channels.removeValue(forKey: number) }
+        disconnectCount.update { $0 += 1 }
+    }
+
+    /// Refuses connections from now on and returns those that are open.
+    func shutDown() -> [any Channel] {
+        state.withLock { state in
+            state.isShutDown = true
+            return Array(state.channels.values)
+        }
+    }
+
+    /// Ends every wait for something that can't come any more.
+    func endWaits() {
+        for count in [requestCount, connectionCount, disconnectCount] {
+            count.fail(with: ScriptedOrigin.ShutDownError())
+        }
+    }
+
+    // MARK: Requests
+
+    /// Allows up to `count` more bytes of body to be kept and returns how many.
+    func reserve(bodyBytes count: Int) -> Int {
+        state.withLock { state in
+            let granted = min(count, max(0, limits.bodyBytes - state.keptBodyBytes))
+            state.keptBodyBytes += granted
+            return granted
+        }
+    }
+
+    /// Records a request and returns its place, under which it can be recorded again when more of it came.
+    func received(_ request: ReceivedRequest) -> Int {
+        let place = state.withLock { state in
+            if state.requests.count < limits.requests { state.requests.append(request) }
+            state.requestCount += 1
+            return state.requestCount - 1
+        }
+        requestCount.update { $0 += 1 }
+        return place
+    }
+
+    func update(_ request: ReceivedRequest, at place: Int) {
+        state.withLock { state in
+            if place < state.requests.count { state.requests[place] = request }
+        }
+    }
+
+    func received(_ malformed: MalformedRequest) {
+        state.withLock { state in
+            if state.malformed.count < limits.requests { state.malformed.append(malformed) }
+        }
+    }
+
+    func handshakeFailed(_ reason: String) {
+        state.withLock { state in
+            if state.handshakeFailures.count < limits.requests { state.handshakeFailures.append(reason) }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import HTTPTypes
+import Synchronization
+
+/// What an origin answers with.
+enum ScriptedAnswer: Sendable {
+    case response(ScriptedResponse)
+    case closure(@Sendable (ReceivedRequest) async throws -> ScriptedResponse)
+}
+
+/// An origin's script: which answer is whose turn.
+final class OriginScript: Sendable {
+    /// The requests that one line of the script is about; a nil method means every method.
+    struct Route: Hashable, CustomStringConvertible {
+        let method: HTTPRequest.Method?
+        let path: String
+
+        var description: String { "\(method?.rawValue ?? "any method") \(path)" }
+    }
+
+    /// One line of the script.
+    struct Line {
+        var answers: ArraySlice<ScriptedAnswer>
+        let repeatsLast: Bool
+        let moment: ScriptedOrigin.AnswerMoment
+    }
+
+    /// An answer that was chosen for a request.
+    struct Choice: Sendable {
+        let answer: ScriptedAnswer
+        let moment: ScriptedOrigin.AnswerMoment
+        let isScripted: Bool
+    }
+
+    private struct State {
+        var lines: [Route: Line] = [:]
+        var fallback: Line?
+        var connections: ArraySlice<ScriptedConnection> = []
+    }
+
+    /// Guards the lines that are left of the script.
+    private let state = Mutex(State())
+
+    func set(_ line: Line, for route: Route) {
+        state.withLock { $0.lines[route] = line }
+    }
+
+    func setFallback(_ line: Line) {
+        state.withLock { $0.fallback = line }
+    }
+
+    func set(connections: [ScriptedConnection]) {
+        state.withLock { $0.connections = connections[...] }
+    }
+
+    /// Takes the behaviour that is next; the last one repeats.
+    func takeConnection() -> ScriptedConnection {
+        state.withLock { state in
+            guard let next = state.connections.first else { return .serve }
+            if state.connections.count > 1 { state.connections.removeFirst() }
+            return next
+        }
+    }
+
+    /// Takes the answer that is next for a request.
+    func takeAnswer(for request: ReceivedRequest) -> Choice {
+        state.withLock { state in
+            for path in [request.target, request.path] {
+                for method in [request.method, nil] {
+                    let route = Route(method: method, path: path)
+                    if let choice = state.lines[route]?.take() { return choice }
+                }
+            }
+            if let choice = state.fallback?.take() { return choice }
+            let routes = state.lines.keys.map(\.description).sorted().joined(separator: ", ")
+            let text =
+                "No answer is scripted for \(request.method.rawValue) \(request.target). "
+                + (routes.isEmpty ? "Nothing is scripted at all." : "Scripted, perhaps used up: \(routes).")
+            return Choice(
+                answer: .response(.text(text + "\n", status: .notFound)),
+                moment: .afterRequest,
+                isScripted: false
+            )
+        }
+    }
+}
+
+extension OriginScript.Line {
+    fileprivate mutating func take() -> OriginScript.Choice? {
+        guard let next = answers.first else { return nil }
+        if answers.count > 1 || !repeatsLast { answers.removeFirst() }
+        return OriginScript.Choice(answer: next, moment: moment, isScripted: true)
+    }
+}

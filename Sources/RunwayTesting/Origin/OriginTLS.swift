@@ -1,0 +1,30 @@
+import NIOCore
+public import NIOSSL
+
+/// With which certificate a ``ScriptedOrigin`` speaks TLS.
+public struct OriginTLS: Sendable {
+    /// The configuration that connections are made with.
+    public var configuration: TLSConfiguration
+
+    /// Takes any server configuration of NIOSSL, for protocol versions, client certificates and the like.
+    ///
+    /// The origin speaks HTTP/1.1 only: leave `applicationProtocols` empty or say `["http/1.1"]`.
+    public init(configuration: TLSConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Takes a certificate chain, the origin's own certificate first, and its private key, both as PEM.
+    ///
+    /// The client is offered `http/1.1` (ALPN). Throws `NIOSSLError` when the bytes are not what they should be.
+    public init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) throws {
+        let chain = try NIOSSLCertificate.fromPEMBytes(certificateChainPEM)
+        let key = try NIOSSLPrivateKey(bytes: privateKeyPEM, format: .pem)
+        configuration = .makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(key)
+        )
+        configuration.applicationProtocols = ["http/1.1"]
+        // A test should not wait long for a client that does not answer a close_notify.
+        configuration.shutdownTimeout = .seconds(1)
+    }
+}

@@ -1,0 +1,102 @@
+public import HTTPTypes
+
+/// A script says what is answered to whom. Lines can be added and replaced at any time, also while requests come.
+///
+/// A request is answered by the first of these that has an answer left: the line for its method and target, for any
+/// method and its target, for its method and its path (the target without its query), for any method and its path;
+/// then what ``otherwise(respond:)`` says. A request that finds none gets a 404 that says so, and stands in
+/// ``unexpectedRequests``. Requests take their turn when their head has arrived.
+extension ScriptedOrigin {
+    /// When an answer begins.
+    public enum AnswerMoment: Sendable, Hashable {
+        /// When the request was read to its end. A client that expects it is told 100 first (RFC 9110 §10.1.1).
+        case afterRequest
+        /// As `afterRequest`, but no client is ever told 100.
+        case afterRequestWithoutContinue
+        /// When the request's head was read, whatever comes of its body; that is read on and recorded.
+        case afterHead
+    }
+
+    /// Answers every request of `method` for `path` with `response`.
+    ///
+    /// This replaces an earlier line for the same method and path.
+    ///
+    /// - Parameters:
+    ///   - method: the method; nil means every method.
+    ///   - path: the path without a query, which then is not looked at, or a whole target, query included.
+    ///   - moment: when the answer begins; default: after the request.
+    ///   - response: the answer.
+    public func on(
+        _ method: HTTPRequest.Method?,
+        _ path: String,
+        answering moment: AnswerMoment = .afterRequest,
+        respond response: ScriptedResponse
+    ) {
+        on(method, path, answering: moment, respond: [response])
+    }
+
+    /// Answers every request for `path`, whatever its method, with `response`.
+    public func on(_ path: String, answering moment: AnswerMoment = .afterRequest, respond response: ScriptedResponse) {
+        on(nil, path, answering: moment, respond: [response])
+    }
+
+    /// Answers the requests of `method` for `path` with `responses`, one after another.
+    ///
+    /// With `repeatingLast`, the default, the last one answers all that come after; without, those find no answer here.
+    public func on(
+        _ method: HTTPRequest.Method?,
+        _ path: String,
+        answering moment: AnswerMoment = .afterRequest,
+        respond responses: [ScriptedResponse],
+        repeatingLast: Bool = true
+    ) {
+        let answers = responses.map { ScriptedAnswer.response($0) }
+        let line = OriginScript.Line(answers: answers[...], repeatsLast: repeatingLast, moment: moment)
+        script.set(line, for: OriginScript.Route(method: method, path: path))
+    }
+
+    /// Answers the requests for `path`, whatever their method, with `responses`, one after another.
+    public func on(
+        _ path: String,
+        answering moment: AnswerMoment = .afterRequest,
+        respond responses: [ScriptedResponse],
+        repeatingLast: Bool = true
+    ) {
+        on(nil, path, answering: moment, respond: responses, repeatingLast: repeatingLast)
+    }
+
+    /// Answers every request of `method` (nil: any) for `path` with what `answer` makes of it.
+    ///
+    /// With ``AnswerMoment/afterHead`` the closure is given the request without its body. When it throws, the answer is
+    /// a 500 whose body says what was thrown. It is cancelled when the connection ends.
+    public func on(
+        _ method: HTTPRequest.Method?,
+        _ path: String,
+        answering moment: AnswerMoment = .afterRequest,
+        _ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
+    ) {
+        let line = OriginScript.Line(answers: [.closure(answer)], repeatsLast: true, moment: moment)
+        script.set(line, for: OriginScript.Route(method: method, path: path))
+    }
+
+    /// Answers every request for `path`, whatever its method, with what `answer` makes of it.
+    public func on(
+        _ path: String,
+        answering moment: AnswerMoment = .afterRequest,
+        _ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
+    ) {
+        on(nil, path, answering: moment, answer)
+    }
+
+    /// Answers every request that no other line answers with `response`; such requests are no longer unexpected.
+    public func otherwise(respond response: ScriptedResponse) {
+        script.setFallback(OriginScript.Line(answers: [.response(response)], repeatsLast: true, moment: .afterRequest))
+    }
+
+    /// Treats the connections to come as `connections` says, one after another; the last one repeats.
+    ///
+    /// Without this, and with an empty list, every connection is served.
+    public func onConnections(_ connections: [ScriptedConnection]) {
+        script.set(connections: connections)
+    }
+}

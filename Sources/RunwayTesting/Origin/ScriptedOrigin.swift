@@ -1,0 +1,177 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+
+/// A real HTTP/1.1 server on a real loopback socket that answers by a test's script, well or badly.
+///
+/// ```swift
+/// try await withScriptedOrigin { origin in
+///     origin.on(.get, "/list", respond: .json(#"{"list":[]}"#))
+///     // … let the app call origin.baseURL + "/list" …
+///     let requests = try await origin.waitForRequests(count: 1)
+///     #expect(requests[0]["Authorization"] == "Bearer 1")
+///     #expect(origin.unexpectedRequests.isEmpty)
+/// }
+/// ```
+///
+/// The origin reads strictly: what is not HTTP/1.1 by RFC 9112 gets a 400, ends its connection and stands in
+/// ``malformedRequests``. It keeps connections alive and answers pipelined requests in their order. A client that
+/// closes its sending half counts as gone. It runs on the process's shared event loops; origins beside one another,
+/// as parallel tests make them, don't know of each other.
+///
+/// ``shutdown()`` cuts what is left. An origin that nobody holds any more does the same by itself.
+public final class ScriptedOrigin: Sendable {
+    /// How much an origin keeps of what it receives.
+    ///
+    /// Negative limits count as zero.
+    public struct Limits: Sendable, Hashable {
+        /// How many requests are kept, while later ones are answered and counted; default: 1,000.
+        public var requests: Int
+        /// How many bytes of body are kept over all requests, while later ones are counted; default: 64 MiB.
+        public var bodyBytes: Int
+        /// How many bytes the head of one request may have without being malformed; default: 256 KiB.
+        public var headBytes: Int
+
+        /// Makes limits; each has a default.
+        public init(requests: Int = 1000, bodyBytes: Int = 64 << 20, headBytes: Int = 256 << 10) {
+            self.requests = requests
+            self.bodyBytes = bodyBytes
+            self.headBytes = headBytes
+        }
+    }
+
+    /// What a wait ends with when its origin was shut down before the awaited thing came.
+    public struct ShutDownError: Error, Hashable, CustomStringConvertible {
+        /// One sentence.
+        public var description: String { "The scripted origin was shut down while a test waited on it." }
+    }
+
+    /// The port that the origin listens on, at 127.0.0.1.
+    public let port: Int
+    /// Scheme, host and port without a slash at the end: `http://127.0.0.1:40123`.
+    public let baseURL: String
+
+    let script: OriginScript
+    let record: OriginRecord
+    private let server: any Channel
+
+    /// Starts an origin on a free port of 127.0.0.1.
+    ///
+    /// - Parameters:
+    ///   - tls: the certificate to speak TLS with; default: none, plain HTTP.
+    ///   - hostname: the host in ``baseURL``; default: `127.0.0.1`, with TLS `localhost`, since certificates and the
+    ///     server name of TLS need a name. It has to resolve to 127.0.0.1.
+    ///   - limits: how much is kept.
+    /// - Throws: an `IOError` when no socket can be had, an `NIOSSLError` when the certificate can't be used.
+    public static func start(
+        tls: OriginTLS? = nil,
+        hostname: String? = nil,
+        limits: Limits = Limits()
+    ) async throws -> ScriptedOrigin {
+        let script = OriginScript()
+        let record = OriginRecord(limits: limits)
+        let tlsContext = try tls.map { try NIOSSLContext(configuration: $0.configuration) }
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 256)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try setUp(channel, tlsContext: tlsContext, script: script, record: record)
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let scheme = tls == nil ? "http" : "https"
+        let host = hostname ?? (tls == nil ? "127.0.0.1" : "localhost")
+        return ScriptedOrigin(server: server, scheme: scheme, host: host, script: script, record: record)
+    }
+
+    private init(server: any Channel, scheme: String, host: String, script: OriginScript, record: OriginRecord) {
+        self.server = server
+        self.port = server.localAddress?.port ?? 0
+        self.baseURL = "\(scheme)://\(host):\(port)"
+        self.script = script
+        self.record = record
+    }
+
+    deinit {
+        cut()
+    }
+
+    /// Stops listening, cuts every connection and returns when all are gone.
+    ///
+    /// Calling it again does no harm. Waits that are still open throw ``ShutDownError``. What was received can
+    /// be read on.
+    public func shutdown() async {
+        let connections = cut()
+        // Closing what is closed already is reported as an error, and is what is wanted.
+        try? await server.closeFuture.get()
+        for connection in connections { try? await connection.closeFuture.get() }
+        record.endWaits()
+    }
+
+    @discardableResult
+    private func cut() -> [any Channel] {
+        let connections = record.shutDown()
+        server.close(promise: nil)
+        for connection in connections { connection.triggerUserOutboundEvent(SocketEnding.closed, promise: nil) }
+        return connections
+    }
+
+    private static func setUp(
+        _ channel: any Channel,
+        tlsContext: NIOSSLContext?,
+        script: OriginScript,
+        record: OriginRecord
+    ) throws {
+        guard let number = record.connectionOpened(channel) else { throw ShutDownError() }
+        let behaviour = script.takeConnection()
+        let connection = OriginConnection(
+            number: number,
+            behaviour: behaviour,
+            isTLS: tlsContext != nil,
+            script: script,
+            record: record
+        )
+        try channel.pipeline.syncOperations.addHandler(SocketCutter())
+        if let tlsContext, behaviour.reachesTLS {
+            let sniHandler = SNIHandler { result in
+                if case .hostname(let name) = result { connection.serverName = name }
+                return channel.eventLoop.makeCompletedFuture {
+                    let tlsHandler = NIOSSLServerHandler(context: tlsContext)
+                    try channel.pipeline.syncOperations.addHandler(tlsHandler, position: .before(connection))
+                }
+            }
+            try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(sniHandler))
+        }
+        try channel.pipeline.syncOperations.addHandler(connection)
+    }
+}
+
+extension ScriptedConnection {
+    fileprivate var reachesTLS: Bool {
+        switch self {
+        case .serve, .answer: true
+        case .close, .reset, .ignore: false
+        }
+    }
+}
+
+/// Runs `body` with a new ``ScriptedOrigin`` and shuts it down afterwards, however `body` ends.
+///
+/// The parameters are those of ``ScriptedOrigin/start(tls:hostname:limits:)``. Rethrows what `body` throws.
+public func withScriptedOrigin<Value>(
+    tls: OriginTLS? = nil,
+    hostname: String? = nil,
+    limits: ScriptedOrigin.Limits = ScriptedOrigin.Limits(),
+    _ body: (ScriptedOrigin) async throws -> Value
+) async throws -> Value {
+    let origin = try await ScriptedOrigin.start(tls: tls, hostname: hostname, limits: limits)
+    do {
+        let value = try await body(origin)
+        await origin.shutdown()
+        return value
+    } catch {
+        await origin.shutdown()
+        throw error
+    }
+}

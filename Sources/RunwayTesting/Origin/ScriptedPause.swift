@@ -1,0 +1,22 @@
+/// Something that a scripted answer waits for before it goes on.
+public struct ScriptedPause: Sendable {
+    private let wait: @Sendable () async throws -> Void
+
+    /// Waits for `duration` on `clock`; on a ``ManualClock`` the test decides when that has passed.
+    public static func delay(_ duration: Duration, on clock: any Clock<Duration>) -> ScriptedPause {
+        ScriptedPause { try await clock.sleep(for: duration) }
+    }
+
+    /// Waits until the test opens `gate`.
+    public static func gate(_ gate: ScriptedGate) -> ScriptedPause {
+        ScriptedPause { try await gate.pass() }
+    }
+
+    private init(wait: @escaping @Sendable () async throws -> Void) {
+        self.wait = wait
+    }
+
+    func callAsFunction() async throws {
+        try await wait()
+    }
+}

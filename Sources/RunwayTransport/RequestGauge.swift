@@ -1,0 +1,72 @@
+import Synchronization
+
+/// Counts the requests under way, so that a shutdown can wait for them.
+final class RequestGauge: Sendable {
+    fileprivate struct State {
+        var count = 0
+        var isClosed = false
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Guards the count and who waits for it to come to nothing.
+    private let state = Mutex(State())
+
+    /// Counts a request; `false` where no more may begin.
+    func begin() -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.count += 1 }
+            return !state.isClosed
+        }
+    }
+
+    /// Counts a request as over.
+    func end() {
+        let waiters = state.withLock { state in
+            state.count -= 1
+            return state.count == 0 ? state.takeWaiters() : []
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Lets no further request begin, and waits for those under way as long as `mode` says or the task lives.
+    func close(waitingFor mode: AsyncHTTPClientTransport.ShutdownMode) async {
+        state.withLock { $0.isClosed = true }
+        guard case .waiting(let limit) = mode else { return }
+        await withTaskGroup { group in
+            group.addTask { await self.idle() }
+            // The sleep ends early only when the wait is over or cancelled; both end the wait.
+            group.addTask { try? await ContinuousClock().sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func idle() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isIdle = state.withLock { state in
+                    if state.count == 0 || Task.isCancelled { return true }
+                    state.idleWaiters.append(continuation)
+                    return false
+                }
+                if isIdle { continuation.resume() }
+            }
+        } onCancel: {
+            for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
+        }
+    }
+}
+
+extension RequestGauge.State {
+    fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+        defer { idleWaiters = [] }
+        return idleWaiters
+    }
+}
+
+/// Counts one request as over when the last who holds it lets go.
+final class GaugeToken: Sendable {
+    private let gauge: RequestGauge
+    init(_ gauge: RequestGauge) { self.gauge = gauge }
+    deinit { gauge.end() }
+}

@@ -1,0 +1,84 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTPCompression
+import NIOSSL
+import Runway
+
+/// How a transport connects: whom it trusts, how long it waits, how many connections it keeps.
+public struct TransportConfiguration: Sendable {
+    /// Whose certificates are accepted.
+    public enum Trust: Sendable {
+        /// The roots of the operating system.
+        case system
+        /// These certificate authorities and no others, each as PEM text that may hold several certificates.
+        case certificates(pem: [String])
+    }
+
+    /// Which versions of HTTP are offered to servers.
+    public enum HTTPVersions: Sendable {
+        /// HTTP/2 where the server takes it over TLS, and HTTP/1.1.
+        case automatic
+        /// HTTP/1.1 alone.
+        case http1Only
+    }
+
+    /// Whose certificates are accepted. The default is the operating system's roots.
+    public var trust: Trust
+    /// Which versions of HTTP are offered. The default is ``HTTPVersions/automatic``.
+    public var httpVersions: HTTPVersions
+    /// The longest wait for a connection, TLS included. The default is 10 s.
+    public var connectTimeout: Duration
+    /// The longest silence of a server while it is awaited or while it sends. The default is 60 s.
+    public var idleTimeout: Duration
+    /// How long an unused connection is kept. The default is 60 s.
+    public var keepAlive: Duration
+    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8.
+    public var maximumConnectionsPerOrigin: Int
+
+    /// Makes a configuration; see the properties for the defaults.
+    public init(
+        trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
+        idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8
+    ) {
+        self.trust = trust
+        self.httpVersions = httpVersions
+        self.connectTimeout = connectTimeout
+        self.idleTimeout = idleTimeout
+        self.keepAlive = keepAlive
+        self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
+    }
+}
+
+extension TransportConfiguration {
+    /// The configuration in AsyncHTTPClient's terms.
+    ///
+    /// Redirects are a stage's affair, and so is another attempt to connect.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
+    func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if case .certificates(let pem) = trust {
+            var certificates: [NIOSSLCertificate] = []
+            do {
+                for text in pem { certificates += try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)) }
+            } catch {
+                throw NetworkError(
+                    .invalidConfiguration, in: .transporting, "The trusted certificates can't be read as PEM.",
+                    underlying: error)
+            }
+            tls.trustRoots = .certificates(certificates)
+        }
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(connectTimeout), read: TimeAmount(idleTimeout)),
+            connectionPool: .init(
+                idleTimeout: TimeAmount(keepAlive),
+                concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, maximumConnectionsPerOrigin)),
+            // What comes out is bounded by its reader, so that no ratio needs guessing here.
+            decompression: .enabled(limit: .none))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.httpVersion = if case .http1Only = httpVersions { .http1Only } else { .automatic }
+        return configuration
+    }
+}

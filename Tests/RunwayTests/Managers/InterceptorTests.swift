@@ -1,0 +1,227 @@
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@MainActor
+struct InterceptorTests {
+    let hangar = Hangar()
+    let recorder = LandingRecorder()
+
+    @Test func theSevenHooksComeInOrderAndTheLayersComeFirst() async throws {
+        let log = HookLog()
+        let shared = Spy("layer", log)
+        let own = Spy("manager", log)
+        hangar.network.add(shared, for: Refresh.self)
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        manager.interceptor = own
+        recorder.onLanding = { _, _ in log.entries.append("delegate") }
+
+        let first = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: first)
+        hangar.transport.answer(first)
+        try await recorder.landings(count: 1)
+        #expect(
+            log.entries == [
+                "layer shouldCall", "manager shouldCall", "layer didTakeOff", "manager didTakeOff", "layer didReceive",
+                "manager didReceive", "layer shouldSucceed", "manager shouldSucceed", "delegate", "layer didSucceed",
+                "manager didSucceed",
+            ])
+
+        log.entries = []
+        let second = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: second)
+        hangar.transport.answer(second.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        try await recorder.landings(count: 2)
+        #expect(
+            log.entries.suffix(7) == [
+                "layer didReceive", "manager didReceive", "layer shouldFail", "manager shouldFail", "delegate",
+                "layer didFail", "manager didFail",
+            ])
+    }
+
+    @Test func aVetoBeforeTheCallKeepsItOnTheGround() async throws {
+        let spy = Spy("manager", HookLog())
+        spy.vetoes = ["shouldCall"]
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        manager.interceptor = spy
+        let flight = manager.load(Refresh())
+        let record = try await hangar.records.records(count: 1)[0]
+        #expect(record.id == flight && record.outcome.name == "vetoed" && record.attempts.isEmpty)
+        #expect(record.decisions(of: CallDecision.self) == [.vetoedBeforeCall])
+        #expect(spy.log.entries == ["manager shouldCall"])
+        #expect(!manager.isLoading)
+    }
+
+    @Test(arguments: [true, false]) func aVetoBeforeTheLandingLeavesTheManagerAsItWas(succeeds: Bool) async throws {
+        let spy = Spy("manager", HookLog())
+        spy.vetoes = ["shouldSucceed", "shouldFail"]
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        manager.interceptor = spy
+        let flight = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: flight)
+        hangar.transport.answer(flight.number, with: .success(.json("{}", status: succeeds ? .ok : .notFound)))
+        let record = try await hangar.records.records(count: 1)[0]
+        #expect(record.outcome.name == "vetoed")
+        #expect(record.decisions(of: CallDecision.self) == [succeeds ? .vetoedSuccess : .vetoedFailure])
+        #expect(manager.rawData == nil && manager.error == nil && recorder.landings.isEmpty && !manager.isLoading)
+    }
+
+    @Test func aChangedValueIsWhatIsCheckedAndSent() async throws {
+        let spy = Spy("manager", HookLog())
+        spy.change = { endpoint in
+            guard var filter = endpoint as? Filter else { return }
+            filter.city = filter.city == "empty me" ? "" : "changed"
+            endpoint = filter
+        }
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        manager.interceptor = spy
+        let flight = manager.load(Filter(city: ""))
+        await hangar.transport.waitForArrival(of: flight)
+        hangar.transport.answer(flight)
+        try await recorder.landings(count: 1)
+        #expect((manager.landedEndpoint as? Filter)?.city == "changed")
+        let record = try await hangar.records.records(count: 1)[0]
+        #expect(record.attempts.first?.url == "https://estates.example/v1/filter?city=changed")
+        #expect(record.parameters == ["city": "changed"])
+
+        manager.load(Filter(city: "empty me"))
+        try await recorder.landings(count: 2)
+        #expect(manager.error?.step == .validating, "parameters are checked after interceptors changed them")
+    }
+
+    @Test func aChangedTypeFailsAsInvalidParameters() async throws {
+        let spy = Spy("manager", HookLog())
+        spy.change = { $0 = Refresh() }
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        manager.interceptor = spy
+        manager.load(Filter(city: "a"))
+        try await recorder.landings(count: 1)
+        #expect(manager.error?.kind == .invalidParameters)
+        #expect(manager.error?.detail == "An interceptor changed the Filter into a Refresh.")
+    }
+
+    @Test func interceptorsAreHeldWeakly() async throws {
+        weak var leakedShared: Spy?
+        weak var leakedOwn: Spy?
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        do {
+            let shared = Spy("layer", HookLog())
+            let own = Spy("manager", HookLog())
+            hangar.network.add(shared, for: Refresh.self)
+            manager.interceptor = own
+            (leakedShared, leakedOwn) = (shared, own)
+        }
+        #expect(leakedShared == nil && leakedOwn == nil)
+        let flight = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: flight)
+        hangar.transport.answer(flight)
+        try await recorder.landings(count: 1)
+    }
+
+    @Test func aRemovedInterceptorSeesNothingMore() async throws {
+        let spy = Spy("layer", HookLog())
+        hangar.network.add(spy, for: Refresh.self)
+        hangar.network.remove(spy, for: Refresh.self)
+        APIManager<Refresh>(on: hangar.network, delegate: recorder).load(Refresh())
+        #expect(spy.log.entries.isEmpty)
+    }
+
+    @Test(arguments: ["didReceive", "shouldSucceed"])
+    func aFlightCancelledByAHookIsNotTold(hook: String) async throws {
+        let spy = Spy("manager", HookLog())
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        manager.interceptor = spy
+        spy.onHook = { name in if name == hook { manager.cancelAll() } }
+        let flight = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: flight)
+        hangar.transport.answer(flight)
+        let record = try await hangar.records.records(count: 1)[0]
+        #expect(record.outcome.name == "cancelled")
+        #expect(recorder.landings.isEmpty && manager.rawData == nil)
+        #expect(!spy.log.entries.contains("manager didSucceed"))
+    }
+
+    @Test func aHookThatLoadsAgainReplacesTheFlightThatIsLanding() async throws {
+        let spy = Spy("manager", HookLog())
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        manager.interceptor = spy
+        var hasLoaded = false
+        spy.onHook = { name in
+            guard name == "shouldSucceed", !hasLoaded else { return }
+            hasLoaded = true
+            manager.load(Filter(city: "second"))
+        }
+        let first = manager.load(Filter(city: "first"))
+        await hangar.transport.waitForArrival(of: first)
+        hangar.transport.answer(first)
+        await hangar.transport.wait { !$0.parked.isEmpty }
+        hangar.transport.answer(hangar.transport.parked[0], with: .success(.json("{}")))
+        try await recorder.landings(count: 1)
+        #expect(recorder.landings.compactMap { ($0.endpoint as? Filter)?.city } == ["second"])
+    }
+
+    @Test func aValidatorChecksParametersAndAnswers() async throws {
+        let judge = Judge()
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        manager.validator = judge
+        manager.load(Filter(city: "forbidden"))
+        try await recorder.landings(count: 1)
+        #expect(manager.error?.kind == .invalidParameters && manager.error?.detail == "That city is forbidden.")
+        let flight = manager.load(Filter(city: "a"))
+        await hangar.transport.waitForArrival(of: flight)
+        hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
+        try await recorder.landings(count: 2)
+        #expect(manager.error?.kind == .invalidAnswer && manager.error?.detail == "The answer is forged.")
+        #expect(manager.rawData == nil)
+    }
+}
+
+@MainActor
+private final class HookLog {
+    var entries: [String] = []
+}
+
+@MainActor
+private final class Spy: Interceptor {
+    let name: String
+    let log: HookLog
+    var vetoes: Set<String> = []
+    var change: ((inout any Endpoint) -> Void)?
+    var onHook: ((String) -> Void)?
+
+    init(_ name: String, _ log: HookLog) {
+        self.name = name
+        self.log = log
+    }
+
+    private func allows(_ hook: String) -> Bool {
+        log.entries.append("\(name) \(hook)")
+        onHook?(hook)
+        return !vetoes.contains(hook)
+    }
+
+    func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool {
+        change?(&endpoint)
+        return allows("shouldCall")
+    }
+    func apiManager(_ manager: any APIManaging, didTakeOff flight: FlightID) { _ = allows("didTakeOff") }
+    func apiManager(_ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>) {
+        _ = allows("didReceive")
+    }
+    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool { allows("shouldSucceed") }
+    func apiManagerDidSucceed(_ manager: any APIManaging) { _ = allows("didSucceed") }
+    func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError) -> Bool { allows("shouldFail") }
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { _ = allows("didFail") }
+}
+
+@MainActor
+private final class Judge: Validator {
+    func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws {
+        if (endpoint as? Filter)?.city == "forbidden" { throw Refused("That city is forbidden.") }
+    }
+    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
+        if rawData["forged"].bool == true { throw Refused("The answer is forged.") }
+    }
+}

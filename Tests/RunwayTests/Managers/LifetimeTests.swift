@@ -1,0 +1,110 @@
+import Runway
+import RunwayTesting
+import Testing
+
+@MainActor
+struct LifetimeTests {
+    let hangar = Hangar()
+    let recorder = LandingRecorder()
+
+    @Test func aManagerThatGoesAwayCancelsItsFlights() async throws {
+        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
+        weak let leaked = manager
+        let flight = try #require(manager?.load(Refresh()))
+        await hangar.transport.waitForArrival(of: flight)
+        manager = nil
+        #expect(leaked == nil, "a flight does not keep its manager alive")
+        await hangar.transport.wait { $0.cancelled.contains(flight.number) }
+        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        #expect(recorder.landings.isEmpty)
+    }
+
+    @Test func nothingLandsInAManagerThatWentAwayThoughItsTransportIsDeaf() async throws {
+        let hangar = Hangar(isDeaf: true)
+        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
+        let flight = try #require(manager?.load(Refresh()))
+        await hangar.transport.waitForArrival(of: flight)
+        manager = nil
+        hangar.transport.answer(flight)
+        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        #expect(recorder.landings.isEmpty)
+    }
+
+    @Test func aManagerMayGoAwayOnAnyThread() async throws {
+        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
+        let flight = try #require(manager?.load(Refresh()))
+        await hangar.transport.waitForArrival(of: flight)
+        let box = Box(try #require(manager))
+        manager = nil
+        await release(box)
+        await hangar.transport.wait { $0.cancelled.contains(flight.number) }
+        #expect(recorder.landings.isEmpty)
+    }
+
+    @concurrent private nonisolated func release(_ box: Box) async { await box.release() }
+
+    @Test func aDelegateIsHeldWeakly() async throws {
+        var delegate: LandingRecorder? = LandingRecorder()
+        weak let leaked = delegate
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: delegate)
+        let flight = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: flight)
+        delegate = nil
+        #expect(leaked == nil)
+        hangar.transport.answer(flight)
+        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "succeeded")
+        #expect(manager.rawData != nil)
+    }
+
+    @Test func aManagerMayBeReleasedByItsOwnLanding() async throws {
+        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder, overlap: .concurrent)
+        weak let leaked = manager
+        recorder.onLanding = { _, _ in manager = nil }
+        let flights = (1...3).compactMap { manager?.load(Refresh(page: $0)) }
+        for flight in flights { await hangar.transport.waitForArrival(of: flight) }
+        for flight in flights { hangar.transport.answer(flight) }
+        let records = try await hangar.records.records(count: 3)
+        #expect(records.filter { $0.outcome.name == "succeeded" }.count == 1)
+        #expect(records.filter { $0.outcome.name == "cancelled" }.count == 2)
+        #expect(recorder.landings.count == 1)
+        #expect(leaked == nil)
+    }
+
+    @Test func aLandingMayLoadAgain() async throws {
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        recorder.onLanding = { landing, _ in
+            if landing.flight?.number == 1 { manager.load(Refresh(page: 2)) }
+        }
+        for number in 1...2 {
+            if number == 1 { manager.load(Refresh()) }
+            await hangar.transport.wait { $0.parked.contains(UInt64(number)) }
+            hangar.transport.answer(UInt64(number), with: .success(.json("{}")))
+            try await recorder.landings(count: number)
+        }
+        #expect(recorder.landings.compactMap { ($0.endpoint as? Refresh)?.page } == [1, 2])
+    }
+
+    @Test func theLayerGoesWithItsLastManager() async throws {
+        weak var leaked: NetworkLayer?
+        let transport = ParkingTransport()
+        do {
+            let network = NetworkLayer(transport: transport)
+            leaked = network
+            let manager = APIManager<Refresh>(on: network, delegate: recorder)
+            let flight = manager.load(Refresh())
+            await transport.waitForArrival(of: flight)
+            transport.answer(flight)
+            try await recorder.landings(count: 1)
+        }
+        // The task that slept until the deadline holds nothing; the flight's own task ends in its own time.
+        while leaked != nil { await Task.yield() }
+        #expect(leaked == nil)
+    }
+}
+
+/// Holds a manager until somebody lets it go.
+private actor Box {
+    private var manager: APIManager<Refresh>?
+    init(_ manager: APIManager<Refresh>) { self.manager = manager }
+    func release() { manager = nil }
+}

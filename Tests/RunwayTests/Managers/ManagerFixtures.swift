@@ -1,0 +1,48 @@
+import Runway
+import RunwayJSON
+import RunwayTesting
+
+enum Estates: APIService {
+    static let name = "estates"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://estates.example/v1"]
+}
+
+struct Refresh: Endpoint {
+    static let service = Estates.self
+    var path: EndpointPath { "refresh" }
+    var page = 1
+}
+
+struct Filter: Endpoint {
+    static let service = Estates.self
+    static let overlap = OverlapPolicy.cancelRunning
+    var path: EndpointPath { "filter" }
+    var city: String
+    func validate() throws {
+        if city.isEmpty { throw Refused("The city is empty.") }
+    }
+    func validate(answer: RawData) throws {
+        if answer["refused"].bool == true { throw Refused("The answer says that it is refused.") }
+    }
+}
+
+struct Refused: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A layer over a parking transport, with what it reports.
+struct Hangar {
+    let transport: ParkingTransport
+    let records = RecordCollector()
+    let network: NetworkLayer
+
+    init(isDeaf: Bool = false, pipeline: RequestPipeline = RequestPipeline()) {
+        transport = ParkingTransport(isDeaf: isDeaf)
+        network = NetworkLayer(transport: transport, pipeline: pipeline, sinks: [records])
+    }
+
+    func outcome(of flight: FlightID, among count: Int) async throws -> FlightOutcome? {
+        try await records.records(count: count).first { $0.id == flight }?.outcome
+    }
+}

@@ -1,0 +1,83 @@
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@MainActor
+struct OverlapTests {
+    let hangar = Hangar()
+    let recorder = LandingRecorder()
+
+    @Test func ignoreNewReturnsTheRunningFlightAndMakesNoRequest() async throws {
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let first = manager.load(Refresh())
+        let again = (1...4).map { _ in manager.load(Refresh()) }
+        await hangar.transport.waitForArrival(of: first)
+        hangar.transport.answer(first)
+        try await recorder.landings(count: 1)
+
+        #expect(again.allSatisfy { $0 == first })
+        let records = try await hangar.records.records(count: 5)
+        let ignored = records.filter { if case .ignored(let running) = $0.outcome { running == first } else { false } }
+        #expect(ignored.count == 4)
+        #expect(records.map(\.attempts.count).reduce(0, +) == 1)
+        #expect(recorder.landings.count == 1)
+    }
+
+    @Test(arguments: [false, true]) func anOlderAnswerNeverLandsAfterANewerCall(olderAnswersFirst: Bool) async throws {
+        let hangar = Hangar(isDeaf: true)
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let older = manager.load(Filter(city: "上海"))
+        await hangar.transport.waitForArrival(of: older)
+        let newer = manager.load(Filter(city: "北京"))
+        await hangar.transport.waitForArrival(of: newer)
+        for flight in olderAnswersFirst ? [older, newer] : [newer, older] { hangar.transport.answer(flight) }
+        try await recorder.landings(count: 1)
+
+        let records = try await hangar.records.records(count: 2)
+        #expect(recorder.landings.map(\.flight) == [newer])
+        #expect(manager.rawData?["flight"].uint64 == newer.number)
+        #expect(records.first { $0.id == older }?.outcome.name == "replaced")
+        #expect(records.first { $0.id == newer }?.decisions(of: CallDecision.self) == [.replacedRunning(1)])
+    }
+
+    @Test func replacingStopsTheWorkOfTheOlderFlight() async throws {
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let older = manager.load(Filter(city: "a"))
+        await hangar.transport.waitForArrival(of: older)
+        manager.load(Filter(city: "b"))
+        await hangar.transport.wait { $0.cancelled.contains(older.number) }
+        #expect(hangar.transport.cancelled == [older.number])
+    }
+
+    @Test func concurrentFlightsAllLandInTheOrderOfTheirAnswers() async throws {
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder, overlap: .concurrent)
+        let flights = (1...3).map { manager.load(Refresh(page: $0)) }
+        for flight in flights { await hangar.transport.waitForArrival(of: flight) }
+        for (count, flight) in flights.reversed().enumerated() {
+            hangar.transport.answer(flight)
+            try await recorder.landings(count: count + 1)
+        }
+        #expect(recorder.landings.map(\.flight) == flights.reversed())
+        #expect(recorder.landings.map { ($0.endpoint as? Refresh)?.page } == [3, 2, 1])
+    }
+
+    @Test func aManagerOverridesThePolicyOfItsEndpoint() async throws {
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder, overlap: .ignoreNew)
+        let first = manager.load(Filter(city: "a"))
+        #expect(manager.load(Filter(city: "b")) == first)
+        #expect(Filter.overlap == .cancelRunning)
+    }
+
+    @Test func aCallThatFailsItsCheckLeavesTheRunningOneAlone() async throws {
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let good = manager.load(Filter(city: "a"))
+        let bad = manager.load(Filter(city: ""))
+        try await recorder.landings(count: 1)
+        await hangar.transport.waitForArrival(of: good)
+        hangar.transport.answer(good)
+        try await recorder.landings(count: 2)
+        #expect(recorder.landings.map(\.flight) == [bad, good])
+        #expect(manager.error == nil)
+    }
+}

@@ -1,0 +1,68 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+
+/// A transport whose requests wait until the test answers them, in whatever order it likes.
+final class ParkingTransport: Transport {
+    private struct State {
+        var parked: [UInt64: CheckedContinuation<Result<Response, NetworkError>, Never>] = [:]
+        var cancelled: Set<UInt64> = []
+    }
+
+    /// Guards the requests that wait and those whose task was cancelled.
+    private let state = Mutex(State())
+    private let arrivals = AsyncStream<Void>.makeStream()
+    /// Whether a cancelled request goes on waiting, as a transport does that does not listen.
+    let isDeaf: Bool
+
+    init(isDeaf: Bool = false) { self.isDeaf = isDeaf }
+
+    /// The flights that wait, by their numbers.
+    var parked: [UInt64] { state.withLock { $0.parked.keys.sorted() } }
+    /// The flights whose task was cancelled.
+    var cancelled: Set<UInt64> { state.withLock { $0.cancelled } }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        let id = flight.id.number
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !isDeaf, state.cancelled.contains(id) { return true }
+                    state.parked[id] = continuation
+                    return false
+                }
+                if isOver { continuation.resume(returning: .failure(NetworkError(.cancelled, in: .transporting, "gone"))) }
+                arrivals.continuation.yield()
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                state.cancelled.insert(id)
+                return isDeaf ? nil : state.parked.removeValue(forKey: id)
+            }
+            continuation?.resume(returning: .failure(NetworkError(.cancelled, in: .transporting, "gone")))
+            arrivals.continuation.yield()
+        }
+        return try result.get()
+    }
+
+    /// Answers a request that waits; `false` where it does not.
+    @discardableResult
+    func answer(_ id: UInt64, with result: Result<Response, NetworkError>) -> Bool {
+        let continuation = state.withLock { $0.parked.removeValue(forKey: id) }
+        continuation?.resume(returning: result)
+        return continuation != nil
+    }
+
+    /// Answers with a JSON object that holds the number of the flight.
+    @discardableResult
+    func answer(_ id: FlightID) -> Bool { answer(id.number, with: .success(.json(#"{"flight":\#(id.number)}"#))) }
+
+    /// Waits until something arrived or was cancelled, and `condition` holds.
+    func wait(until condition: (ParkingTransport) -> Bool) async {
+        if condition(self) { return }
+        for await _ in arrivals.stream where condition(self) { return }
+    }
+
+    func waitForArrival(of flight: FlightID) async { await wait { $0.parked.contains(flight.number) } }
+}

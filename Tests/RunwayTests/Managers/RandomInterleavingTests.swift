@@ -1,0 +1,141 @@
+import Foundation
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+/// Loads, cancels, replaces, releases and answers in every order that a seed can think of.
+@MainActor
+struct RandomInterleavingTests {
+    /// How many sequences are played; `RUNWAY_INTERLEAVINGS` asks for more.
+    nonisolated static let count = ProcessInfo.processInfo.environment["RUNWAY_INTERLEAVINGS"].flatMap { Int($0) } ?? 3000
+
+    @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
+    func noLandingIsLostDoubledOrOutOfOrder(policy: OverlapPolicy) async throws {
+        for seed in 1...UInt64(Self.count / 3) {
+            let play = Interleaving(seed: seed, policy: policy)
+            let problems = try await play.run()
+            try #require(problems.isEmpty, "seed \(seed), \(policy): \(problems)")
+        }
+    }
+}
+
+@MainActor
+private final class Interleaving: APIManagerDelegate {
+    private var random: SplitMix64
+    private let policy: OverlapPolicy
+    private let hangar: Hangar
+    private var managers: [APIManager<Refresh>?] = []
+    private var owners: [FlightID: Int] = [:]
+    private var told: [(flight: FlightID, isSuccess: Bool)] = []
+    private var loadCount = 0
+    private var isInsideLoad = false
+    private var problems: [String] = []
+
+    init(seed: UInt64, policy: OverlapPolicy) {
+        random = SplitMix64(state: seed)
+        self.policy = policy
+        hangar = Hangar(isDeaf: seed % 2 == 0)
+        managers = (0..<3).map { _ in APIManager(on: hangar.network, delegate: self, overlap: policy) }
+    }
+
+    func run() async throws -> [String] {
+        for _ in 0..<Int.random(in: 5...30, using: &random) { await step() }
+        // What still waits is answered, until every call has its record.
+        while hangar.records.records.count < loadCount {
+            answerOne()
+            await Task.yield()
+        }
+        check(hangar.records.records)
+        return problems
+    }
+
+    private func step() async {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0...3: load(Int.random(in: managers.indices, using: &random))
+        case 4...6: answerOne()
+        case 7: cancelOne()
+        case 8: release(Int.random(in: managers.indices, using: &random))
+        default: managers.randomElement(using: &random)??.cancelAll()
+        }
+        for _ in 0..<Int.random(in: 0...3, using: &random) { await Task.yield() }
+    }
+
+    private func load(_ index: Int) {
+        guard let manager = managers[index] else { return }
+        loadCount += 1
+        isInsideLoad = true
+        let flight = manager.load(Refresh(page: loadCount))
+        isInsideLoad = false
+        owners[flight] = index
+    }
+
+    private func answerOne() {
+        guard let flight = hangar.transport.parked.randomElement(using: &random) else { return }
+        let result: Result<Response, NetworkError> =
+            Bool.random(using: &random)
+            ? .success(.json(#"{"flight":\#(flight)}"#)) : .failure(NetworkError(.noNetwork, in: .transporting, "gone"))
+        hangar.transport.answer(flight, with: result)
+    }
+
+    private func cancelOne() {
+        guard let (flight, index) = owners.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else { return }
+        managers[index]?.cancel(flight)
+    }
+
+    /// Lets a manager go, and gives its place to a new one.
+    private func release(_ index: Int) {
+        managers[index] = nil
+        managers[index] = APIManager(on: hangar.network, delegate: self, overlap: policy)
+    }
+
+    func apiManagerDidSucceed(_ manager: any APIManaging) {
+        keep(manager, isSuccess: true)
+        if manager.rawData?["flight"].uint64 != manager.landedFlight?.number { problems.append("the answer of another flight") }
+    }
+
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { keep(manager, isSuccess: false) }
+
+    private func keep(_ manager: any APIManaging, isSuccess: Bool) {
+        guard let flight = manager.landedFlight else { return problems.append("told of no flight") }
+        if isInsideLoad { problems.append("told from inside load") }
+        if !managers.contains(where: { $0 === manager }) { problems.append("told by a released manager") }
+        told.append((flight, isSuccess))
+    }
+
+    private func check(_ records: [FlightRecord]) {
+        if records.count != loadCount { problems.append("\(records.count) records of \(loadCount) calls") }
+        if Set(records.map(\.id)).count != records.count { problems.append("two records of one call") }
+        let succeeded = Set(records.filter { $0.outcome.name == "succeeded" }.map(\.id))
+        let failed = Set(records.filter { $0.outcome.name == "failed" }.map(\.id))
+        if Set(told.map(\.flight)).count != told.count { problems.append("a call was told twice") }
+        if Set(told.filter(\.isSuccess).map(\.flight)) != succeeded { problems.append("successes told and recorded differ") }
+        if Set(told.filter { !$0.isSuccess }.map(\.flight)) != failed { problems.append("failures told and recorded differ") }
+        let allowed: Set<String> =
+            switch policy {
+            case .ignoreNew: ["succeeded", "failed", "cancelled", "ignored"]
+            case .cancelRunning: ["succeeded", "failed", "cancelled", "replaced"]
+            case .concurrent: ["succeeded", "failed", "cancelled"]
+            }
+        problems += records.map(\.outcome.name).filter { !allowed.contains($0) }.map { "a call was \($0)" }
+        if policy == .cancelRunning {
+            for landings in Dictionary(grouping: told, by: { owners[$0.flight] }).values
+            where landings.map(\.flight) != landings.map(\.flight).sorted() {
+                problems.append("an older flight landed after a newer one")
+            }
+        }
+    }
+}
+
+/// A small generator with a published sequence (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators").
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,100 @@
+import Dispatch
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@MainActor
+struct ReformingTests {
+    let hangar = Hangar()
+    let recorder = LandingRecorder()
+
+    private func landed<E: Endpoint>(_ endpoint: E, _ json: String) async throws -> APIManager<E> {
+        let manager = APIManager<E>(on: hangar.network, delegate: recorder)
+        let count = recorder.landings.count
+        let flight = manager.load(endpoint)
+        await hangar.transport.waitForArrival(of: flight)
+        hangar.transport.answer(flight.number, with: .success(.json(json)))
+        try await recorder.landings(count: count + 1)
+        return manager
+    }
+
+    @Test func oneReformerToldApartByEndpointServesManyAPIs() async throws {
+        let refresh = try await landed(Refresh(), #"{"headline":"one"}"#)
+        let filter = try await landed(Filter(city: "a"), #"{"title":"two"}"#)
+        let titles = try [refresh as any APIManaging, filter].map { try $0.fetch(TitleReformer())[TitleKeys.title] }
+        #expect(titles == ["one", "two"])
+    }
+
+    @Test func manyReformersServeOneAPI() async throws {
+        let manager = try await landed(Refresh(), #"{"headline":"one","page":3}"#)
+        #expect(try manager.fetch(TitleReformer())[TitleKeys.title] == "one")
+        #expect(try manager.fetch(DecodableReformer(Int.self, at: "page")) == 3)
+        #expect(try manager.fetch(LabelReformer()).text == "one")
+    }
+
+    @Test func aSendableReformerRunsOffTheMainActor() async throws {
+        let manager = try await landed(Refresh(), #"{"headline":"one"}"#)
+        let reformer = WaitingReformer()
+        // The signal comes from the main actor, which is free only while the reformer waits somewhere else.
+        Task { reformer.signal.signal() }
+        #expect(try await manager.fetchConcurrently(reformer) == .success)
+    }
+
+    @Test func whatAReformerThrowsIsOneNetworkErrorOnTheRecord() async throws {
+        let manager = try await landed(Refresh(), #"{"headline":7}"#)
+        let error = #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) }
+        #expect(error?.kind == .invalidAnswer && error?.step == .reforming)
+        #expect((error?.underlying as? JSONError)?.path == "headline")
+        #expect(error?.request == "GET https://estates.example/v1/refresh?page=1")
+        await hangar.network.events.flush()
+        let records = hangar.records.records
+        #expect(records.count == 1, "the record is told again, not made a second time")
+        #expect(records[0].outcome.name == "succeeded")
+        let decision = try #require(records[0].decisions.last)
+        #expect(decision.step == .reforming)
+        #expect("\(decision.decision)".contains("TitleReformer"))
+    }
+
+    @Test func withoutAnAnswerThereIsNothingToReform() async throws {
+        let manager = APIManager<Refresh>(on: hangar.network)
+        let error = #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) }
+        #expect(error?.step == .reforming)
+        await #expect(throws: NetworkError.self) { try await manager.fetchConcurrently(TitleReformer()) }
+    }
+}
+
+private enum TitleKeys: ViewKeySpace {
+    static let title = key("title", of: String.self)
+}
+
+private struct TitleReformer: Reformer, Sendable {
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> ViewData {
+        var data = ViewData()
+        data[TitleKeys.title] = try rawData[endpoint is Refresh ? "headline" : "title"].require()
+        return data
+    }
+}
+
+private struct WaitingReformer: Reformer, Sendable {
+    let signal = DispatchSemaphore(value: 0)
+
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> DispatchTimeoutResult {
+        signal.wait(timeout: .now() + 20)
+    }
+}
+
+/// A view: it belongs to the main actor and is not `Sendable`.
+@MainActor
+private final class Label {
+    var text = ""
+}
+
+@MainActor
+private final class LabelReformer: @MainActor Reformer {
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Label {
+        let label = Label()
+        label.text = try rawData["headline"].require()
+        return label
+    }
+}

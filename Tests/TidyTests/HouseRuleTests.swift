@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// The rules of CONTRIBUTING.md that a machine can hold.
+struct HouseRuleTests {
+    private static let swift = [".swift"]
+
+    @Test func aFileReadsInOneSitting() throws {
+        for file in try Project.files(in: "Sources", "Tests", "Benchmarks", endingIn: Self.swift) {
+            #expect(file.lines.count <= 400, "\(file.path) has \(file.lines.count) lines")
+        }
+    }
+
+    @Test func noFileHoldsWordsThatStandForWorkUndone() throws {
+        let banned = ["TO" + "DO", "FIX" + "ME", "try" + "!", "fatal" + "Error("]
+        for file in try Project.files(in: "Sources", endingIn: Self.swift) {
+            for word in banned { #expect(!file.text.contains(word), "\(file.path) says \(word)") }
+        }
+    }
+
+    @Test func everyUncheckedSendableHasItsReasonBesideIt() throws {
+        for file in try Project.files(in: "Sources", endingIn: Self.swift) {
+            let lines = file.lines
+            for (number, line) in lines.enumerated() where line.contains("@unchecked " + "Sendable") {
+                let above = lines[max(0, number - 4)...number]
+                #expect(
+                    above.contains { $0.contains("//") }, "\(file.path):\(number + 1) has no reason in the lines above it")
+            }
+        }
+    }
+
+    @Test func noFileKnowsTheMachineItWasWrittenOn() throws {
+        let homes = ["/ro" + "ot/", "/wo" + "rk/", "/Us" + "ers/"]
+        for file in try Project.files(
+            in: "Sources", "Tests", "Benchmarks", "docs", "Scripts", ".ci", endingIn: [".swift", ".md", ".sh", "run"])
+        {
+            for home in homes { #expect(!file.text.contains(home), "\(file.path) names \(home)") }
+        }
+    }
+
+    @Test func theLayerKnowsNeitherNIONorSQLite() throws {
+        for file in try Project.files(in: "Sources/Runway", "Sources/RunwayJSON", endingIn: Self.swift) {
+            for line in file.lines where line.contains("import ") {
+                #expect(!line.contains("NIO") && !line.contains("GRDB") && !line.contains("AsyncHTTPClient"), "\(file.path)")
+            }
+        }
+    }
+
+    @Test func theArchitecturePageNamesEveryTarget() throws {
+        let manifest = try Project.file("Package.swift").text
+        let page = try Project.file("ARCHITECTURE.md").text
+        let names = manifest.matches(of: /arget\(\s*name: "(\w+)"/).map { String($0.output.1) }
+        #expect(names.count > 6)
+        for name in names { #expect(page.contains("`\(name)`"), "ARCHITECTURE.md does not name \(name)") }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// The files of the project, for tests that read them.
+enum Project {
+    /// The folder that holds the manifest.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// A file, by its path below the root.
+    struct File {
+        let path: String
+        let text: String
+        var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+    }
+
+    /// The files below some folders whose names end as given.
+    static func files(in folders: String..., endingIn suffixes: [String]) throws -> [File] {
+        try folders.flatMap { folder -> [File] in
+            let base = root.appending(path: folder)
+            let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+            return try paths.filter { path in
+                // Build folders of packages inside the project are not the project's.
+                suffixes.contains { path.hasSuffix($0) } && !path.contains(".build")
+            }.sorted().map { path in
+                File(path: "\(folder)/\(path)", text: try String(contentsOf: base.appending(path: path), encoding: .utf8))
+            }
+        }
+    }
+
+    /// A file at the root.
+    static func file(_ name: String) throws -> File {
+        File(path: name, text: try String(contentsOf: root.appending(path: name), encoding: .utf8))
+    }
+}
