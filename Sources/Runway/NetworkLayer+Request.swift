@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension NetworkLayer {
     /// Sends a request as it is and gives the answer, whatever the service says of it.
     ///

@@ -11,6 +11,7 @@ struct RunwayTool: AsyncParsableCommand {
             EXAMPLES
               runway call GET https://api.github.com/repos/swiftlang/swift
               runway call POST https://httpbin.org/post name=Ada age:=36 --verbose
+              runway demo
               runway serve --port 8443
 
             EXIT CODES
@@ -21,16 +22,19 @@ struct RunwayTool: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM. "runway serve" ends with 0 by either.
 
             ENVIRONMENT
-              NO_COLOR   Set to anything, it turns colours off. Colours and the line that shows progress are used on
-                         a terminal alone, and not on one whose TERM is "dumb".
+              NO_COLOR  Set to anything, it turns colours off. Colours, and the line
+                        that shows progress, are used on a terminal alone, and not
+                        on one whose TERM is "dumb".
 
             SHELL COMPLETION
-              bash   runway --generate-completion-script bash > ~/.local/share/bash-completion/completions/runway
-              zsh    runway --generate-completion-script zsh > a file called _runway in a folder of your fpath
-              fish   runway --generate-completion-script fish > ~/.config/fish/completions/runway.fish
+              runway --generate-completion-script bash|zsh|fish prints a script. Keep
+              it where the shell looks for it:
+              bash  ~/.local/share/bash-completion/completions/runway
+              zsh   a file named _runway in a folder of fpath
+              fish  ~/.config/fish/completions/runway.fish
             """,
         version: "0.1.0",
-        subcommands: [CallCommand.self, ServeCommand.self])
+        subcommands: [CallCommand.self, DemoCommand.self, ServeCommand.self])
 
     static func main() async {
         do {
@@ -59,6 +63,7 @@ struct RunwayTool: AsyncParsableCommand {
         switch error {
         case let failure as CommandFailure: exit(with: failure)
         case let code as ExitCode: Foundation.exit(code.rawValue)
+        case let end as Interruption.Signalled: Foundation.exit(ExitStatus.signalled(end.signal))
         case is BrokenPipe: Foundation.exit(ExitStatus.signalled(SIGPIPE))
         default: break
         }

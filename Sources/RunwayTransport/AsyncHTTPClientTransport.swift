@@ -42,7 +42,7 @@ public final class AsyncHTTPClientTransport: Transport {
     /// - Throws: A ``NetworkError`` of the step ``FlightStep/transporting``.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         guard gauge.begin() else {
-            throw NetworkError(.noNetwork, in: .transporting, "The transport was shut down.")
+            throw NetworkError(transport: HTTPClientError.alreadyShutdown, from: request.head.authority)
         }
         do {
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
@@ -51,15 +51,15 @@ public final class AsyncHTTPClientTransport: Transport {
             let head = HTTPResponse(answer)
             switch request.delivery {
             case .whole(let maximumByteCount):
-                let bytes = try await answer.body.bytes(upTo: maximumByteCount, expecting: answer.headers)
+                let bytes = try await answer.bytes(upTo: maximumByteCount, answering: request.head.method)
                 gauge.end()
                 return Response(head: head, body: .whole(RawData(bytes, response: head)))
             case .streamed:
-                return Response(head: head, body: .stream(BodyStream(answer.body, until: GaugeToken(gauge))))
+                return Response(head: head, body: .stream(BodyStream(answer, to: request, until: GaugeToken(gauge))))
             }
         } catch {
             gauge.end()
-            throw NetworkError(transport: error, for: request)
+            throw NetworkError(transport: error, from: request.head.authority)
         }
     }
 

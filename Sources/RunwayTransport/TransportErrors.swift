@@ -2,55 +2,65 @@ import AsyncHTTPClient
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 import Runway
 
 extension NetworkError {
     /// What an error of the client, or of the libraries below it, means to a caller.
-    init(transport error: any Error, for request: Request?) {
-        let place = request?.head.authority.map { " \($0)" } ?? " the server"
+    ///
+    /// - Parameters:
+    ///   - error: What was thrown while an answer was awaited or read.
+    ///   - authority: Whose answer it was to be.
+    init(transport error: any Error, from authority: String?) {
+        let place = authority ?? "the server"
         let (kind, detail) = Self.meaning(of: error, place)
-        self.init(kind, in: .transporting, detail, underlying: error)
+        self.init(kind, in: .transporting, detail, underlying: (error as? RequestBodyFailed)?.cause ?? error)
     }
 
     private static func meaning(of error: any Error, _ place: String) -> (Kind, String) {
         switch error {
-        case let error as NetworkError: (error.kind, error.detail)
         case is CancellationError: (.cancelled, "The call was cancelled.")
         case let error as HTTPClientError: meaning(of: error, place)
         case let error as BodyTooLarge:
-            (.invalidAnswer, "The answer of\(place) is larger than the \(error.limit) bytes that its reader allows.")
+            (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
+        case let error as RequestBodyFailed:
+            (.invalidParameters, "The body of the request could not be read: \(error.cause).")
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+            (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
+        case NIOSSLError.uncleanShutdown:
+            (.noNetwork, "The connection to \(place) was cut off in the middle of the answer.")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-            (.notTrusted, "\(place.dropFirst()) could not prove over TLS that it is the host that was asked for: \(error).")
-        case let error as HTTPParserError:
-            error == .invalidEOFState
-                ? (.invalidAnswer, "The connection to\(place) ended in the middle of the answer.")
-                : (.invalidAnswer, "The answer of\(place) is not HTTP: \(error).")
+            (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
+        case HTTPParserError.invalidEOFState:
+            (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+        case is HTTPParserError: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
         case let error as NIOConnectionError:
-            (.noNetwork, "No connection to\(place) could be made: \(reason(of: error)).")
-        case is IOError, is ChannelError:
-            (.noNetwork, "The connection to\(place) was lost: \(error).")
-        default: (.invalidAnswer, "The exchange with\(place) failed: \(error).")
+            (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
+        case is IOError, is ChannelError: (.noNetwork, "The connection to \(place) was lost: \(error).")
+        default: (.invalidAnswer, "The exchange with \(place) failed: \(error).")
         }
     }
 
     private static func meaning(of error: HTTPClientError, _ place: String) -> (Kind, String) {
         switch error {
-        case .cancelled: (.cancelled, "The call was cancelled.")
-        case .connectTimeout: (.timedOut, "No connection to\(place) could be made in time.")
-        case .tlsHandshakeTimeout: (.timedOut, "TLS with\(place) could not be set up in time.")
-        case .readTimeout: (.timedOut, "\(place.dropFirst()) was silent for too long.")
-        case .deadlineExceeded, .writeTimeout, .getConnectionFromPoolTimeout:
-            (.timedOut, "The exchange with\(place) took too long: \(error).")
+        // The client cancels what is under way when it is shut down, too.
+        case .cancelled where Task.isCancelled: (.cancelled, "The call was cancelled.")
+        case .cancelled, .alreadyShutdown: (.noNetwork, "The transport was shut down.")
+        case .connectTimeout: (.timedOut, "No connection to \(place) could be made in time.")
+        case .getConnectionFromPoolTimeout: (.timedOut, "No connection to \(place) became free in time.")
+        case .tlsHandshakeTimeout: (.timedOut, "TLS with \(place) could not be set up in time.")
+        case .readTimeout: (.timedOut, "\(place) was silent for too long.")
+        case .deadlineExceeded, .writeTimeout: (.timedOut, "The exchange with \(place) took too long: \(error).")
         case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
             (.invalidConfiguration, "The URL of the request can't be used: \(error).")
         case .bodyLengthMismatch:
             (.invalidParameters, "The body of the request is not as long as it was said to be.")
+        case .traceRequestWithBody: (.invalidParameters, "A TRACE request can't have a body.")
         case .remoteConnectionClosed:
-            (.noNetwork, "\(place.dropFirst()) closed the connection before it answered in full.")
-        case .alreadyShutdown: (.noNetwork, "The transport was shut down.")
-        default: (.noNetwork, "The exchange with\(place) failed: \(error).")
+            (.noNetwork, "\(place) closed the connection before it answered in full.")
+        default: (.noNetwork, "The exchange with \(place) failed: \(error).")
         }
     }
 

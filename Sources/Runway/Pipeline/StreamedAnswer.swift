@@ -56,7 +56,11 @@ private final class StreamRecorder: Sendable {
 
     func end(failing error: any Error) -> NetworkError {
         let error =
-            error as? NetworkError ?? NetworkError(.noNetwork, in: .transporting, "\(error)", underlying: error)
+            switch error {
+            case let error as NetworkError: error
+            case is CancellationError: NetworkError.cancelled(in: .transporting)
+            default: NetworkError(.noNetwork, in: .transporting, "\(error)", underlying: error)
+            }
         close(failing: error)
         return flight.finish(failing: error)
     }

@@ -1,4 +1,3 @@
-import HTTPTypes
 import HummingbirdCore
 
 /// The API of one of the three teams: same catalogue behind it, other names, prices, paging and envelopes.

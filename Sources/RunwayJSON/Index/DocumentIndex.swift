@@ -1,6 +1,6 @@
-// Every unsafe pointer of this module is in this file. Two kinds of memory are reached through pointers: the document's
-// bytes, borrowed from an array for the length of one call, and the index's entries, allocated here and freed with the
-// storage that owns them.
+// Every unsafe pointer of this module is in this file. Three kinds of memory are reached through pointers: the document's
+// bytes, borrowed from an array for the length of one call; the places that a scan found, allocated for the length of one
+// call; and the index's entries, allocated here and freed with the storage that owns them.
 
 #if canImport(Glibc)
     import Glibc
@@ -8,6 +8,9 @@
     import Musl
 #elseif canImport(Darwin)
     import Darwin
+#endif
+#if canImport(RunwayJSONSIMD)
+    import RunwayJSONSIMD
 #endif
 
 /// The bytes of a document and the entries of its index; or, for a value that is not there, why it is not.
@@ -19,8 +22,10 @@ final class JSONStorage: @unchecked Sendable {
     private let entries: UnsafeMutablePointer<UInt64>
 
     /// Indexes a document, or returns nil when it is not valid or beyond a limit.
-    init?(indexing bytes: [UInt8], limits: JSONLimits) {
-        let entries = bytes.withUnsafeBufferPointer { IndexBuilder.index(of: $0, limits: limits) }
+    ///
+    /// - Parameter scan: What finds the places of the grammar. Default: the fastest that the processor runs.
+    init?(indexing bytes: [UInt8], limits: JSONLimits, scan: PlaceScan = .fastest) {
+        let entries = bytes.withUnsafeBufferPointer { IndexBuilder.index(of: $0, limits: limits, scan: scan) }
         guard let entries else { return nil }
         self.bytes = bytes
         self.entries = entries
@@ -51,11 +56,7 @@ final class JSONStorage: @unchecked Sendable {
             while index < end {
                 let key = entry(at: index)
                 if key.rawTag == IndexEntry.Tag.string.rawValue {
-                    if key.extent == name.count,
-                        name.count == 0 || memcmp(bytes.baseAddress! + key.offset, name.baseAddress!, name.count) == 0
-                    {
-                        return index &+ 1
-                    }
+                    if key.extent == name.count, Self.isEqual(bytes, at: key.offset, name) { return index &+ 1 }
                 } else if StringText(entry: key).equals(name, in: self.bytes) {
                     return index &+ 1
                 }
@@ -63,6 +64,14 @@ final class JSONStorage: @unchecked Sendable {
             }
             return nil
         }
+    }
+
+    @inline(__always)
+    private static func isEqual(
+        _ bytes: UnsafeBufferPointer<UInt8>, at offset: Int, _ name: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard let start = bytes.baseAddress, let nameStart = name.baseAddress else { return true }
+        return memcmp(start + offset, nameStart, name.count) == 0
     }
 
     /// A string made from well-formed bytes of the document without checking them again.
@@ -79,110 +88,205 @@ final class JSONStorage: @unchecked Sendable {
     }
 }
 
-/// Checks a document against the grammar of RFC 8259 and writes its index, in one pass over the places that
-/// ``BlockMasks`` found. It only says yes or no: ``GrammarCheck`` finds out where and why.
+/// What finds the places of the grammar in a document.
+enum PlaceScan {
+    /// Byte by byte, in Swift.
+    case portable
+    #if canImport(RunwayJSONSIMD)
+        /// By vectors, in C.
+        case vector(runway_json_scan)
+    #endif
+
+    /// The fastest that the processor runs.
+    static let fastest: PlaceScan = all[0]
+
+    /// All that the processor runs, the fastest first.
+    static var all: [PlaceScan] {
+        var all: [PlaceScan] = []
+        #if canImport(RunwayJSONSIMD)
+            while let scan = runway_json_scan_number(all.count) { all.append(.vector(scan)) }
+        #endif
+        return all + [.portable]
+    }
+}
+
+/// Finds the places of a document, a chunk at a time.
+private struct PlaceScanner {
+    private let bytes: UnsafePointer<UInt8>
+    private let count: Int
+    private let scan: PlaceScan
+    private var scanned: Int
+    private var isAtEnd = false
+    private var portable = BlockScan()
+    #if canImport(RunwayJSONSIMD)
+        private var state = runway_json_scan_state()
+    #endif
+
+    /// So many bytes are scanned, then read, so that they and their places stay in the nearest cache.
+    static let chunkBlockCount = 64
+    /// Room for what a chunk adds: a place a byte, those of the last block, and what a scan may write behind them.
+    static let chunkPlaceCount = 64 * (chunkBlockCount + 2)
+
+    init(bytes: UnsafeBufferPointer<UInt8>, base: UnsafePointer<UInt8>, scan: PlaceScan) {
+        self.bytes = base
+        self.count = bytes.count
+        self.scan = scan
+        let hasByteOrderMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        scanned = hasByteOrderMark ? 3 : 0
+    }
+
+    /// Whether no string is left open and no byte was met that strings or UTF-8 may not have. Asked at the end.
+    var isSound: Bool {
+        switch scan {
+        case .portable:
+            !portable.hasControlCharacter
+                && UTF8Check.firstFault(in: UnsafeBufferPointer(start: bytes, count: count).span) == nil
+        #if canImport(RunwayJSONSIMD)
+            case .vector: state.faults == 0
+        #endif
+        }
+    }
+
+    /// Writes the places of the next chunk and the bytes at them, and returns their number; nil after the last chunk.
+    ///
+    /// There must be room for `chunkPlaceCount` of each.
+    mutating func next(_ places: UnsafeMutablePointer<UInt32>, _ kinds: UnsafeMutablePointer<UInt8>) -> Int? {
+        if isAtEnd { return nil }
+        let blockCount = min((count &- scanned) / 64, Self.chunkBlockCount)
+        var found = scan(bytes + scanned, blockCount, places, kinds)
+        scanned &+= blockCount &* 64
+        if blockCount < Self.chunkBlockCount {
+            isAtEnd = true
+            // The last block, even an empty one, is filled up with spaces: these add no place, and end what is cut off.
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { block in
+                block.initialize(repeating: 0x20)
+                guard let start = block.baseAddress else { return }
+                memcpy(start, bytes + scanned, count &- scanned)
+                found &+= scan(start, 1, places + found, kinds + found)
+            }
+        }
+        return found
+    }
+
+    private mutating func scan(
+        _ blocks: UnsafePointer<UInt8>, _ blockCount: Int, _ places: UnsafeMutablePointer<UInt32>,
+        _ kinds: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        #if canImport(RunwayJSONSIMD)
+            if case .vector(let scan) = scan {
+                return scan(&state, blocks, blockCount, UInt32(truncatingIfNeeded: scanned), places, kinds)
+            }
+        #endif
+        var found = 0
+        for number in 0..<blockCount {
+            let block = blocks + number &* 64
+            var mask = portable.places(of: UnsafeBufferPointer(start: block, count: 64).span)
+            while mask != 0 {
+                let place = mask.trailingZeroBitCount
+                places[found] = UInt32(truncatingIfNeeded: scanned &+ number &* 64 &+ place)
+                kinds[found] = block[place]
+                found &+= 1
+                mask &= mask &- 1
+            }
+        }
+        return found
+    }
+}
+
+/// Checks a document against the grammar of RFC 8259 and writes its index, in one pass over its places. It only says yes
+/// or no: ``GrammarCheck`` finds out where and why.
+///
+/// Bounds: a place is below `count`, since a scan's last block adds none behind it. `next` never passes `placeCount`,
+/// behind which eight kinds of zero stand, so that eight kinds can be read from `next` at once. Each place makes at most
+/// one entry, and before places are read there is room for as many entries.
 private struct IndexBuilder {
     private let bytes: UnsafePointer<UInt8>
     private let count: Int
     private let limits: JSONLimits
-    private var scan = BlockScanState()
-    private var scanned = 0
+    private var scanner: PlaceScanner
 
-    /// Places found in the bytes scanned last, of which `placesUsed` were taken.
     private let places: UnsafeMutablePointer<UInt32>
+    private let kinds: UnsafeMutablePointer<UInt8>
     private var placeCount = 0
-    private var placesUsed = 0
+    private var next = 0
 
     private var entries: UnsafeMutablePointer<UInt64>
     private var entryCapacity: Int
     private var entryCount = 0
 
-    /// For each open container the index of its entry and the number of its children so far.
-    private var openContainers: [(entry: UInt32, children: UInt32)] = []
+    private struct Container {
+        let entry: Int
+        let isObject: Bool
+        var children = 0
+    }
+
+    private var openContainers: [Container] = []
     private var valueCount = 1
 
-    /// A chunk is scanned, then read, so that its bytes and places stay in the nearest cache.
-    private static let chunkByteCount = 4096
-
     static func allocate(_ capacity: Int) -> UnsafeMutablePointer<UInt64> {
-        guard let memory = malloc(capacity &* 8) else {
-            preconditionFailure("out of memory")
-        }
+        guard let memory = malloc(capacity &* 8) else { preconditionFailure("out of memory") }
         return memory.bindMemory(to: UInt64.self, capacity: capacity)
     }
 
-    static func index(of bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) -> UnsafeMutablePointer<UInt64>? {
+    static func index(
+        of bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits, scan: PlaceScan
+    ) -> UnsafeMutablePointer<UInt64>? {
         guard let base = bytes.baseAddress, bytes.count <= limits.effectiveByteCount else { return nil }
-        guard UTF8Check.firstFault(in: bytes.span) == nil else { return nil }
-        return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: chunkByteCount) { places in
-            var builder = IndexBuilder(
-                bytes: base, count: bytes.count, limits: limits, places: places.baseAddress!)
-            if builder.run() { return builder.entries }
-            free(builder.entries)
-            return nil
+        // Sixteen places more than a chunk adds: those that were not read yet move to the front.
+        let capacity = PlaceScanner.chunkPlaceCount + 16
+        return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: capacity) { places in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { kinds in
+                guard let places = places.baseAddress, let kinds = kinds.baseAddress else { return nil }
+                var builder = IndexBuilder(
+                    bytes: base, count: bytes.count, limits: limits,
+                    scanner: PlaceScanner(bytes: bytes, base: base, scan: scan), places: places, kinds: kinds)
+                if builder.readDocument() { return builder.entries }
+                free(builder.entries)
+                return nil
+            }
         }
     }
 
     private init(
-        bytes: UnsafePointer<UInt8>, count: Int, limits: JSONLimits, places: UnsafeMutablePointer<UInt32>
+        bytes: UnsafePointer<UInt8>, count: Int, limits: JSONLimits, scanner: PlaceScanner,
+        places: UnsafeMutablePointer<UInt32>, kinds: UnsafeMutablePointer<UInt8>
     ) {
         self.bytes = bytes
         self.count = count
         self.limits = limits
+        self.scanner = scanner
         self.places = places
-        if count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanned = 3 }
+        self.kinds = kinds
+        // An entry for eight bytes is enough for most documents; memory that is not written is not used.
         entryCapacity = max(count / 8, 16)
         entries = Self.allocate(entryCapacity)
     }
 
-    /// The next place, or -1 after the last.
-    @inline(__always)
-    private mutating func nextPlace() -> Int {
-        while placesUsed == placeCount {
-            if !scanChunk() { return -1 }
+    /// Scans until eight places are at hand or the document is at its end. Called with less than eight at hand.
+    @inline(never)
+    private mutating func refill() {
+        let rest = placeCount &- next
+        for place in 0..<rest {
+            places[place] = places[next &+ place]
+            kinds[place] = kinds[next &+ place]
         }
-        placesUsed &+= 1
-        return Int(places[placesUsed &- 1])
-    }
-
-    /// Scans the next chunk, or returns false when there is none. At most one place a byte is written, so that the
-    /// places of a chunk always fit; as many entries are made room for, as a place makes at most one.
-    private mutating func scanChunk() -> Bool {
-        guard scanned < count else { return false }
-        placeCount = 0
-        placesUsed = 0
-        let end = min(scanned &+ Self.chunkByteCount, count)
-        while scanned < end {
-            if end &- scanned >= 64 {
-                let block = UnsafeBufferPointer(start: bytes + scanned, count: 64)
-                write(places: BlockMasks(block: block.span).places(&scan), of: scanned)
-            } else {
-                // The last block is filled up with spaces, which add no place.
-                withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { block in
-                    block.initialize(repeating: 0x20)
-                    memcpy(block.baseAddress!, bytes + scanned, end &- scanned)
-                    let masks = BlockMasks(block: UnsafeBufferPointer(block).span)
-                    write(places: masks.places(&scan), of: scanned)
-                }
-            }
-            scanned &+= 64
+        next = 0
+        placeCount = rest
+        while placeCount < 8, let found = scanner.next(places + placeCount, kinds + placeCount) { placeCount &+= found }
+        for place in placeCount..<(placeCount &+ 8) {
+            places[place] = .max
+            kinds[place] = 0
         }
-        scanned = min(scanned, end)
         if entryCount &+ placeCount > entryCapacity {
             entryCapacity = max(entryCapacity &* 2, entryCount &+ placeCount)
             guard let grown = realloc(entries, entryCapacity &* 8) else { preconditionFailure("out of memory") }
             entries = grown.bindMemory(to: UInt64.self, capacity: entryCapacity)
         }
-        return true
     }
 
-    private mutating func write(places mask: UInt64, of start: Int) {
-        var mask = mask
-        while mask != 0 {
-            places[placeCount] = UInt32(truncatingIfNeeded: start &+ mask.trailingZeroBitCount)
-            placeCount &+= 1
-            mask &= mask &- 1
-        }
+    @inline(__always)
+    private mutating func refillIfNeeded() {
+        if placeCount &- next < 8 { refill() }
     }
 
     @inline(__always)
@@ -192,80 +296,162 @@ private struct IndexBuilder {
     }
 
     /// The whole document: one value, and nothing after it.
-    private mutating func run() -> Bool {
-        guard readValue(at: nextPlace()) else { return false }
-        while let container = openContainers.last {
-            let isObject = IndexEntry(bits: entries[Int(container.entry)]).tag == .object
-            let place = nextPlace()
-            guard place >= 0 else { return false }
-            if bytes[place] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                close(at: place)
-                continue
-            }
-            var first = place
-            if container.children > 0 {
-                guard bytes[place] == UInt8(ascii: ",") else { return false }
-                first = nextPlace()
-            }
-            openContainers[openContainers.count - 1].children &+= 1
-            if isObject {
-                guard readName(at: first) else { return false }
-                first = nextPlace()
-            }
-            guard readValue(at: first) else { return false }
+    private mutating func readDocument() -> Bool {
+        refillIfNeeded()
+        guard readValue() else { return false }
+        while let container = openContainers.popLast() {
+            guard container.isObject ? readMembers(of: container) : readElements(of: container) else { return false }
         }
-        return nextPlace() < 0 && !scan.hasControlCharacter && scan.insideString == 0
-            && valueCount <= limits.maximumValueCount
+        refillIfNeeded()
+        return next == placeCount && scanner.isSound && valueCount <= limits.maximumValueCount
     }
 
-    private mutating func close(at place: Int) {
-        let container = openContainers.removeLast()
-        let index = Int(container.entry)
-        let opening = IndexEntry(bits: entries[index])
-        entries[index] =
-            IndexEntry(tag: opening.tag, offset: opening.offset, extent: entryCount &- index).bits
-        append(.end, place, Int(container.children))
-        valueCount &+= Int(container.children)
+    /// Goes on with an object until it ends or a container opens in it.
+    private mutating func readMembers(of container: Container) -> Bool {
+        var container = container
+        while true {
+            refillIfNeeded()
+            if kinds[next] == UInt8(ascii: "}") {
+                close(container)
+                return true
+            }
+            if container.children > 0 {
+                guard kinds[next] == UInt8(ascii: ",") else { return false }
+                next &+= 1
+            }
+            if readPlainMembers(of: &container) { continue }
+            refillIfNeeded()
+            guard kinds[next] == UInt8(ascii: "\""), readString(), kinds[next] == UInt8(ascii: ":") else { return false }
+            next &+= 1
+            container.children &+= 1
+            refillIfNeeded()
+            if kinds[next] | 0x20 == UInt8(ascii: "{") {
+                openContainers.append(container)
+                return readValue()
+            }
+            guard readValue() else { return false }
+        }
     }
 
-    private mutating func readName(at place: Int) -> Bool {
-        guard place >= 0, bytes[place] == UInt8(ascii: "\""), readString(at: place) else { return false }
-        let colon = nextPlace()
-        return colon >= 0 && bytes[colon] == UInt8(ascii: ":")
+    /// Goes on with an array until it ends or a container opens in it.
+    private mutating func readElements(of container: Container) -> Bool {
+        var container = container
+        while true {
+            refillIfNeeded()
+            if kinds[next] == UInt8(ascii: "]") {
+                close(container)
+                return true
+            }
+            if container.children > 0 {
+                guard kinds[next] == UInt8(ascii: ",") else { return false }
+                next &+= 1
+            }
+            container.children &+= 1
+            if kinds[next] | 0x20 == UInt8(ascii: "{") {
+                openContainers.append(container)
+                return readValue()
+            }
+            guard readValue() else { return false }
+        }
     }
 
-    private mutating func readValue(at place: Int) -> Bool {
-        guard place >= 0 else { return false }
-        switch bytes[place] {
-        case UInt8(ascii: "\""): return readString(at: place)
+    /// Members without escapes and containers, from a name on, as long as eight places are at hand; one look at eight
+    /// kinds says what a member is. True after a value, false before a name that is left to the general way.
+    @inline(__always)
+    private mutating func readPlainMembers(of container: inout Container) -> Bool {
+        let quote = UInt64(UInt8(ascii: "\""))
+        let nameAndColon = quote | quote &<< 8 | UInt64(UInt8(ascii: ":")) &<< 16
+        var next = next
+        var written = entryCount
+        var isAfterValue = false
+        while placeCount &- next >= 8 {
+            let eight = UInt64(littleEndian: UnsafeRawPointer(kinds + next).loadUnaligned(as: UInt64.self))
+            guard eight & 0xFF_FFFF == nameAndColon else { break }
+            let kind = eight &>> 24 & 0xFF
+            let place = Int(places[next &+ 3])
+            var used = 4
+            if kind == quote {
+                guard eight &>> 32 & 0xFF == quote else { break }
+                entries[written &+ 1] = Self.string(from: place, to: places[next &+ 4])
+                used = 5
+            } else {
+                guard let scalar = scalar(kind: UInt8(truncatingIfNeeded: kind), at: place, before: places[next &+ 4])
+                else { break }
+                entries[written &+ 1] = scalar.bits
+            }
+            entries[written] = Self.string(from: Int(places[next]), to: places[next &+ 1])
+            written &+= 2
+            container.children &+= 1
+            next &+= used
+            guard kinds[next] == UInt8(ascii: ",") else {
+                isAfterValue = true
+                break
+            }
+            next &+= 1
+        }
+        self.next = next
+        entryCount = written
+        return isAfterValue
+    }
+
+    @inline(__always)
+    private static func string(from quote: Int, to end: UInt32) -> UInt64 {
+        IndexEntry(tag: .string, offset: quote &+ 1, extent: Int(end) &- quote &- 1).bits
+    }
+
+    /// Reads a value, or opens a container.
+    private mutating func readValue() -> Bool {
+        let place = Int(places[next])
+        switch kinds[next] {
+        case UInt8(ascii: "\""): return readString()
         case UInt8(ascii: "{"): return open(.object, at: place)
         case UInt8(ascii: "["): return open(.array, at: place)
-        case UInt8(ascii: "t"): return readLiteral(.true, "true", at: place)
-        case UInt8(ascii: "f"): return readLiteral(.false, "false", at: place)
-        case UInt8(ascii: "n"): return readLiteral(.null, "null", at: place)
-        default: return readNumber(at: place)
+        case let kind:
+            guard let scalar = scalar(kind: kind, at: place, before: places[next &+ 1]) else { return false }
+            entries[entryCount] = scalar.bits
+            entryCount &+= 1
+            next &+= 1
+            return true
         }
     }
 
     private mutating func open(_ tag: IndexEntry.Tag, at place: Int) -> Bool {
         guard openContainers.count < limits.maximumDepth else { return false }
-        openContainers.append((entry: UInt32(truncatingIfNeeded: entryCount), children: 0))
+        openContainers.append(Container(entry: entryCount, isObject: tag == .object))
         append(tag, place, 0)
+        next &+= 1
         return true
     }
 
-    /// From one quotation mark to the other; the places between are escapes, which are checked here.
-    private mutating func readString(at place: Int) -> Bool {
+    private mutating func close(_ container: Container) {
+        let opening = IndexEntry(bits: entries[container.entry])
+        let extent = entryCount &- container.entry
+        entries[container.entry] = IndexEntry(tag: opening.tag, offset: opening.offset, extent: extent).bits
+        append(.end, Int(places[next]), container.children)
+        valueCount &+= container.children
+        next &+= 1
+    }
+
+    /// From one quotation mark past the other; the places between are escapes, which are checked here.
+    private mutating func readString() -> Bool {
+        let start = Int(places[next]) &+ 1
         var tag = IndexEntry.Tag.string
+        next &+= 1
         while true {
-            let next = nextPlace()
-            guard next >= 0 else { return false }
-            if bytes[next] == UInt8(ascii: "\"") {
-                append(tag, place &+ 1, next &- place &- 1)
+            refillIfNeeded()
+            let place = Int(places[next])
+            switch kinds[next] {
+            case UInt8(ascii: "\""):
+                append(tag, start, place &- start)
+                next &+= 1
+                refillIfNeeded()
                 return true
+            case UInt8(ascii: "\\"):
+                guard isEscape(at: place) else { return false }
+                tag = .escapedString
+                next &+= 1
+            default: return false
             }
-            tag = .escapedString
-            guard isEscape(at: next) else { return false }
         }
     }
 
@@ -283,39 +469,51 @@ private struct IndexBuilder {
         }
     }
 
-    private mutating func readLiteral(_ tag: IndexEntry.Tag, _ literal: StaticString, at place: Int) -> Bool {
-        let length = literal.utf8CodeUnitCount
-        guard place &+ length <= count, memcmp(bytes + place, literal.utf8Start, length) == 0,
-            isDelimited(at: place &+ length)
-        else { return false }
-        append(tag, place, length)
-        return true
+    /// The entry of a literal or number at a place, or nil when it is none. `following` is the next place.
+    @inline(__always)
+    private func scalar(kind: UInt8, at place: Int, before following: UInt32) -> IndexEntry? {
+        switch kind {
+        case UInt8(ascii: "t"): literal(.true, "true", at: place, before: following)
+        case UInt8(ascii: "f"): literal(.false, "false", at: place, before: following)
+        case UInt8(ascii: "n"): literal(.null, "null", at: place, before: following)
+        default: number(at: place, before: following)
+        }
     }
 
-    private mutating func readNumber(at place: Int) -> Bool {
+    @inline(__always)
+    private func literal(
+        _ tag: IndexEntry.Tag, _ literal: StaticString, at place: Int, before following: UInt32
+    ) -> IndexEntry? {
+        let length = literal.utf8CodeUnitCount
+        guard place &+ length <= count, memcmp(bytes + place, literal.utf8Start, length) == 0,
+            isDelimited(at: place &+ length, before: following)
+        else { return nil }
+        return IndexEntry(tag: tag, offset: place, extent: length)
+    }
+
+    @inline(__always)
+    private func number(at place: Int, before following: UInt32) -> IndexEntry? {
+        guard place < count else { return nil }
         var end = place
         var tag = IndexEntry.Tag.integer
         if bytes[end] == UInt8(ascii: "-") { end &+= 1 }
-        guard end < count else { return false }
-        if bytes[end] == UInt8(ascii: "0") {
+        if end < count, bytes[end] == UInt8(ascii: "0") {
             end &+= 1
         } else {
-            guard skipDigits(&end) else { return false }
+            guard skipDigits(&end) else { return nil }
         }
         if end < count, bytes[end] == UInt8(ascii: ".") {
             end &+= 1
             tag = .number
-            guard skipDigits(&end) else { return false }
+            guard skipDigits(&end) else { return nil }
         }
         if end < count, bytes[end] | 0x20 == UInt8(ascii: "e") {
             end &+= 1
             tag = .number
             if end < count, bytes[end] == UInt8(ascii: "+") || bytes[end] == UInt8(ascii: "-") { end &+= 1 }
-            guard skipDigits(&end) else { return false }
+            guard skipDigits(&end) else { return nil }
         }
-        guard isDelimited(at: end) else { return false }
-        append(tag, place, end &- place)
-        return true
+        return isDelimited(at: end, before: following) ? IndexEntry(tag: tag, offset: place, extent: end &- place) : nil
     }
 
     /// Goes past digits, of which there must be at least one.
@@ -326,15 +524,12 @@ private struct IndexBuilder {
         return end > start
     }
 
-    /// Whether a literal or number may end before a place. What follows white space or an operator is checked as the
-    /// next place is.
+    /// Whether a literal or number may end before a byte: white space, or the next place, which is checked in its turn.
     @inline(__always)
-    private func isDelimited(at place: Int) -> Bool {
-        guard place < count else { return true }
-        switch bytes[place] {
-        case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: ":"),
-            UInt8(ascii: "["), UInt8(ascii: "{"):
-            return true
+    private func isDelimited(at end: Int, before following: UInt32) -> Bool {
+        if end == Int(following) || end == count { return true }
+        switch bytes[end] {
+        case 0x20, 0x09, 0x0A, 0x0D: return true
         default: return false
         }
     }

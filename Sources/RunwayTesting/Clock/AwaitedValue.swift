@@ -66,7 +66,6 @@ final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
 
     /// Returns once the value is at or past `mark`; throws `CancellationError` when the task is cancelled before.
     func wait(until mark: Value) async throws {
-        try Task.checkCancellation()
         let number = state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
@@ -93,11 +92,11 @@ final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
         mark: Value
     ) -> Result<Void, any Error>? {
         state.withLock { state in
-            if mark <= state.value { return .success(()) }
-            if let failure = state.failure { return .failure(failure) }
             // A task is marked cancelled before its handlers run. So either this sees the mark, or the handler runs
             // after this lock is released and finds the waiter: a continuation can't be left behind.
             if Task.isCancelled { return .failure(CancellationError()) }
+            if mark <= state.value { return .success(()) }
+            if let failure = state.failure { return .failure(failure) }
             state.waiters[number] = Waiter(mark: mark, continuation: continuation)
             return nil
         }

@@ -47,6 +47,13 @@ struct MisbehaviourTests {
         #expect(seen.end == .finished)
     }
 
+    @Test func pauseAfterTheCutIsNotMade() async throws {
+        let gate = ScriptedGate()
+        let response = ScriptedResponse.chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate))
+        #expect(try await see(response.cut(after: .bodyBytes(8))).text.hasSuffix("\r\n\r\n3\r\none\r\n"))
+        #expect(gate.arrivalCount == 0)
+    }
+
     @Test func cutPastTheEndIsAtTheEnd() async throws {
         let seen = try await see(.text("body").cut(after: .bodyBytes(1000)))
         #expect(seen.text.hasSuffix("\r\n\r\nbody"))

@@ -65,7 +65,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func readingPausesBehindAHeldAnswerAndGoesOnAfterIt() async throws {
+    @Test func manyBytesBehindAHeldAnswerAreAllReadAfterIt() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/first", respond: .status(.ok).held(by: gate))

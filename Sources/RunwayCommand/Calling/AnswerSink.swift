@@ -1,0 +1,89 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+
+/// Where the body of an answer goes.
+enum AnswerSink: Sendable {
+    /// To standard output, made readable: see ``AnswerText``.
+    case shown
+    /// To standard output as it comes.
+    case verbatim
+    /// To a file.
+    case file(OutputFile)
+    /// Into memory, at most ``maximumCollectedByteCount``.
+    case collected
+    /// Nowhere.
+    case dropped
+
+    /// The largest answer that is put into a report: 64 MiB.
+    static let maximumCollectedByteCount = 64 << 20
+}
+
+/// What became of the body of an answer.
+enum ShownAnswer: Sendable {
+    case written
+    case saved(path: String)
+    case collected(RawData)
+}
+
+extension AnswerSink {
+    /// Reads the body to its end and puts it where it belongs.
+    ///
+    /// - Parameter progress: Told of every part, and that the terminal is needed for the answer.
+    /// - Throws: The ``NetworkError`` of a body that did not come whole, and what writing throws.
+    func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownAnswer {
+        let parts = CountedParts(body: body, progress: progress)
+        switch self {
+        case .shown:
+            try await AnswerText(head: head, progress: progress).write(parts)
+            return .written
+        case .verbatim:
+            progress.giveWay()
+            try await parts.forEach { try Console.output.write($0) }
+            return .written
+        case .file(let file):
+            do {
+                try await parts.forEach { try file.write($0) }
+            } catch {
+                file.discard()
+                throw error
+            }
+            try file.commit()
+            return .saved(path: file.path)
+        case .collected:
+            let bytes = try await parts.collect(upTo: Self.maximumCollectedByteCount)
+            return .collected(RawData(bytes, response: head))
+        case .dropped:
+            try await parts.forEach { _ in }
+            return .written
+        }
+    }
+}
+
+/// The parts of a body, of which the progress line is told.
+struct CountedParts {
+    let body: BodyStream
+    let progress: CallProgress
+
+    func forEach(_ take: ([UInt8]) async throws -> Void) async throws {
+        for try await part in body {
+            progress.received(part.count)
+            try await take(part)
+        }
+    }
+
+    /// All parts in one.
+    func collect(upTo maximumByteCount: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try await forEach { part in
+            guard bytes.count + part.count <= maximumByteCount else {
+                throw CommandFailure(
+                    "The answer is larger than \(ByteCount(maximumByteCount)); --output FILE takes any size.",
+                    status: ExitStatus.noAnswer)
+            }
+            bytes += part
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,163 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Runway
+
+/// `runway call`: one call against any server.
+struct CallCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "call", abstract: "Make one call against any server, and show the answer.",
+        discussion: CallHelp.discussion)
+
+    @Argument(help: "The method: GET, POST, … in any case.")
+    var method: String
+
+    @Argument(help: "The URL, with http:// or https://. Path and query are sent as they are written.")
+    var url: String
+
+    @Argument(help: "Parts of the request: name==value, name=value, name:=json, name:value. See above.")
+    var items: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The body: what FILE holds, or standard input for \"-\".", valueName: "file"),
+        completion: .file())
+    var body: String?
+
+    @Flag(help: "Send name=value items as a form instead of JSON.")
+    var form = false
+
+    @Option(help: ArgumentHelp("The longest wait, for the answer and for each part of it.", valueName: "seconds"))
+    var timeout = 60.0
+
+    @Option(
+        help: ArgumentHelp("Trust the certificate authorities in FILE (PEM), and no others.", valueName: "file"),
+        completion: .file())
+    var cacert: String?
+
+    @Flag(help: "Offer HTTP/1.1 alone.")
+    var http1 = false
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("Write the body to FILE, as it comes; \"-\" is standard output.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Flag(help: "Show status and header fields of the answer before its body.")
+    var headers = false
+
+    @Flag(name: [.short, .long], help: "Show the flight record on standard error.")
+    var verbose = false
+
+    @Flag(help: "Print one JSON object for programs: request, response, flight, error.")
+    var json = false
+
+    @Flag(help: "Print the curl command of every request that was sent, in place of the answer.")
+    var curl = false
+
+    @Flag(help: "Do not hide secrets in what --verbose, --json and --curl print.")
+    var showSecrets = false
+
+    func validate() throws {
+        // Waits beyond a year are no waits; the system's clocks can't count all of what a Double can say.
+        guard timeout > 0, timeout <= 31_536_000 else {
+            throw ValidationError("--timeout wants a number of seconds above 0 and of at most a year.")
+        }
+        if body != nil, form { throw ValidationError("--body and --form exclude one another.") }
+        if json, curl { throw ValidationError("--json and --curl exclude one another.") }
+        if json, headers { throw ValidationError("--json has the header fields; --headers does not go with it.") }
+        if output != nil, curl { throw ValidationError("--curl prints no answer; --output does not go with it.") }
+        if output == "-", json { throw ValidationError("--json prints the answer itself; --output - does not go with it.") }
+        if let output, output.isEmpty { throw ValidationError("--output wants the name of a file.") }
+    }
+
+    func run() async throws {
+        let status = try await Interruption.cancelling { try await call() }
+        if status != ExitStatus.fine { throw ExitCode(status) }
+    }
+
+    /// Makes the call; gives the code to exit with.
+    private func call() async throws -> Int32 {
+        let content: CallRequest.Content = body.map { .file($0) } ?? (form ? .form : .json)
+        let call = try await CallRequest(method: method, url: url, items: items, content: content)
+        // The record holds bodies, since the request is part of what is shown. Secrets in them are redacted.
+        let redaction = showSecrets ? Redaction.none : Redaction(keepsBodies: true)
+        let session = try CallSession(
+            CallSession.Options(
+                timeout: .milliseconds(Int64(max(timeout * 1000, 1))), certificateAuthorityFile: cacert, isHTTP1Only: http1,
+                redaction: redaction))
+        // Opened before anything is sent, so that nothing is asked for that can't be kept.
+        let file = try output.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
+        let progress = CallProgress(host: call.request.head.authority ?? "the server")
+        let result = await ProgressLine.during(progress.text) {
+            await session.send(call.request, progress: progress) { head, isFine in
+                if headers { try show(head) }
+                return sink(for: file, isFine: isFine)
+            }
+        }
+        // What was not committed is not wanted. After a commit this does nothing.
+        if result?.isSaved != true { file?.discard() }
+        guard let result else { throw CommandFailure("The call left no record.", status: ExitStatus.noAnswer) }
+        return try report(result, of: call)
+    }
+
+    private func sink(for file: OutputFile?, isFine: Bool) -> AnswerSink {
+        if curl { return .dropped }
+        // A file is not replaced by the page with which a server refuses.
+        if let file, isFine { return .file(file) }
+        if json { return .collected }
+        return output == "-" ? .verbatim : .shown
+    }
+
+    private func show(_ head: HTTPResponse) throws {
+        let console = Console.output
+        var text = console.styled("\(head.status.code) \(head.status.reasonPhrase)", .bold) + "\n"
+        for field in head.headerFields {
+            text += "\(console.styled(field.name.rawName, .cyan)): \(field.value)\n"
+        }
+        try console.write(text + "\n")
+    }
+
+    /// Writes what follows the answer; gives the code to exit with.
+    private func report(_ result: CallSession.Result, of call: CallRequest) throws -> Int32 {
+        if verbose { Console.error.remark(result.record.description) }
+        if Task.isCancelled { throw CancellationError() }
+        if result.error is BrokenPipe { throw BrokenPipe() }
+        if json {
+            try Console.output.write(CallReport(result).jsonText())
+        } else if curl {
+            let options = CurlOptions(certificateAuthorityFile: cacert, isHTTP1Only: http1, bodyFile: call.bodyFile)
+            for attempt in result.record.attempts { try Console.output.write(options.command(for: attempt) + "\n") }
+        }
+        guard let error = result.error else { return ExitStatus.fine }
+        guard let error = error as? NetworkError else { throw error }
+        // Which request it was is clear, unless redirects made it another one.
+        Console.error.report(result.record.attempts.count > 1 ? "\(error)" : error.detail)
+        return error.exitStatus
+    }
+}
+
+extension CallSession.Result {
+    /// Whether the body stands in a file.
+    fileprivate var isSaved: Bool { if case .saved = answer { true } else { false } }
+}
+
+extension CallReport {
+    /// The report of a call.
+    fileprivate init(_ result: CallSession.Result) {
+        request = result.record.attempts.first.map(RequestReport.init)
+        response = result.head.map { ResponseReport($0, result.answer, result.record) }
+        flight = FlightReport(result.record)
+        error = (result.error as? NetworkError).map(ErrorReport.init)
+    }
+}
+
+extension NetworkError {
+    /// The code to exit with.
+    fileprivate var exitStatus: Int32 {
+        switch kind {
+        case .invalidConfiguration, .invalidParameters: ExitStatus.unusable
+        default: status == nil ? ExitStatus.noAnswer : ExitStatus.refused
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import HTTPTypes
+import Runway
+import Synchronization
+
+/// What the progress line says of one call.
+final class CallProgress: Sendable {
+    private enum Phase {
+        case waiting
+        case receiving(byteCount: Int, expected: Int?)
+        case gaveWay
+    }
+
+    private let host: String
+    /// Guards how far the call is.
+    private let phase = Mutex(Phase.waiting)
+
+    /// Begins with waiting for a host.
+    init(host: String) { self.host = host }
+
+    /// The head of the answer is there.
+    func began(_ head: HTTPResponse) {
+        let expected = head.headerFields[.contentLength].flatMap { Int($0) }
+        phase.withLock { $0 = .receiving(byteCount: 0, expected: expected) }
+    }
+
+    /// A part of the body is there.
+    func received(_ count: Int) {
+        phase.withLock { phase in
+            guard case .receiving(let byteCount, let expected) = phase else { return }
+            phase = .receiving(byteCount: byteCount + count, expected: expected)
+        }
+    }
+
+    /// Leaves the terminal to the answer, if it goes there.
+    func giveWay() {
+        if Console.output.isTerminal { phase.withLock { $0 = .gaveWay } }
+    }
+
+    /// The text of the line, after `elapsed`.
+    func text(_ elapsed: Duration) -> String? {
+        let time = "\(elapsed.components.seconds).\(elapsed.components.attoseconds / 100_000_000_000_000_000) s"
+        switch phase.withLock({ $0 }) {
+        case .waiting: return "Waiting for \(host), \(time)"
+        case .receiving(let byteCount, let expected?): return "Received \(ByteCount(byteCount)) of \(ByteCount(expected)), \(time)"
+        case .receiving(let byteCount, nil): return "Received \(ByteCount(byteCount)), \(time)"
+        case .gaveWay: return nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import HTTPTypes
+import Runway
+
+/// One call for programs, as `--json` prints it. What is missing is left out.
+struct CallReport: Encodable, Sendable {
+    let request: RequestReport?
+    let response: ResponseReport?
+    let flight: FlightReport
+    let error: ErrorReport?
+
+    /// The request that was sent first; those that redirects led to are among the attempts of the flight.
+    struct RequestReport: Encodable, Sendable {
+        let method: String
+        let url: String
+        let headers: [[String]]
+        let body: String?
+        let bodyBase64: String?
+        let byteCount: Int?
+
+        init(_ attempt: FlightRecord.Attempt) {
+            method = attempt.method.rawValue
+            url = attempt.url
+            headers = attempt.headerFields.pairs
+            let text = attempt.requestBody.flatMap { String(validating: $0, as: UTF8.self) }
+            body = text
+            bodyBase64 = text == nil ? attempt.requestBody.map { Data($0).base64EncodedString() } : nil
+            byteCount = attempt.requestByteCount
+        }
+    }
+
+    /// The answer. Its header fields are redacted as the record is; its body, which is what was asked for, is not.
+    struct ResponseReport: Encodable, Sendable {
+        let status: Int
+        let reason: String
+        let headers: [[String]]?
+        /// The body where it is text in the charset that the answer names.
+        let body: String?
+        /// The body where it is not text.
+        let bodyBase64: String?
+        let byteCount: Int?
+        /// The file that the body was written to.
+        let file: String?
+
+        init(_ head: HTTPResponse, _ answer: ShownAnswer?, _ record: FlightRecord) {
+            let last = record.attempts.last
+            status = head.status.code
+            reason = head.status.reasonPhrase
+            headers = last?.responseHeaderFields?.pairs
+            let rawData: RawData? = if case .collected(let rawData) = answer { rawData } else { nil }
+            body = rawData?.text
+            bodyBase64 = rawData.flatMap { $0.text == nil ? Data($0.bytes).base64EncodedString() : nil }
+            byteCount = last?.responseByteCount
+            file = if case .saved(let path) = answer { path } else { nil }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTransport
+import Synchronization
+
+/// The server that a call goes to, whichever it is: it is judged by its status alone.
+enum CalledServer: APIService {
+    static let name = "call"
+    // The URL on the command line is absolute.
+    static let environments: [ServiceEnvironment: String] = [:]
+}
+
+/// A network layer with all default stages that lives for one call.
+struct CallSession: Sendable {
+    /// How the call is made.
+    struct Options: Sendable {
+        var timeout: Duration
+        var certificateAuthorityFile: String?
+        var isHTTP1Only: Bool
+        var redaction: Redaction
+    }
+
+    /// What became of the call.
+    struct Result: Sendable {
+        /// The head of the answer, if there was one.
+        var head: HTTPResponse?
+        /// What became of its body.
+        var answer: ShownAnswer?
+        /// Whether the service judged the answer fine.
+        var isFine = false
+        /// What the call ended in; `nil` where it succeeded.
+        var error: (any Error)?
+        var record: FlightRecord
+    }
+
+    private let network: NetworkLayer
+    private let transport: AsyncHTTPClientTransport
+    private let keeper = RecordKeeper()
+
+    /// Makes the layer.
+    ///
+    /// - Throws: ``CommandFailure`` for certificates that can't be read.
+    init(_ options: Options) throws(CommandFailure) {
+        var configuration = TransportConfiguration(
+            httpVersions: options.isHTTP1Only ? .http1Only : .automatic,
+            connectTimeout: min(options.timeout, .seconds(10)), idleTimeout: options.timeout)
+        if let path = options.certificateAuthorityFile {
+            configuration.trust = .certificates(pem: [try Self.certificates(at: path)])
+        }
+        do throws(NetworkError) {
+            transport = try AsyncHTTPClientTransport(configuration: configuration)
+        } catch {
+            throw CommandFailure(
+                "The file \"\(options.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+        }
+        network = NetworkLayer(name: "call", transport: transport, sinks: [keeper], redaction: options.redaction)
+        network.configure(CalledServer.self) { $0.deadline = options.timeout }
+    }
+
+    /// Makes the call, and puts the body of its answer where it belongs.
+    ///
+    /// - Parameter sink: Asked where the body goes once its head is known; may write the head.
+    func send(
+        _ request: Request, progress: CallProgress,
+        to sink: @Sendable (_ head: HTTPResponse, _ isFine: Bool) throws -> AnswerSink
+    ) async -> Result? {
+        var head: HTTPResponse?
+        var answer: ShownAnswer?
+        var isFine = false
+        var failure: (any Error)?
+        do {
+            // The answer is let go of at the end of this scope, so that its record is closed whatever was read of it.
+            let response = try await network.exchange(request, with: CalledServer.self)
+            head = response.head
+            isFine = response.verdict == .fine
+            progress.began(response.head)
+            let body: BodyStream =
+                switch response.body {
+                case .stream(let body): body
+                case .whole(let rawData): BodyStream(rawData.bytes)
+                }
+            answer = try await sink(response.head, isFine).consume(body, of: response.head, progress: progress)
+        } catch {
+            failure = error
+        }
+        await network.events.flush()
+        await transport.shutdown(.cutting)
+        guard let record = keeper.record else { return nil }
+        return Result(head: head, answer: answer, isFine: isFine, error: failure ?? record.error, record: record)
+    }
+
+    private static func certificates(at path: String) throws(CommandFailure) -> String {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CommandFailure("The file \"\(path)\" of --cacert can't be read: \(SystemError(reading: path)).")
+        }
+        guard let text = String(validating: data, as: UTF8.self), text.contains("-----BEGIN CERTIFICATE-----") else {
+            throw CommandFailure("The file \"\(path)\" of --cacert holds no certificate as PEM.")
+        }
+        return text
+    }
+}
+
+extension SystemError {
+    /// Why a file can't be read.
+    fileprivate init(reading path: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        self = descriptor < 0 ? .current : SystemError(code: EISDIR)
+        if descriptor >= 0 { close(descriptor) }
+    }
+}
+
+extension FlightRecord {
+    /// The error that the call failed with.
+    fileprivate var error: NetworkError? { if case .failed(let error) = outcome { error } else { nil } }
+}
+
+/// Keeps the record of the one call that is made.
+private final class RecordKeeper: EventSink {
+    /// Guards the record.
+    private let kept = Mutex<FlightRecord?>(nil)
+
+    var record: FlightRecord? { kept.withLock { $0 } }
+
+    func receive(_ record: FlightRecord) { kept.withLock { $0 = record } }
+}

@@ -1,0 +1,33 @@
+import HTTPTypes
+import Runway
+
+/// What a curl command line needs besides the request, to go the way that the call went.
+struct CurlOptions {
+    var certificateAuthorityFile: String?
+    var isHTTP1Only: Bool
+    var bodyFile: BodyFile?
+
+    /// The command line of one request that was sent.
+    func command(for attempt: FlightRecord.Attempt) -> String {
+        var words = [attempt.curlCommand]
+        if let certificateAuthorityFile { words.append("--cacert \(certificateAuthorityFile.shellQuoted)") }
+        if isHTTP1Only { words.append("--http1.1") }
+        // After a redirect that becomes a GET there is no body any more.
+        if let bodyFile, attempt.requestByteCount != 0 {
+            if attempt.method == .get { words.append("--request GET") }
+            words.append("--data-binary \("@\(bodyFile.path)".shellQuoted)")
+        }
+        return words.joined(separator: " ")
+    }
+}
+
+extension String {
+    /// The text as one word of a POSIX shell.
+    var shellQuoted: String {
+        let isPlain = !isEmpty && utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-._/:@+,".utf8.contains(byte)
+        }
+        return isPlain ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// A file that appears whole or not at all: it is written beside its place and moved there when it is complete.
+struct OutputFile: Sendable {
+    /// The file that is to appear.
+    let path: String
+    private let temporaryPath: String?
+    private let descriptor: Int32
+
+    /// Opens the file to write. What stands at its place stays until ``commit()``; a device or pipe is written to directly.
+    ///
+    /// - Parameter isPrivate: Whether nobody but the user may read it. Otherwise it has the rights of the file that it replaces, or
+    ///   those that new files have.
+    /// - Throws: ``CommandFailure`` where it can't be written.
+    init(path: String, isPrivate: Bool = false) throws(CommandFailure) {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        let kind = status.st_mode & S_IFMT
+        // Through a symbolic link the file that it points to is replaced, not the link.
+        let place = exists ? Self.resolved(path) ?? path : path
+        if exists, kind == S_IFDIR { throw Self.unwritable(path, SystemError(code: EISDIR)) }
+        if exists, kind != S_IFREG {
+            descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            temporaryPath = nil
+        } else {
+            if exists, access(path, W_OK) != 0 { throw Self.unwritable(path, .current) }
+            var template = Array("\(place).XXXXXX".utf8CString)
+            descriptor = mkstemp(&template)
+            temporaryPath = String(cString: template)
+        }
+        guard descriptor >= 0 else { throw Self.unwritable(path, .current) }
+        self.path = place
+        guard let temporaryPath else { return }
+        TemporaryFiles.insert(temporaryPath)
+        if isPrivate { return }
+        // The mask can only be read by setting it.
+        let mask = umask(0)
+        _ = umask(mask)
+        fchmod(descriptor, exists ? status.st_mode & 0o777 : 0o666 & ~mask)
+    }
+
+    /// Adds bytes.
+    ///
+    /// - Throws: ``CommandFailure`` where the system takes no more.
+    func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        do throws(SystemError) { try descriptor.writeAll(bytes) } catch { throw Self.unwritable(path, error) }
+    }
+
+    /// Closes the file and puts it into its place.
+    ///
+    /// - Throws: ``CommandFailure`` where that can't be done; then it is discarded.
+    func commit() throws(CommandFailure) {
+        guard close(descriptor) == 0 else { throw Self.unwritable(path, .current) }
+        guard let temporaryPath else { return }
+        guard rename(temporaryPath, path) == 0 else {
+            let error = SystemError.current
+            unlink(temporaryPath)
+            throw Self.unwritable(path, error)
+        }
+        TemporaryFiles.remove(temporaryPath)
+    }
+
+    /// Closes the file and removes what was written.
+    func discard() {
+        close(descriptor)
+        guard let temporaryPath else { return }
+        unlink(temporaryPath)
+        TemporaryFiles.remove(temporaryPath)
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static func unwritable(_ path: String, _ error: SystemError) -> CommandFailure {
+        CommandFailure("The file \"\(path)\" can't be written: \(error).")
+    }
+}

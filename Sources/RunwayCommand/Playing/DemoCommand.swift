@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import RunwayDemo
+import RunwayJSON
+import Synchronization
+
+/// `runway demo`: the listings app, played against its backend.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Play a session of a listings app against a backend of its own.",
+        discussion: """
+            Starts the backend of "runway serve" in this process, on a free port of 127.0.0.1, over TLS and HTTP/2. Then an app of
+            several controllers is used as a person would use it: lists from three teams through one reformer into one row
+            view, one answer through two reformers, a refresh pulled five times, a filter changed faster than the server
+            answers, a screen left while its call is in the air, a bad parameter, services in trouble.
+
+            Shown are the screens as their views show them; then every call, what was decided and how long it took; then the
+            totals: calls (every load that was asked for, whatever became of it), requests on the wire, bytes of the bodies of
+            all answers.
+
+            --json prints one object: "calls", "requestsOnTheWire", "bytes", "flights" (a record for every call), "scenes",
+            "seed" and "problems".
+
+            EXAMPLES
+              runway demo
+              runway demo --seed 7
+              runway demo --json | python3 -m json.tool
+
+            EXIT CODES
+              0    Every call came to what it should.
+              1    Something was not as it should be; the last lines, or "problems", say what.
+              2    The command line can't be used.
+              3    The backend could not be started.
+              130  Ctrl-C.
+            """)
+
+    @Option(help: ArgumentHelp("Decides every listing of the backend.", valueName: "number"))
+    var seed: UInt64 = 1
+
+    @Flag(help: "Print one JSON object for programs.")
+    var json = false
+
+    func run() async throws {
+        let scene = SceneTitle()
+        let report: DemoReport
+        do {
+            report = try await Interruption.cancelling {
+                try await ProgressLine.during({ _ in scene.text }) {
+                    try await DemoSession.play(seed: seed) { scene.text = $0 }
+                }
+            }
+        } catch let error as Interruption.Signalled {
+            throw error
+        } catch {
+            throw CommandFailure("The session could not be played: \(error).", status: ExitStatus.noAnswer)
+        }
+        if json {
+            try Console.output.write(try JSONDocumentEncoder().encode(report) + [UInt8(ascii: "\n")])
+        } else {
+            try Console.output.write("\(report)\n")
+        }
+        if !report.problems.isEmpty { throw ExitCode(ExitStatus.refused) }
+    }
+}
+
+/// The title of the scene that is being played.
+private final class SceneTitle: Sendable {
+    /// Guards the title.
+    private let title = Mutex("")
+
+    var text: String {
+        get { title.withLock { $0 } }
+        set { title.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,87 @@
+import Runway
+
+/// Second-hand homes of a city, a page at a time. A refresh that is pulled again while it flies is the same refresh.
+struct SecondHandList: Endpoint {
+    static let service = SecondHandService.self
+    var path: EndpointPath { "esf/list" }
+    var city: String
+    var page = 1
+    var page_size = 5
+
+    func validate() throws {
+        if page < 1 { throw BadParameter("Pages are counted from 1; \(page) is none.") }
+    }
+}
+
+/// Rentals by what the user filters for. Only the newest filter counts.
+struct RentalList: Endpoint {
+    static let service = RentalService.self
+    static let overlap = OverlapPolicy.cancelRunning
+    var path: EndpointPath { "zf/list" }
+    var city: String
+    var maximumRent: Int?
+    var pageSize = 5
+    var delay: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case city
+        case maximumRent = "rent_max"
+        case pageSize = "page_size"
+        case delay = "delay_ms"
+    }
+}
+
+/// New homes of a city.
+struct NewHomesList: Endpoint {
+    static let service = NewHomesService.self
+    var path: EndpointPath { "xinfang/list" }
+    var city: String
+    var limit = 5
+
+    /// The user's words are put as the team wants them.
+    mutating func complete() {
+        city = city.lowercased()
+    }
+}
+
+/// One second-hand home.
+struct SecondHandDetail: Endpoint {
+    static let service = SecondHandService.self
+    @Unencoded var id: String
+    var path: EndpointPath { "esf/detail/\(id)" }
+}
+
+/// A list that takes its time; a user does not wait that long.
+struct SlowList: Endpoint {
+    static let service = SecondHandService.self
+    static let deadline: Duration? = .milliseconds(300)
+    var path: EndpointPath { "slow/list" }
+    var delay_ms: Int
+}
+
+/// An API that answers with the status it is asked for.
+struct FailingList: Endpoint {
+    static let service = RentalService.self
+    var path: EndpointPath { "failing/list" }
+    var status: Int
+}
+
+/// An API whose JSON ends in its middle.
+struct TruncatedList: Endpoint {
+    static let service = SecondHandService.self
+    var path: EndpointPath { "failing/truncated" }
+}
+
+/// An API that answers with status 200 and an error inside.
+struct FailingEnvelope: Endpoint {
+    static let service = RentalService.self
+    var path: EndpointPath { "failing/envelope" }
+    var team = "zf"
+    var error: String
+}
+
+/// Why a call was not made.
+struct BadParameter: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,20 @@
+import Runway
+import RunwayJSON
+
+/// A pin on a map.
+struct MapPin: Sendable, Equatable {
+    var latitude: Double
+    var longitude: Double
+    var label: String
+}
+
+/// Pins from the list of second-hand homes: the same answer as the rows, for another view.
+struct MapPinReformer: Reformer, Sendable {
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [MapPin] {
+        try rawData["data"]["list"].require([JSONValue].self).map { item in
+            try MapPin(
+                latitude: item["esf_lat"].require(), longitude: item["esf_lng"].require(),
+                label: "\(item["esf_total_price"].require(Double.self)) 万")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Runway
+
+/// What the user looks at: the lines that the views on it show.
+@MainActor
+final class Screen {
+    private(set) var lines: [String] = []
+
+    /// Shows rows, each as the row view of every list does.
+    func show(_ rows: [ViewData]) {
+        lines = rows.map { row in
+            let id = row[PropertyListKeys.id] ?? ""
+            let title = row[PropertyListKeys.title] ?? ""
+            let rest = [PropertyListKeys.price, PropertyListKeys.area, PropertyListKeys.place].compactMap { row[$0] }
+            return "\(id)  \(title)  \(rest.joined(separator: " · "))"
+        }
+    }
+
+    /// Adds pins to what is shown, as a map would.
+    func add(_ pins: [MapPin]) {
+        lines += pins.map { "📍 \($0.latitude), \($0.longitude)  \($0.label)" }
+    }
+
+    /// Shows what went wrong, in the words of the error.
+    func show(_ error: NetworkError) {
+        lines = ["⚠︎ \(error.kind.name): \(error.detail)"]
+    }
+}

@@ -1,0 +1,67 @@
+import HTTPTypes
+import Runway
+import RunwayJSON
+
+/// The second-hand team's service: an error is an object beside `"status":"error"`.
+enum SecondHandService: APIService {
+    static let name = "second-hand"
+    static let environments: [ServiceEnvironment: String] = [:]
+
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        guard let rawData, let status = rawData["status"].string else {
+            return Verdict(status: head.status, headerFields: head.headerFields, malformed: rawData)
+        }
+        if status == "ok" { return .fine }
+        let error = rawData["error"]
+        return Verdict(teamError: error["code"].int ?? 0, error["message"].string)
+    }
+}
+
+/// The rental team's service: `code` is 0, or says what went wrong.
+enum RentalService: APIService {
+    static let name = "rental"
+    static let environments: [ServiceEnvironment: String] = [:]
+    static let deadline = Duration.seconds(10)
+
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        guard let rawData, let code = rawData["code"].int else {
+            return Verdict(status: head.status, headerFields: head.headerFields, malformed: rawData)
+        }
+        return code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)
+    }
+}
+
+/// The new-homes team's service: `error` is null, or has a name.
+enum NewHomesService: APIService {
+    static let name = "new-homes"
+    static let environments: [ServiceEnvironment: String] = [:]
+
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        guard let rawData, rawData["error"].exists else {
+            return Verdict(status: head.status, headerFields: head.headerFields, malformed: rawData)
+        }
+        let error = rawData["error"]
+        if error.isNull { return .fine }
+        return .failed(
+            ServiceError(code: error["name"].string ?? "", message: error["detail"].string ?? ""), isAbsorbed: false)
+    }
+}
+
+extension Verdict {
+    /// The verdict of an answer that has no envelope: its status, and where that is fine, that the envelope is missing.
+    fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
+        self.init(status: status, headerFields: headerFields)
+        guard self == .fine, let rawData else { return }
+        self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
+    }
+
+    /// What the numbers that the first two teams share mean.
+    fileprivate init(teamError code: Int, _ message: String?) {
+        self =
+            switch code {
+            case 2001: .tokenRefused
+            case 2002: .loginNeeded
+            case let code: .failed(ServiceError(code: "\(code)", message: message ?? ""), isAbsorbed: code == 3001)
+            }
+    }
+}

@@ -1,0 +1,99 @@
+import Dispatch
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import Runway
+
+/// A sink that blocks its thread at its first record until it is let go.
+private final class BlockingSink: EventSink {
+    let entered = ScriptedGate()
+    private let released = DispatchSemaphore(value: 0)
+    /// Guards the numbers that came.
+    private let seen = Mutex<[UInt64]>([])
+    var numbers: [UInt64] { seen.withLock { $0 } }
+
+    func receive(_ record: FlightRecord) {
+        seen.withLock { $0.append(record.id.number) }
+        guard !entered.isOpen else { return }
+        entered.open()
+        released.wait()
+    }
+
+    func release() { released.signal() }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct EventQueueTests {
+    @Test func sinkThatBlocksDelaysNoFlight() async throws {
+        let sink = BlockingSink()
+        let layer = StubbedLayer(sinks: [sink])
+        for _ in 0..<50 { _ = try await layer.network.call(QueryCall()) }
+        try await sink.entered.pass()
+        for _ in 0..<50 { _ = try await layer.network.call(QueryCall()) }
+        #expect(sink.numbers == [1])
+        sink.release()
+        await layer.network.events.flush()
+        #expect(sink.numbers == Array(1...100))
+        #expect(layer.records.records.map(\.id.number) == Array(1...100))
+        #expect(layer.network.events.droppedRecordCount == 0)
+    }
+
+    @Test func recordsBeyondTheBoundAreDroppedAndCounted() async throws {
+        let sink = BlockingSink()
+        let layer = StubbedLayer(sinks: [sink])
+        func fly(_ count: Int) {
+            for _ in 0..<count { layer.network.makeFlight(QueryCall.self).finish(.succeeded) }
+        }
+        fly(1)
+        try await sink.entered.pass()
+        fly(EventQueue.maximumPendingRecords)
+        #expect(layer.network.events.droppedRecordCount == 0)
+        fly(10)
+        #expect(layer.network.events.droppedRecordCount == 10)
+        sink.release()
+        await layer.network.events.flush()
+        #expect(sink.numbers == Array(1...UInt64(1 + EventQueue.maximumPendingRecords)))
+        fly(1)
+        await layer.network.events.flush()
+        #expect(sink.numbers.last == UInt64(EventQueue.maximumPendingRecords + 12))
+        #expect(layer.network.events.droppedRecordCount == 10)
+    }
+
+    @Test func flushOfAnIdleQueueReturnsAtOnce() async {
+        await StubbedLayer().network.events.flush()
+        await NetworkLayer(transport: StubTransport { _ in .json("{}") }).events.flush()
+    }
+
+    @Test func flushWaitsForWhatWasMadeBefore() async throws {
+        let sink = BlockingSink()
+        let layer = StubbedLayer(sinks: [sink])
+        _ = try await layer.network.call(QueryCall())
+        try await sink.entered.pass()
+        async let flushed: Void = layer.network.events.flush()
+        async let flushedToo: Void = layer.network.events.flush()
+        sink.release()
+        _ = await (flushed, flushedToo)
+        #expect(sink.numbers == [1])
+        #expect(layer.records.records.count == 1)
+    }
+
+    @Test func sinksAreToldOneRecordAtATimeInTheOrderOfLanding() async throws {
+        let layer = StubbedLayer()
+        let network = layer.network
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 { group.addTask { network.makeFlight(QueryCall.self).finish(.cancelled) } }
+        }
+        await network.events.flush()
+        #expect(Set(layer.records.records.map(\.id.number)) == Set(1...200))
+    }
+
+    @Test func callEndsOnceHoweverOftenItIsEnded() async throws {
+        let layer = StubbedLayer()
+        let flight = layer.network.makeFlight(QueryCall.self)
+        #expect(flight.finish(.vetoed))
+        #expect(!flight.finish(.succeeded))
+        #expect(!flight.finish(.cancelled))
+        #expect(try await layer.record().outcome.name == "vetoed")
+    }
+}

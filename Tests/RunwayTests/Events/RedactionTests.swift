@@ -1,0 +1,168 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+struct RedactionTests {
+    private let secretive: Parameters = [
+        "city": "上海", "password": "hunter2", "user": ["access_token": "hunter2", "name": "x"],
+        "list": [["Api-Key": "hunter2"], 7], "login[pin]": "hunter2", "a.token": "hunter2",
+    ]
+
+    @Test func secretHeaderFieldsAreReplacedBeforeASinkSeesThem() async throws {
+        let layer = StubbedLayer { _ in
+            var head = HTTPResponse(status: .ok)
+            head.headerFields = [.setCookie: "session=hunter2", .contentType: "application/json"]
+            return Response(head: head, body: .whole(RawData(Array("{}".utf8), response: head)))
+        }
+        let fields = [
+            "Authorization": "Bearer hunter2", "cookie": "hunter2", "X-API-Key": "hunter2", "Signature": "hunter2",
+            "Accept": "text/html",
+        ]
+        _ = try await layer.network.call(QueryCall(fields: fields))
+        #expect(layer.transport.requests.first?.head.headerFields[.authorization] == "Bearer hunter2")
+        let attempt = try #require(try await layer.record().attempts.first)
+        #expect(attempt.headerFields[.authorization] == "[redacted]")
+        #expect(attempt.headerFields[.cookie] == "[redacted]")
+        #expect(attempt.headerFields[.accept] == "text/html")
+        #expect(attempt.headerFields.count == 5)
+        #expect(attempt.responseHeaderFields?[.setCookie] == "[redacted]")
+        #expect(attempt.responseHeaderFields?[.contentType] == "application/json")
+        #expect(!"\(attempt)\(attempt.curlCommand)".contains("hunter2"))
+    }
+
+    @Test func secretParametersAreReplacedAtEveryDepthAsGivenAndAsSent() async throws {
+        let layer = StubbedLayer()
+        _ = try await layer.network.call(QueryCall(given: secretive))
+        let sent = try #require(layer.transport.requests.first)
+        #expect(sent.url.contains("hunter2"))
+        let record = try await layer.record()
+        #expect(
+            record.parameters == [
+                "city": "上海", "password": "[redacted]", "user": ["access_token": "[redacted]", "name": "x"],
+                "list": [["Api-Key": "[redacted]"], 7], "login[pin]": "[redacted]", "a.token": "[redacted]",
+            ])
+        #expect(
+            record.attempts.first?.url == "https://library.test/v1/query?a.token=[redacted]&city=%E4%B8%8A%E6%B5%B7&list=7"
+                + "&list[Api-Key]=[redacted]&login%5Bpin%5D=[redacted]&password=[redacted]"
+                + "&user[access_token]=[redacted]&user[name]=x")
+        #expect(!"\(record)".contains("hunter2"))
+    }
+
+    @Test(arguments: [
+        ("https://h.test/a", "https://h.test/a"),
+        ("https://h.test/a?", "https://h.test/a?"),
+        ("https://h.test/a?x&token&y=", "https://h.test/a?x&token&y="),
+        ("https://h.test/?to%6ben=hunter2", "https://h.test/?to%6ben=[redacted]"),
+        ("https://h.test/?%zz=1&token=hunter2", "https://h.test/?%zz=1&token=[redacted]"),
+        ("https://h.test/?token=hunter2=hunter2", "https://h.test/?token=[redacted]"),
+        ("https://h.test/?a=1#access_token=hunter2&b=2", "https://h.test/?a=1#access_token=[redacted]&b=2"),
+        ("https://h.test/#token=hunter2", "https://h.test/#token=[redacted]"),
+        ("https://me:hunter2@h.test/@x?a=b@c", "https://[redacted]@h.test/@x?a=b@c"),
+        ("//me:hunter2@h.test", "//[redacted]@h.test"),
+        ("/next?sign=hunter2", "/next?sign=[redacted]"),
+    ])
+    func urlsKeepEverythingButTheirSecrets(_ url: String, _ expected: String) {
+        #expect(Redaction.default.redacted(url: url) == expected)
+    }
+
+    @Test func urlsInHeaderFieldsAreLookedThroughToo() async throws {
+        let layer = StubbedLayer { request in
+            if request.head.path?.hasPrefix("/next") == true { return .json("{}") }
+            var head = HTTPResponse(status: .found)
+            head.headerFields[.location] = "/next?token=hunter2"
+            return Response(head: head, body: .whole(RawData([], response: head)))
+        }
+        _ = try await layer.network.call(QueryCall(fields: ["Referer": "https://me:hunter2@h.test/?pin=hunter2"]))
+        let record = try await layer.record()
+        #expect(record.attempts.first?.responseHeaderFields?[.location] == "/next?token=[redacted]")
+        #expect(record.attempts.last?.url == "https://library.test/next?token=[redacted]")
+        #expect(record.attempts.first?.headerFields[.referer] == "https://[redacted]@h.test/?pin=[redacted]")
+    }
+
+    @Test func bodiesAreNotKeptUnlessAskedFor() async throws {
+        let layer = StubbedLayer()
+        _ = try await layer.network.call(JSONCall(given: ["a": 1]))
+        let attempt = try #require(try await layer.record().attempts.first)
+        #expect(attempt.requestBody == nil && attempt.responseBody == nil)
+        #expect(attempt.requestByteCount == 7 && attempt.responseByteCount == 2)
+    }
+
+    private func keptBody(_ body: String, _ contentType: String?) async throws -> String {
+        let layer = StubbedLayer(redaction: Redaction(keepsBodies: true)) { _ in
+            .bytes(Array(body.utf8), contentType: contentType)
+        }
+        _ = try await layer.network.call(QueryCall())
+        let kept = try #require(try await layer.record().attempts.first?.responseBody)
+        return String(decoding: kept, as: UTF8.self)
+    }
+
+    @Test func keptBodiesHaveTheirSecretsReplaced() async throws {
+        let layer = StubbedLayer(redaction: Redaction(keepsBodies: true)) { _ in
+            .json(#"{"session_id":"hunter2","rows":[{"token":{"deep":"hunter2"},"n":1.50}]}"#)
+        }
+        _ = try await layer.network.call(JSONCall(given: secretive))
+        _ = try await layer.network.call(FormCall(given: secretive))
+        await layer.network.events.flush()
+        let attempts = layer.records.records.compactMap(\.attempts.first)
+        for attempt in attempts {
+            for body in [attempt.requestBody, attempt.responseBody] {
+                let text = String(decoding: try #require(body), as: UTF8.self)
+                #expect(!text.contains("hunter2") && text.contains("[redacted]"))
+            }
+        }
+        let request = try JSONDocument(try #require(attempts.first?.requestBody)).root
+        #expect(request["city"].string == "上海" && request["password"].string == "[redacted]")
+        #expect(request["list"][1].int == 7)
+        let response = try JSONDocument(try #require(attempts.first?.responseBody)).root
+        #expect(response["rows"][0]["n"].decimal == 1.5 && response["rows"][0]["token"].string == "[redacted]")
+    }
+
+    @Test func bodyOfJSONIsFoundWhateverItsMediaTypeSays() async throws {
+        for type in ["text/plain", "text/html", nil] {
+            #expect(!(try await keptBody(#"{"token":"hunter2"}"#, type)).contains("hunter2"))
+        }
+    }
+
+    @Test func truncatedBodyOfJSONHasItsSecretsReplacedToo() async throws {
+        let text = try await keptBody(#"{"a":1,"token":"hunter2","b":["x"#, "application/json")
+        #expect(text.hasPrefix(#"{"a":1,"token":"[redacted]","b":["x"#))
+        #expect(!(try await keptBody(#"{"token":"hunter2"#, "application/json")).contains("hunter2"))
+    }
+
+    @Test func bodyOfAnotherTypeIsKeptByteForByte() async throws {
+        #expect(try await keptBody("a=1&token=x\n", "text/csv") == "a=1&token=x\n")
+        #expect(try await keptBody("a=1&token=x", "application/x-www-form-urlencoded") == "a=1&token=[redacted]")
+    }
+
+    @Test func noneKeepsEverythingAsItIs() async throws {
+        let layer = StubbedLayer(redaction: .none) { _ in .json(#"{ "token" : "hunter2" }"#) }
+        _ = try await layer.network.call(QueryCall(given: ["token": "hunter2"], fields: ["Authorization": "hunter2"]))
+        let record = try await layer.record()
+        let attempt = try #require(record.attempts.first)
+        #expect(record.parameters == ["token": "hunter2"])
+        #expect(attempt.url.hasSuffix("?token=hunter2"))
+        #expect(attempt.headerFields[.authorization] == "hunter2")
+        #expect(attempt.responseBody == Array(#"{ "token" : "hunter2" }"#.utf8))
+    }
+
+    @Test func namesOfAnAppsOwnAreAddedToTheDefaults() async throws {
+        let names = JSONRedaction.default.adding(["blood_type"])
+        let layer = StubbedLayer(redaction: Redaction(names: names))
+        _ = try await layer.network.call(QueryCall(given: ["bloodType": "AB", "token": "hunter2"]))
+        #expect(try await layer.record().parameters == ["bloodType": "[redacted]", "token": "[redacted]"])
+    }
+
+    @Test func errorsCarryNoSecrets() async throws {
+        let layer = StubbedLayer { _ in .json(#"{"code":"x","token":"hunter2"}"#, status: .ok) }
+        let error = try await layer.failure(of: PaintingList(fields: ["Authorization": "hunter2"]))
+        #expect(!"\(error) \(String(reflecting: error))".contains("hunter2"))
+        let refused = StubbedLayer { _ in .json("{}", status: .forbidden) }
+        let refusal = try await refused.failure(of: QueryCall(given: ["token": "hunter2"]))
+        #expect(refusal.request == "GET https://library.test/v1/query?token=[redacted]")
+        #expect(!String(reflecting: refusal).contains("hunter2"))
+    }
+}

@@ -1,0 +1,103 @@
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Synchronization
+import Testing
+
+/// A stage that answers without waiting, or says that it can't.
+private final class Memory: RequestStage {
+    private let answer: ImmediateAnswer
+    let name: String
+    /// Guards whether each question came on the main thread's actor.
+    private let asked = Mutex(0)
+    var askedCount: Int { asked.withLock { $0 } }
+    var step: FlightStep { .customStage(name) }
+
+    init(_ name: String, _ answer: ImmediateAnswer) {
+        self.name = name
+        self.answer = answer
+    }
+
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        asked.withLock { $0 += 1 }
+        return answer
+    }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        try await next.send(request, in: flight)
+    }
+}
+
+struct ImmediateAnswerTests {
+    private func kept(_ text: String) -> Response {
+        var response = Response.json(text)
+        response.source = .cache
+        return response
+    }
+
+    @Test func answerOfAStageIsGivenWithoutARequest() async throws {
+        var pipeline = RequestPipeline()
+        pipeline.insert(Memory("memory", .answer(kept(#"{"a":1}"#))), after: .caching)
+        let layer = StubbedLayer(pipeline: pipeline)
+        let rawData = try await layer.network.call(QueryCall())
+        #expect(rawData["a"].int == 1)
+        #expect(rawData.source == .cache)
+        #expect(layer.transport.requests.isEmpty)
+        let record = try await layer.record()
+        #expect(record.source == .cache)
+        #expect(record.outcome.name == "succeeded")
+        #expect(record.decisions(of: CallDecision.self) == [.answeredImmediately])
+        #expect(record.attempts.isEmpty)
+    }
+
+    /// The main actor is busy with this test until `call` suspends: a job that is put there before the call can run only if it does.
+    @MainActor
+    @Test func callAnsweredImmediatelyNeverLeavesItsCallersActor() async throws {
+        var pipeline = RequestPipeline()
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), before: .caching)
+        let network = StubbedLayer(pipeline: pipeline).network
+        var hasRun = false
+        let later = Task { @MainActor in hasRun = true }
+        _ = try await network.call(QueryCall())
+        #expect(!hasRun)
+        await later.value
+        #expect(hasRun)
+    }
+
+    @Test func stageThatHasToWaitKeepsTheStagesBelowFromAnswering() async throws {
+        let waiting = Memory("waiting", .wait)
+        let below = Memory("below", .answer(kept("{}")))
+        var pipeline = RequestPipeline()
+        pipeline.insert(waiting, after: .caching)
+        pipeline.insert(below, after: .coalescing)
+        let layer = StubbedLayer(pipeline: pipeline)
+        #expect(try await layer.network.call(QueryCall()).source == .network)
+        #expect(waiting.askedCount == 1 && below.askedCount == 0)
+        #expect(layer.transport.requests.count == 1)
+    }
+
+    @Test func stageThatPassesLetsTheNextAnswer() async throws {
+        let passing = Memory("passing", .pass)
+        var pipeline = RequestPipeline()
+        pipeline.insert(passing, before: .caching)
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .caching)
+        let layer = StubbedLayer(pipeline: pipeline)
+        #expect(try await layer.network.call(QueryCall()).source == .cache)
+        #expect(passing.askedCount == 1)
+    }
+
+    @Test func endpointChecksWhatAStageAnsweredImmediately() async throws {
+        struct Picky: Endpoint {
+            static let service = Library.self
+            var path: EndpointPath { "p" }
+            func validate(answer: RawData) throws { _ = try answer["must"].require(Int.self) }
+        }
+        var pipeline = RequestPipeline()
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .caching)
+        let layer = StubbedLayer(pipeline: pipeline)
+        let error = try await layer.failure(of: Picky())
+        #expect(error.kind == .invalidAnswer && error.step == .checking)
+    }
+}

@@ -1,0 +1,162 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+/// A stage that writes its name down on the way out and on the way back.
+private struct Passing: RequestStage {
+    let name: String
+    let journal: Journal
+    var step: FlightStep { .customStage(name) }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        journal.write("\(name)↓")
+        let response = try await next.send(request, in: flight)
+        journal.write("\(name)↑")
+        return response
+    }
+}
+
+private final class Journal: Sendable {
+    /// Guards the lines.
+    private let kept = Mutex<[String]>([])
+    var lines: [String] { kept.withLock { $0 } }
+    func write(_ line: String) { kept.withLock { $0.append(line) } }
+}
+
+struct RequestPipelineTests {
+    private let journal = Journal()
+
+    private func stage(_ name: String) -> Passing { Passing(name: name, journal: journal) }
+
+    @Test func placesStandInTheOrderOfTheDesign() {
+        #expect(
+            StagePlace.allCases == [
+                .deadline, .caching, .offlineQueue, .coalescing, .admission, .retrying, .authorizing, .merging,
+                .redirecting, .compressing, .routing, .signing, .judging,
+            ])
+        #expect(StagePlace.allCases == StagePlace.allCases.sorted())
+    }
+
+    @Test func defaultStagesAreDeadlineRedirectingAndJudgingInThatOrder() {
+        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.redirecting), .stage(.judging)])
+    }
+
+    @Test(arguments: StagePlace.allCases)
+    func stageStandsBetweenWhatIsAboveAndBelowItsPlace(_ place: StagePlace) throws {
+        var pipeline = RequestPipeline()
+        pipeline.insert(stage("before"), before: place)
+        pipeline.insert(stage("after"), after: place)
+        let steps = pipeline.steps
+        let before = try #require(steps.firstIndex(of: .customStage("before")))
+        let after = try #require(steps.firstIndex(of: .customStage("after")))
+        #expect(before < after)
+        for other in [StagePlace.deadline, .redirecting, .judging] {
+            let index = try #require(steps.firstIndex(of: .stage(other)))
+            #expect((index < before) == (other < place), "\(other)")
+            #expect((index > after) == (other > place), "\(other)")
+        }
+    }
+
+    @Test func laterInsertionStandsFurtherFromThePlace() {
+        var pipeline = RequestPipeline()
+        pipeline.insert(stage("a1"), after: .retrying)
+        pipeline.insert(stage("b1"), before: .retrying)
+        pipeline.insert(stage("b2"), before: .retrying)
+        pipeline.insert(stage("a2"), after: .retrying)
+        #expect(
+            pipeline.steps.compactMap { if case .customStage(let name) = $0 { name } else { nil } }
+                == ["b2", "b1", "a1", "a2"])
+    }
+
+    @Test func stagesOfDifferentPlacesKeepTheOrderOfThePlaces() {
+        var pipeline = RequestPipeline()
+        for place in StagePlace.allCases.reversed() { pipeline.insert(stage("\(place)"), after: place) }
+        #expect(
+            pipeline.steps.compactMap { if case .customStage(let name) = $0 { name } else { nil } }
+                == StagePlace.allCases.map { "\($0)" })
+    }
+
+    @Test func requestPassesTheStagesDownAndTheAnswerPassesThemUp() async throws {
+        var pipeline = RequestPipeline()
+        pipeline.insert(stage("outer"), before: .deadline)
+        pipeline.insert(stage("middle"), after: .retrying)
+        pipeline.insert(stage("inner"), after: .judging)
+        let journal = journal
+        let layer = StubbedLayer(pipeline: pipeline) { _ in
+            journal.write("wire")
+            return .json("{}")
+        }
+        _ = try await layer.network.call(QueryCall())
+        #expect(journal.lines == ["outer↓", "middle↓", "inner↓", "wire", "inner↑", "middle↑", "outer↑"])
+    }
+
+    @Test func stageSeesTheServicesVerdictAndCanChangeTheRequest() async throws {
+        let stage = StampingStage()
+        var pipeline = RequestPipeline()
+        pipeline.insert(stage, before: .signing)
+        let layer = StubbedLayer(pipeline: pipeline) { _ in .json(#"{"code":5,"msg":"no"}"#) }
+        let error = try await layer.failure(of: PaintingList())
+        #expect(error.kind == .service(ServiceError(code: "5", message: "no")))
+        #expect(stage.verdicts == [.failed(ServiceError(code: "5", message: "no"), isAbsorbed: false)])
+        #expect(layer.transport.requests.first?.head.headerFields[.userAgent] == "stamp")
+    }
+
+    @Test func stageThatTriesTwiceMakesTwoAttemptsOfOneCall() async throws {
+        struct Twice: RequestStage {
+            var step: FlightStep { .stage(.retrying) }
+            func respond(
+                to request: Request, in flight: Flight, next: RequestPipeline.Rest
+            ) async throws(NetworkError) -> Response {
+                _ = try await next.send(request, in: flight)
+                return try await next.send(request, in: flight)
+            }
+        }
+        var pipeline = RequestPipeline()
+        pipeline.insert(Twice(), before: .retrying)
+        let layer = StubbedLayer(pipeline: pipeline) { _ in .json("{}", status: .internalServerError) }
+        let error = try await layer.failure(of: QueryCall())
+        #expect(error.attempt == 2)
+        #expect("\(error)".hasSuffix("(GET https://library.test/v1/query, attempt 2)"))
+        #expect(try await layer.record().attempts.count == 2)
+    }
+
+    @Test func errorOfAStageReachesTheCallerWithItsStep() async throws {
+        struct Refusing: RequestStage {
+            var step: FlightStep { .customStage("quota") }
+            func respond(
+                to request: Request, in flight: Flight, next: RequestPipeline.Rest
+            ) async throws(NetworkError) -> Response {
+                throw NetworkError(.overloaded, in: step, "Ten calls a second are enough.")
+            }
+        }
+        var pipeline = RequestPipeline()
+        pipeline.insert(Refusing(), after: .admission)
+        let layer = StubbedLayer(pipeline: pipeline)
+        let error = try await layer.failure(of: QueryCall())
+        #expect(error.kind == .overloaded)
+        #expect(error.step == .customStage("quota"))
+        #expect(error.attempt == 0 && error.request == nil)
+        #expect(layer.transport.requests.isEmpty)
+    }
+}
+
+private final class StampingStage: RequestStage {
+    /// Guards the verdicts.
+    private let seen = Mutex<[Verdict]>([])
+    var verdicts: [Verdict] { seen.withLock { $0 } }
+    var step: FlightStep { .customStage("stamping") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var request = request
+        request.head.headerFields[.userAgent] = "stamp"
+        let response = try await next.send(request, in: flight)
+        seen.withLock { $0.append(response.verdict) }
+        return response
+    }
+}

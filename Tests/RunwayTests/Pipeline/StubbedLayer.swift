@@ -1,0 +1,47 @@
+import Runway
+import RunwayTesting
+import Testing
+
+/// A layer whose wire is a stub and whose clock a test drives, with all its records collected.
+struct StubbedLayer {
+    let transport: StubTransport
+    let records = RecordCollector()
+    let clock = ManualClock()
+    let network: NetworkLayer
+
+    init(
+        name: String = "default", pipeline: RequestPipeline = RequestPipeline(), redaction: Redaction = .default,
+        sinks: [any EventSink] = [], answer: @escaping StubTransport.Answer = { _ in .json("{}") }
+    ) {
+        transport = StubTransport(answer: answer)
+        network = NetworkLayer(
+            name: name, transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records] + sinks,
+            redaction: redaction)
+    }
+
+    /// The one error that a call ends in.
+    func failure<E: Endpoint>(of endpoint: E) async throws -> NetworkError {
+        let error = await #expect(throws: NetworkError.self) { try await network.call(endpoint) }
+        return try #require(error)
+    }
+
+    /// The one request that a call sends.
+    func request<E: Endpoint>(of endpoint: E) async throws -> Request {
+        _ = try await network.call(endpoint)
+        return try #require(transport.requests.last)
+    }
+
+    /// The only record so far.
+    func record() async throws -> FlightRecord {
+        await network.events.flush()
+        #expect(records.records.count == 1)
+        return try #require(records.records.first)
+    }
+}
+
+extension RequestBody {
+    /// The bytes of a body that is in memory, as text.
+    var text: String? {
+        if case .bytes(let bytes) = self { String(validating: bytes, as: UTF8.self) } else { nil }
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+struct EnvironmentTests {
+    @Test func namedAndCustomEnvironmentsEachHaveTheirBaseURL() async throws {
+        let layer = StubbedLayer()
+        for (environment, url) in [
+            (ServiceEnvironment.release, "https://library.test/v1/query"),
+            (.development, "http://dev.library.test:8080/v1/query"),
+            (.releaseCandidate, "https://rc.library.test/v1/query"),
+            ("staging-7", "https://[2001:db8::7]:8443/query"),
+        ] {
+            layer.network.configure(Library.self) { $0.environment = environment }
+            #expect(try await layer.request(of: QueryCall()).url == url)
+            #expect(layer.network.settings(of: Library.self).environment == environment)
+        }
+    }
+
+    @Test func environmentAddedAtRunTimeIsUsed() async throws {
+        let layer = StubbedLayer()
+        layer.network.configure(Library.self) {
+            $0.baseURLs["mine"] = "http://127.0.0.1:9999"
+            $0.environment = "mine"
+        }
+        #expect(try await layer.request(of: QueryCall()).url == "http://127.0.0.1:9999/query")
+    }
+
+    @Test func twoLayersSideBySideHaveEachTheirOwnSettings() async throws {
+        let one = StubbedLayer()
+        let other = StubbedLayer()
+        one.network.configure(Library.self) {
+            $0.environment = .development
+            $0.commonParameters = ["v": 1]
+            $0.commonHeaders = ["X-Layer": "one"]
+        }
+        #expect(try await one.request(of: QueryCall()).url == "http://dev.library.test:8080/v1/query?v=1")
+        let untouched = try await other.request(of: QueryCall())
+        #expect(untouched.url == "https://library.test/v1/query")
+        #expect(untouched.head.headerFields.isEmpty)
+    }
+
+    @Test func changeHoldsForCallsThatTakeOffAfterIt() async throws {
+        let gate = ScriptedGate()
+        let layer = StubbedLayer { _ throws(NetworkError) in
+            do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
+            return .json("{}")
+        }
+        async let first = layer.network.call(QueryCall())
+        try await gate.waitForArrivals()
+        layer.network.configure(Library.self) { $0.environment = .development }
+        gate.open()
+        _ = try await first
+        _ = try await layer.network.call(QueryCall())
+        #expect(layer.transport.requests.map(\.head.authority) == ["library.test", "dev.library.test:8080"])
+    }
+
+    @Test func serviceCanHaveATransportOfItsOwn() async throws {
+        let own = StubTransport { _ in .json(#"{"from":"own"}"#) }
+        let layer = StubbedLayer()
+        layer.network.configure(Library.self) { $0.transport = own }
+        #expect(try await layer.network.call(QueryCall())["from"].string == "own")
+        #expect(layer.transport.requests.isEmpty)
+        #expect(own.requests.count == 1)
+    }
+
+    @Test func unknownEnvironmentIsRefusedAndTheKnownOnesAreNamed() async throws {
+        let layer = StubbedLayer()
+        layer.network.configure(Library.self) { $0.environment = "moon" }
+        let error = try await layer.failure(of: QueryCall())
+        #expect(error.kind == .invalidConfiguration)
+        #expect(error.step == .assembling)
+        #expect(
+            error.detail == "The service \"library\" has no environment \"moon\"; "
+                + "it has: development, release, release candidate, staging-7.")
+        #expect(layer.transport.requests.isEmpty)
+        layer.network.configure(Library.self) { $0.environment = .release }
+        #expect(try await layer.request(of: QueryCall()).head.authority == "library.test")
+    }
+}

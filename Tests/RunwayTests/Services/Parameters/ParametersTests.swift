@@ -1,0 +1,36 @@
+import Runway
+import Testing
+
+struct ParametersTests {
+    @Test func literalKeepsItsOrderAndRepeatedNames() {
+        let parameters: Parameters = ["b": 1, "a": "x", "b": [true, nil, 2.5, ["c": -1]]]
+        #expect(parameters.entries.map(\.name) == ["b", "a", "b"])
+        #expect(parameters["b"] == 1)
+        #expect(parameters.entries[2].value == .array([.bool(true), .null, .double(2.5), .object(["c": .integer(-1)])]))
+    }
+
+    @Test func settingANameReplacesAllItsEntriesInPlace() {
+        var parameters: Parameters = ["a": 1, "b": 2, "a": 3]
+        parameters["a"] = 9
+        #expect(parameters == ["a": 9, "b": 2])
+        parameters["c"] = 4
+        #expect(parameters == ["a": 9, "b": 2, "c": 4])
+        parameters["a"] = nil
+        #expect(parameters == ["b": 2, "c": 4])
+    }
+
+    @Test func settingANameAfterRepeatedEntriesStaysInBounds() {
+        var parameters: Parameters = ["a": 1, "a": 2, "a": 3]
+        parameters["a"] = 4
+        #expect(parameters == ["a": 4])
+        parameters["missing"] = nil
+        #expect(parameters == ["a": 4])
+    }
+
+    @Test func ownParametersWinOverDefaults() {
+        let own: Parameters = ["lang": "en", "page": 1]
+        #expect(own.merging(defaults: ["app": "x", "lang": "zh"]) == ["app": "x", "lang": "en", "page": 1])
+        #expect(own.merging(defaults: [:]) == own)
+        #expect(Parameters().merging(defaults: own) == own)
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Synchronization
+import Testing
+@testable import Runway
+
+/// What a service says of an answer decides how the call ends: one kind of error, one outcome on the record.
+struct EnvelopeTests {
+    private func layer(_ body: String, status: HTTPResponse.Status = .ok, _ fields: HTTPFields = [:]) -> StubbedLayer {
+        StubbedLayer { _ in
+            var head = HTTPResponse(status: status)
+            head.headerFields = fields
+            head.headerFields[.contentType] = "application/json"
+            return Response(head: head, body: .whole(RawData(Array(body.utf8), response: head)))
+        }
+    }
+
+    private func expect(
+        _ layer: StubbedLayer, endsIn kind: NetworkError.Kind, telling detail: String, outcome: String = "failed",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = try await layer.failure(of: PaintingList())
+        #expect(error.kind == kind, sourceLocation: sourceLocation)
+        #expect(error.step == .stage(.judging), sourceLocation: sourceLocation)
+        #expect(error.detail == detail, sourceLocation: sourceLocation)
+        #expect(error.host == "museum.test" && error.attempt == 1, sourceLocation: sourceLocation)
+        #expect(try await layer.record().outcome.name == outcome, sourceLocation: sourceLocation)
+    }
+
+    @Test func fineEnvelopeSucceeds() async throws {
+        let layer = layer(#"{"code":0,"result":["Sunflowers"]}"#)
+        #expect(try await layer.network.call(PaintingList())["result"][0].string == "Sunflowers")
+        let record = try await layer.record()
+        #expect(record.outcome.name == "succeeded")
+        #expect(record.decisions(of: Judgement.self) == [Judgement(status: 200, verdict: .fine)])
+    }
+
+    @Test func serviceErrorOfStatus200FailsWithTheServicesOwnCodeAndMessage() async throws {
+        let layer = layer(#"{"code":17,"msg":"房间不存在"}"#)
+        try await expect(
+            layer, endsIn: .service(ServiceError(code: "17", message: "房间不存在")),
+            telling: "The service answered with its error 17: 房间不存在.")
+        #expect(
+            try await layer.record().decisions(of: Judgement.self).map(\.verdict)
+                == [.failed(ServiceError(code: "17", message: "房间不存在"), isAbsorbed: false)])
+    }
+
+    @Test func absorbedErrorIsThrownToTheCallerAndRecordedAsAbsorbed() async throws {
+        let layer = layer(#"{"code":901}"#)
+        try await expect(
+            layer, endsIn: .service(ServiceError(code: "901")), telling: "The service answered with its error 901.",
+            outcome: "absorbed")
+        guard case .absorbed(let cause) = try await layer.record().outcome else { throw WrongOutcome() }
+        #expect(cause == ServiceError(code: "901"))
+    }
+
+    @Test func tokenRefusedInsideStatus200NeedsAnAccessToken() async throws {
+        try await expect(
+            layer(#"{"code":401}"#), endsIn: .needsAccessToken,
+            telling: "The server answered 200 OK: the access token is missing or was refused.")
+    }
+
+    @Test func loginNeededIsAKindOfItsOwn() async throws {
+        try await expect(
+            layer(#"{"code":402}"#), endsIn: .needsLogin, telling: "The server answered 200 OK: the user has to log in.")
+    }
+
+    @Test func overloadedSaysHowLongToWait() async throws {
+        try await expect(
+            layer(#"{"code":429}"#), endsIn: .overloaded,
+            telling: "The server answered 200 OK: too many requests, try again in 3 s.")
+        try await expect(
+            layer("", status: .serviceUnavailable, [.retryAfter: "soon"]), endsIn: .overloaded,
+            telling: "The server answered 503 Service Unavailable: too many requests.")
+    }
+
+    @Test func envelopeOfAnotherShapeIsAnInvalidAnswer() async throws {
+        try await expect(
+            layer(#"["code"]"#), endsIn: .invalidAnswer,
+            telling: "The answer's envelope could not be read: \"code\" is missing.")
+    }
+
+    @Test func answerThatIsNoJSONSaysWhatWasFoundWhere() async throws {
+        let error = try await layer("<html>502").failure(of: PaintingList())
+        #expect(error.kind == .invalidAnswer)
+        #expect(error.detail.contains("The body is not JSON (line 1, column 1, byte 0): expected a value, found '<'"))
+        #expect(error.detail.contains("the body starts with: <html>502"))
+    }
+
+    @Test func statusIsJudgedBeforeTheEnvelope() async throws {
+        try await expect(
+            layer(#"{"code":0}"#, status: .notFound), endsIn: .refused, telling: "The server answered 404 Not Found.")
+        try await expect(
+            layer("", status: .unauthorized), endsIn: .needsAccessToken,
+            telling: "The server answered 401 Unauthorized: the access token is missing or was refused.")
+        try await expect(
+            layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused, telling: "The server answered 599.")
+    }
+
+    @Test func redirectThatLeadsNowhereIsRefused() async throws {
+        try await expect(
+            layer("", status: .found), endsIn: .refused,
+            telling: "The server answered 302 Found, a redirect that could not be followed.")
+    }
+
+    @MainActor
+    @Test func serviceJudgesOffTheMainActorOnceAnAnswer() async throws {
+        _ = try await StubbedLayer().network.call(WatchedCall())
+        #expect(Watched.judgements.withLock { $0 } == [false])
+    }
+
+    private struct WrongOutcome: Error {}
+}
+
+private enum Watched: APIService {
+    static let name = "watched"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://watched.test"]
+    /// Whether each judgement was made on the main actor's thread; used by one test alone.
+    static let judgements = Mutex<[Bool]>([])
+
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        judgements.withLock { $0.append(Thread.isMainThread) }
+        return .fine
+    }
+}
+
+private struct WatchedCall: Endpoint {
+    static let service = Watched.self
+    var path: EndpointPath { "w" }
+}

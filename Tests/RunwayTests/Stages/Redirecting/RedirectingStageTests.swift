@@ -1,0 +1,90 @@
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+struct RedirectingStageTests {
+    /// A layer whose wire answers a path that is in `targets` with a redirect, and every other with 200.
+    private func layer(_ targets: [String: String], status: HTTPResponse.Status = .found) -> StubbedLayer {
+        StubbedLayer { request in
+            guard let target = targets[request.url] else { return .json("{\"at\":\"\(request.url)\"}") }
+            var head = HTTPResponse(status: status)
+            head.headerFields[.location] = target
+            return Response(head: head, body: .whole(RawData([], response: head)))
+        }
+    }
+
+    private let start = "https://library.test/v1/query"
+
+    @Test func redirectsAreFollowedAndEveryHopIsOnTheRecord() async throws {
+        let layer = layer([start: "/a", "https://library.test/a": "https://b.test/c?d=e"])
+        #expect(try await layer.network.call(QueryCall())["at"].string == "https://b.test/c?d=e")
+        let record = try await layer.record()
+        #expect(record.attempts.map(\.url) == [start, "https://library.test/a", "https://b.test/c?d=e"])
+        #expect(record.attempts.map(\.status?.code) == [302, 302, 200])
+        #expect(
+            record.decisions(of: Redirect.self) == [.followed(status: 302, hop: 1), .followed(status: 302, hop: 2)])
+        #expect(record.outcome.name == "succeeded")
+    }
+
+    @Test func tenHopsAreFollowedAndTheEleventhIsAnInvalidAnswer() async throws {
+        func chain(_ count: Int) -> [String: String] {
+            var targets = [start: "https://library.test/1"]
+            for hop in 1..<count { targets["https://library.test/\(hop)"] = "/\(hop + 1)" }
+            return targets
+        }
+        let ten = layer(chain(10))
+        #expect(try await ten.network.call(QueryCall())["at"].string == "https://library.test/10")
+        let eleven = layer(chain(11))
+        let error = try await eleven.failure(of: QueryCall())
+        #expect(error.kind == .invalidAnswer)
+        #expect(error.step == .stage(.redirecting))
+        #expect(error.detail == "The server redirected more than 10 times.")
+        #expect(error.status == .found)
+        #expect(error.attempt == 11)
+        #expect(eleven.transport.requests.count == 11)
+    }
+
+    @Test func loopEndsAtTheBound() async throws {
+        let layer = layer([start: start])
+        #expect(try await layer.failure(of: QueryCall()).kind == .invalidAnswer)
+        #expect(layer.transport.requests.count == 11)
+    }
+
+    @Test(arguments: ["http://library.test/x", "https://user:hunter2@b.test/", "ftp://b.test/", "https://[::1"])
+    func whatMayNotBeFollowedIsRefusedAndNotShown(_ location: String) async throws {
+        let layer = layer([start: location])
+        let error = try await layer.failure(of: QueryCall())
+        #expect(error.kind == .refused)
+        #expect(error.status == .found)
+        #expect(error.detail == "The server answered 302 Found, a redirect that could not be followed.")
+        #expect(layer.transport.requests.count == 1)
+        let record = try await layer.record()
+        #expect(record.decisions(of: Redirect.self) == [.notFollowed])
+        #expect(!"\(error) \(record) \(record.attempts)".contains("hunter2"))
+    }
+
+    @Test func redirectWithoutALocationIsRefused() async throws {
+        let layer = StubbedLayer { _ in .json("{}", status: .movedPermanently) }
+        let error = try await layer.failure(of: QueryCall())
+        #expect(error.kind == .refused && error.status == .movedPermanently)
+    }
+
+    @Test func postThatIsSeeOtherReadsTheOtherWithoutItsBody() async throws {
+        let layer = layer(["https://library.test/v1/json": "/done"], status: .seeOther)
+        _ = try await layer.network.call(JSONCall(given: ["a": 1]))
+        let hops = layer.transport.requests
+        #expect(hops.map(\.head.method) == [.post, .get])
+        #expect(hops.map(\.body.byteCount) == [7, 0])
+        #expect(hops.last?.head.headerFields[.contentType] == nil)
+    }
+
+    @Test func serviceThatCallsAStatusFineKeepsItFromBeingFollowed() async throws {
+        let targets = ["https://museum.test/api/paintings?app=guide&lang=zh&room=7": "/elsewhere"]
+        let layer = layer(targets, status: HTTPResponse.Status(code: 300))
+        let error = try await layer.failure(of: PaintingList())
+        #expect(error.kind == .refused)
+        #expect(layer.transport.requests.count == 1)
+    }
+}

@@ -1,0 +1,129 @@
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// A cancelled call stops its work on the socket.
+@Suite(.timeLimit(.minutes(1)))
+struct CancellationTests {
+    @Test func aCallThatWaitsForItsAnswerClosesItsConnection() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: .text("late").held(by: gate))
+            let network = try NetworkLayer(to: origin.baseURL)
+            let call = Task { try await network.call(Fetch<GET>("a")) }
+            try await gate.waitForArrivals()
+            call.cancel()
+            try await expectCancelled(call)
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func aCallInTheMiddleOfItsAnswerClosesItsConnection() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
+            let network = try NetworkLayer(to: origin.baseURL)
+            let call = Task { try await network.call(Fetch<GET>("a")) }
+            try await gate.waitForArrivals()
+            call.cancel()
+            try await expectCancelled(call)
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func aCallThatIsCancelledBeforeItBeginsSendsNothing() async throws {
+        try await withScriptedOrigin { origin in
+            let network = try NetworkLayer(to: origin.baseURL)
+            let gate = ScriptedGate()
+            let call = Task {
+                try? await gate.pass()
+                return try await network.call(Fetch<GET>("a"))
+            }
+            call.cancel()
+            try await expectCancelled(call)
+            #expect(origin.requestCount == 0)
+        }
+    }
+
+    @Test func aReaderOfAStreamThatIsCancelledGetsAnErrorAndNotTheEnd() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
+            let network = try NetworkLayer(to: origin.baseURL)
+            let answer = try await network.stream(Fetch<GET>("a"))
+            let read = ScriptedGate()
+            read.open()
+            let reader = Task {
+                for try await _ in answer.body { try await read.pass() }
+            }
+            try await read.waitForArrivals()
+            reader.cancel()
+            let error = try await #require(throws: NetworkError.self) { try await reader.value }
+            #expect(error.kind == .cancelled)
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func aCallThatSendsAStreamStopsReadingIt() async throws {
+        try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", answering: .afterHead, respond: .text("late").held(by: gate))
+            let network = try NetworkLayer(to: origin.baseURL)
+            let produced = ScriptedGate()
+            produced.open()
+            let (call, letGo) = Self.uploadWithoutEnd(over: network, countedBy: produced)
+            try await gate.waitForArrivals()
+            try await produced.waitForArrivals(count: 20)
+            call.cancel()
+            try await expectCancelled(call)
+            try await origin.waitForDisconnects(count: 1)
+            // The stream is let go, too: nothing goes on producing what nobody sends.
+            for await _ in letGo {}
+        }
+    }
+
+    /// Starts a call whose body has no end; gives it and a stream that finishes when the body is let go.
+    private static func uploadWithoutEnd(
+        over network: NetworkLayer, countedBy produced: ScriptedGate
+    ) -> (call: Task<RawData, any Error>, letGo: AsyncStream<Void>) {
+        let lifetime = Lifetime()
+        let body = BodyStream {
+            {
+                try await produced.pass()
+                return withExtendedLifetime(lifetime) { [UInt8](repeating: 1, count: 1 << 16) }
+            }
+        }
+        let call = Task<RawData, any Error> {
+            try await network.call(Fetch<POST>("a", .stream(body, byteCount: nil, isReplayable: false)))
+        }
+        return (call, lifetime.ended)
+    }
+
+    @Test func cancellationsInDroves() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/held", respond: .text("late").held(by: gate))
+            origin.on("/free", respond: .text("free"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<200 {
+                    group.addTask {
+                        let call = Task { try await network.call(Fetch<GET>(index.isMultiple(of: 2) ? "held" : "free")) }
+                        if index.isMultiple(of: 2) { call.cancel() }
+                        if case .failure(let error as NetworkError) = await call.result { #expect(error.kind == .cancelled) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await network.call(Fetch<GET>("free")).text == "free")
+        }
+    }
+
+    private func expectCancelled(
+        _ call: Task<RawData, any Error>, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = try await #require(throws: NetworkError.self, sourceLocation: sourceLocation) { try await call.value }
+        #expect(error.kind == .cancelled, sourceLocation: sourceLocation)
+    }
+}

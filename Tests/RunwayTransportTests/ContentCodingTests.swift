@@ -1,0 +1,113 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// Texts as other programs compress them.
+enum Coded {
+    static let text = String(repeating: "上海 rental listings, 价格 5000.\n", count: 40)
+    /// `text` as `gzip` writes it.
+    static let gzip = bytes(
+        """
+        H4sIAAAAAAAC/3uyo+vZ1u0KRal5JYk5CjmZxSWZeenFOgpPdm9/tmCPgqmBgYEe15NRRaOKRhWNKhpVNFgVAQBGmL1XyAUAAA==
+        """)
+    /// `text` in the format that HTTP calls deflate: zlib's, RFC 1950.
+    static let deflate = bytes(
+        """
+        eJx7sqPr2dbtCkWpeSWJOQo5mcUlmXnpxToKT3Zvf7Zgj4KpgYGBHteTUUWjikYVjSoaVTRYFQEAe4ma/w==
+        """)
+    /// `text` as some servers send it and call it deflate: RFC 1951 without zlib's frame.
+    static let rawDeflate = bytes(
+        """
+        e7Kj69nW7QpFqXkliTkKOZnFJZl56cU6Ck92b3+2YI+CqYGBgR7Xk1FFo4pGFY0qGlU0WBUBAA==
+        """)
+    /// 128 KiB of nothing, in 161 bytes of gzip.
+    static let zeros = bytes(
+        """
+        H4sIAAAAAAAC/+3BMQEAAADCoPVP7WENoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+        AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABuzc3ofgAAAgA=
+        """)
+
+    private static func bytes(_ base64: String) -> [UInt8] {
+        Array(Data(base64Encoded: base64, options: .ignoreUnknownCharacters) ?? Data())
+    }
+}
+
+/// Content codings are undone below the layer.
+@Suite(.timeLimit(.minutes(1)))
+struct ContentCodingTests {
+    private func answer(to response: ScriptedResponse) async throws -> RawData {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: response)
+            return try await NetworkLayer(to: origin.baseURL).call(Fetch<GET>("a"))
+        }
+    }
+
+    private func failure(of response: ScriptedResponse) async throws -> NetworkError {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: response)
+            return try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
+        }
+    }
+
+    @Test(arguments: [("gzip", Coded.gzip), ("GZIP", Coded.gzip), ("deflate", Coded.deflate)])
+    func codingsAreUndoneAndTheHeadSpeaksOfThePlainBody(coding: String, body: [UInt8]) async throws {
+        let raw = try await answer(to: .bytes(body, contentType: "text/plain; charset=utf-8").header(.contentEncoding, coding))
+        #expect(raw.text == Coded.text)
+        #expect(raw.response.headerFields[.contentEncoding] == nil)
+        #expect(raw.response.headerFields[.contentLength] == nil)
+        #expect(raw.response.headerFields[.contentType] == "text/plain; charset=utf-8")
+    }
+
+    @Test func codingsAreUndoneInStreams() async throws {
+        try await withScriptedOrigin { origin in
+            let pieces = stride(from: 0, to: Coded.gzip.count, by: 7).map { Array(Coded.gzip[$0...].prefix(7)) }
+            var response = ScriptedResponse(headerFields: [.contentEncoding: "gzip"], chunks: pieces)
+            response.framing = .chunked
+            origin.on("/a", respond: response)
+            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            #expect(try await answer.body.text() == Coded.text)
+            #expect(answer.response.headerFields[.contentEncoding] == nil)
+        }
+    }
+
+    @Test func codingsThatTheTransportDoesNotKnowAreLeftToTheCaller() async throws {
+        let raw = try await answer(to: .text("as it came").header(.contentEncoding, "br"))
+        #expect(raw.text == "as it came")
+        #expect(raw.response.headerFields[.contentEncoding] == "br")
+        #expect(raw.response.headerFields[.contentLength] == "10")
+    }
+
+    @Test func ofSeveralCodingsTheOuterIsUndoneAndTheOthersAreStillNamed() async throws {
+        let raw = try await answer(to: .bytes(Coded.gzip).header(.contentEncoding, "deflate, gzip"))
+        #expect(raw.text == Coded.text)
+        #expect(raw.response.headerFields[.contentEncoding] == "deflate")
+    }
+
+    @Test(arguments: [
+        Array(Coded.gzip.dropLast(9)), Array(Coded.gzip.prefix(3)), Array("not gzip at all".utf8),
+        Coded.gzip + Array("more".utf8), Coded.rawDeflate,
+    ])
+    func brokenCodingsFailAsInvalidAnswers(body: [UInt8]) async throws {
+        let error = try await failure(of: .bytes(body).header(.contentEncoding, "gzip"))
+        #expect(error.kind == .invalidAnswer)
+        #expect(error.detail.contains("The compressed body of the answer of 127.0.0.1:"))
+    }
+
+    @Test func anAnswerWithoutABodyMayNameACoding() async throws {
+        try await withScriptedOrigin { origin in
+            let empty = ScriptedResponse.bytes(Coded.gzip).header(.contentEncoding, "gzip")
+            origin.on(.head, "/a", respond: empty)
+            origin.on(.get, "/none", respond: .status(.noContent).header(.contentEncoding, "gzip"))
+            origin.on(.get, "/same", respond: .status(.notModified).header(.contentEncoding, "gzip"))
+            origin.on(.get, "/zero", respond: .status(.ok).header(.contentEncoding, "gzip"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            #expect(try await network.call(Fetch<HEAD>("a")).bytes.isEmpty)
+            #expect(try await network.call(Fetch<GET>("none")).bytes.isEmpty)
+            #expect(try await network.call(Fetch<GET>("same")).bytes.isEmpty)
+            #expect(try await network.call(Fetch<GET>("zero")).bytes.isEmpty)
+        }
+    }
+}

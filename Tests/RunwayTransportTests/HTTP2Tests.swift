@@ -1,0 +1,121 @@
+import HTTPTypes
+import Runway
+import RunwayDemo
+import RunwayJSON
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// HTTP/2, where the server has it, against the demo's server.
+@Suite(.timeLimit(.minutes(1)))
+struct HTTP2Tests {
+    private func withBackend(
+        clock: any Clock<Duration> = ContinuousClock(), versions: TransportConfiguration.HTTPVersions = .automatic,
+        _ body: (NetworkLayer, ServingBackend, RecordCollector) async throws -> Void
+    ) async throws {
+        let backend = try ListingsBackend(seed: 3, listingsPerKind: 200, clock: clock)
+        try await withListingsBackend(backend) { serving in
+            let pem = try #require(serving.certificate).authorityPEM
+            let records = RecordCollector()
+            let network = try NetworkLayer(
+                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [pem]), httpVersions: versions),
+                sinks: [records])
+            try await body(network, serving, records)
+        }
+    }
+
+    @Test func http2IsUsedWhereTheServerHasItAndTheRecordSaysSo() async throws {
+        try await withBackend { network, _, records in
+            let raw = try await network.call(Fetch<GET>("esf/list"))
+            #expect(raw.response.status == .ok)
+            #expect(raw.json.kind == .object)
+            let record = try #require(try await records.records(count: 1).first)
+            #expect(record.attempts.map(\.httpVersion) == ["HTTP/2"])
+            #expect(record.attempts.first?.responseByteCount == raw.bytes.count)
+        }
+    }
+
+    @Test func http1AloneIsUsedWhereTheConfigurationSaysSo() async throws {
+        try await withBackend(versions: .http1Only) { network, _, records in
+            _ = try await network.call(Fetch<GET>("esf/list"))
+            let record = try #require(try await records.records(count: 1).first)
+            #expect(record.attempts.map(\.httpVersion) == ["HTTP/1.1"])
+        }
+    }
+
+    @Test func manyCallsAtOnceShareOneConnection() async throws {
+        try await withBackend { network, serving, _ in
+            let first = try await network.call(Fetch<GET>("zf/list")).bytes
+            try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                for _ in 0..<50 { group.addTask { try await network.call(Fetch<GET>("zf/list")).bytes } }
+                for try await bytes in group { #expect(bytes == first) }
+            }
+            #expect(serving.statistics.connections == 1)
+        }
+    }
+
+    @Test func aCancelledCallStopsItsWorkAndKeepsTheConnection() async throws {
+        let clock = ManualClock()
+        try await withBackend(clock: clock) { network, serving, _ in
+            _ = try await network.call(Fetch<GET>("zf/list"))
+            var slow = Fetch<GET>("zf/list")
+            slow.parameters = ["delay_ms": 5000]
+            let call = Task { [slow] in try await network.call(slow) }
+            try await clock.waitForSleepers()
+            call.cancel()
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == .cancelled)
+            // The server gives the request up when it hears that nobody waits for it.
+            while clock.sleeperCount > 0 { await Task.yield() }
+            _ = try await network.call(Fetch<GET>("zf/list"))
+            #expect(serving.statistics.connections == 1)
+        }
+    }
+
+    @Test func aStreamIsReadAndOneThatIsLetGoKeepsTheConnection() async throws {
+        try await withBackend { network, serving, records in
+            let whole = try await network.call(Fetch<GET>("xinfang/list")).bytes
+            let answer = try await network.stream(Fetch<GET>("xinfang/list"))
+            #expect(try await answer.body.collect(upTo: 1 << 20) == whole)
+            for _ in 0..<5 { _ = try await network.stream(Fetch<GET>("xinfang/list")) }
+            #expect(try await network.call(Fetch<GET>("xinfang/list")).bytes == whole)
+            #expect(serving.statistics.connections == 1)
+            _ = try await records.records(count: 8)
+        }
+    }
+
+    @Test func aTruncatedAnswerNeverSucceedsAsJSON() async throws {
+        try await withBackend { network, _, _ in
+            let raw = try await network.call(Fetch<GET>("failing/truncated"))
+            #expect(throws: (any Error).self) { try raw["data"].require() as String }
+        }
+    }
+
+    @Test func aServerThatGoesAwayFailsItsCallsAsNoNetwork() async throws {
+        let clock = ManualClock()
+        let calls = try await withListingsBackend(ListingsBackend(seed: 3, listingsPerKind: 50, clock: clock)) { serving in
+            let pem = try #require(serving.certificate).authorityPEM
+            let network = try NetworkLayer(
+                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [pem])))
+            var slow = Fetch<GET>("zf/list")
+            slow.parameters = ["delay_ms": 5000]
+            let calls = (0..<3).map { [slow] _ in Task { try await network.call(slow) } }
+            try await clock.waitForSleepers(count: 3)
+            return calls
+        }
+        for call in calls {
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == .noNetwork)
+        }
+    }
+
+    @Test func wrongTrustIsRefusedBeforeAnyRequest() async throws {
+        try await withListingsBackend(ListingsBackend(seed: 3, listingsPerKind: 50)) { serving in
+            let other = try DemoCertificate()
+            let network = try NetworkLayer(
+                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [other.authorityPEM])))
+            #expect(try await network.failure(of: Fetch<GET>("zf/list")).kind == .notTrusted)
+            #expect(serving.statistics.total.requests == 0)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// Answers and servers that are not as they should be: each ends in one error that says what happened.
+@Suite(.timeLimit(.minutes(1)))
+struct MisbehaviourTests {
+    private func failure(of response: ScriptedResponse) async throws -> NetworkError {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: response)
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
+            #expect(error.step == .transporting)
+            #expect(error.request == "GET \(origin.baseURL)/a")
+            #expect(error.host == "127.0.0.1")
+            #expect(error.attempt == 1)
+            #expect(error.underlying != nil)
+            return error
+        }
+    }
+
+    static let truncated: [(String, ScriptedResponse)] = [
+        ("length too long", .text("short").declaring(length: 99)),
+        ("length too long, reset", .text("short").declaring(length: 99).ending(.reset)),
+        ("length too long, half closed", .text("short").declaring(length: 99).ending(.halfClose)),
+        ("chunks without end", .chunks(["one"]).framed(.chunkedWithoutEnd)),
+        ("cut in a chunk", .chunks(["one", "two"]).cut(after: .bodyBytes(10))),
+        ("cut in the head", .text("body").cut(after: .headBytes(20))),
+        ("cut in the status line", .text("body").cut(after: .headBytes(5))),
+        ("reset in the head", .text("body").cut(after: .headBytes(20), by: .reset)),
+        ("closed without a word", .closing),
+        ("reset without a word", .resetting),
+        ("half closed without a word", .raw().ending(.halfClose)),
+    ]
+
+    @Test(arguments: truncated.indices)
+    func truncatedAnswersNeverSucceed(index: Int) async throws {
+        let (name, response) = Self.truncated[index]
+        let error = try await failure(of: response)
+        #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name)")
+        #expect(error.detail.contains("127.0.0.1:"), "\(name): \(error.detail)")
+        #expect(error.detail.hasSuffix("."), "\(name): \(error.detail)")
+        #expect(
+            error.detail.contains("closed the connection") || error.detail.contains("was lost")
+                || error.detail.contains("ended in the middle"),
+            "\(name): \(error.detail)")
+    }
+
+    @Test(arguments: truncated.indices.prefix(5))
+    func truncatedStreamsThrowWhereTheyEnd(index: Int) async throws {
+        let (name, response) = Self.truncated[index]
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: response.pausing(.beforeChunk(0), .gate(gate)))
+            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            gate.open()
+            let error = try await answer.body.failure()
+            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name)")
+            #expect(error.step == .transporting)
+            #expect(error.request == "GET \(origin.baseURL)/a")
+        }
+    }
+
+    static let garbage: [ScriptedResponse] = [
+        .raw("SSH-2.0-OpenSSH_9.2p1\r\n"), .raw("<html>an answer of HTTP/0.9</html>"),
+        .raw("HTTP/1.1 abc OK\r\n\r\n"), .raw("HTTP/9.9 200 OK\r\n\r\n"), .raw([0, 1, 2, 3, 255, 254]),
+        .raw("HTTP/1.1 200 OK\r\nno colon here\r\n\r\n"),
+        .raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+        .raw("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
+        .raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nab"),
+        .chunks(["one", "two"]).framed(.brokenChunk(1)),
+    ]
+
+    @Test(arguments: garbage.indices)
+    func whatIsNotHTTPFailsAsAnInvalidAnswer(index: Int) async throws {
+        let error = try await failure(of: Self.garbage[index])
+        #expect(error.kind == .invalidAnswer)
+        #expect(error.detail.contains("is not HTTP"))
+    }
+
+    @Test func aHeadWithoutBoundIsRefused() async throws {
+        let error = try await failure(of: .text("body").paddedHead(bytes: 4 << 20))
+        #expect(error.kind == .invalidAnswer)
+        #expect(error.detail.contains("is not HTTP"))
+    }
+
+    @Test func aLargeHeadIsRead() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("body").paddedHead(bytes: 32 << 10))
+            let raw = try await NetworkLayer(to: origin.baseURL).call(Fetch<GET>("a"))
+            #expect(raw.response.headerFields[HTTPField.Name("x-padding")!]?.utf8.count == 32 << 10)
+        }
+    }
+
+    @Test func aLengthThatIsTooShortCutsTheBodyAndTheRestPollutesNoOtherCall() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("abcdef").declaring(length: 3))
+            origin.on("/b", respond: .text("clean"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            #expect(try await network.call(Fetch<GET>("a")).text == "abc")
+            #expect(try await network.call(Fetch<GET>("b")).text == "clean")
+        }
+    }
+
+    @Test func aSecondAnswerToOneRequestIsNeverTheAnswerToAnother() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("first").repeated(times: 2))
+            origin.on("/b", respond: .text("second"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            #expect(try await network.call(Fetch<GET>("a")).text == "first")
+            #expect(try await network.call(Fetch<GET>("b")).text == "second")
+        }
+    }
+
+    @Test func anAnswerThatCameBeforeItsRequestIsRefusedOrReadAsItsAnswer() async throws {
+        try await withScriptedOrigin { origin in
+            origin.onConnections([.answer(.text("unasked")), .serve])
+            origin.on("/a", respond: .text("asked"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            do throws(NetworkError) {
+                // HTTP/1.1 gives a client no way to tell an answer that comes early from one that was asked for.
+                let raw = try await network.call(Fetch<GET>("a"))
+                #expect(raw.text == "unasked" || raw.text == "asked")
+            } catch {
+                #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+            }
+            #expect(try await network.call(Fetch<GET>("a")).text == "asked")
+        }
+    }
+
+    @Test func switchingProtocolsUnaskedFails() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n\0\0\0"))
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+        }
+    }
+
+    @Test func aRefusedConnectionFailsAtOnceAndIsNotTriedAgain() async throws {
+        let origin = try await ScriptedOrigin.start()
+        await origin.shutdown()
+        let network = try NetworkLayer(to: origin.baseURL)
+        let start = ContinuousClock.now
+        let error = try await network.failure(of: Fetch<GET>("a"))
+        #expect(error.kind == .noNetwork)
+        #expect(error.detail.hasPrefix("No connection to 127.0.0.1:\(origin.port) could be made: "))
+        // The transport's own limit on connecting, within which it would try again, is ten seconds.
+        #expect(start.duration(to: .now) < .seconds(5))
+    }
+
+    @Test func aNameThatNobodyKnowsFailsAsNoNetwork() async throws {
+        let error = try await NetworkLayer(to: "http://nobody.invalid").failure(of: Fetch<GET>("a"))
+        #expect(error.kind == .noNetwork)
+        #expect(error.detail.contains("No connection to nobody.invalid could be made: its name could not be looked up"))
+        #expect(error.host == "nobody.invalid")
+    }
+
+    @Test(arguments: [ScriptedConnection.close, .reset])
+    func aConnectionThatEndsAtOnceFailsAsNoNetwork(connection: ScriptedConnection) async throws {
+        try await withScriptedOrigin { origin in
+            origin.onConnections([connection])
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .noNetwork)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// The redirecting stage over real sockets, to one origin and to another.
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectTests {
+    private static let credentials = ["Authorization": "Bearer 1", "Cookie": "a=1", "X-Own": "kept"]
+
+    private func withTwoOrigins(
+        _ body: (ScriptedOrigin, ScriptedOrigin, NetworkLayer, RecordCollector) async throws -> Void
+    ) async throws {
+        try await withScriptedOrigin { home in
+            try await withScriptedOrigin { away in
+                let records = RecordCollector()
+                let network = try NetworkLayer(to: home.baseURL, sinks: [records])
+                try await body(home, away, network, records)
+            }
+        }
+    }
+
+    @Test func aChainIsFollowedWithItsCredentialsWithinItsOrigin() async throws {
+        try await withTwoOrigins { home, _, network, records in
+            home.on("/a", respond: .redirect(to: "/b?c=1"))
+            home.on("/b", respond: .redirect(to: home.baseURL + "/d", status: .movedPermanently))
+            home.on("/d", respond: .text("there"))
+            #expect(try await network.call(Fetch<GET>("a", headers: Self.credentials)).text == "there")
+            #expect(home.requests.map(\.target) == ["/a", "/b?c=1", "/d"])
+            #expect(home.requests.allSatisfy { $0["authorization"] == "Bearer 1" && $0["cookie"] == "a=1" })
+            #expect(home.connectionCount == 1)
+            let record = try #require(try await records.records(count: 1).first)
+            #expect(record.attempts.map { $0.status?.code } == [302, 301, 200])
+            #expect(
+                record.decisions(of: Redirect.self) == [.followed(status: 302, hop: 1), .followed(status: 301, hop: 2)])
+        }
+    }
+
+    @Test func credentialsAreNeverCarriedToAnotherOriginNorBack() async throws {
+        try await withTwoOrigins { home, away, network, _ in
+            home.on("/a", respond: .redirect(to: away.baseURL + "/b", status: .temporaryRedirect))
+            away.on("/b", respond: .redirect(to: home.baseURL + "/c", status: .temporaryRedirect))
+            home.on("/c", respond: .text("back"))
+            let body = RequestBody.bytes(Array("kept".utf8))
+            #expect(try await network.call(Fetch<POST>("a", body, headers: Self.credentials)).text == "back")
+            let abroad = try #require(away.requests.first)
+            #expect(abroad.method == .post)
+            #expect(abroad.text == "kept")
+            #expect(abroad["authorization"] == nil && abroad["cookie"] == nil)
+            #expect(abroad["x-own"] == "kept")
+            #expect(abroad["host"] == "127.0.0.1:\(away.port)")
+            #expect(home.requests.map { $0["authorization"] } == ["Bearer 1", nil])
+        }
+    }
+
+    @Test func anotherHostAtTheSamePortIsAnotherOrigin() async throws {
+        try await withTwoOrigins { home, _, network, _ in
+            home.on("/a", respond: .redirect(to: "http://localhost:\(home.port)/b"))
+            home.on("/b", respond: .text("there"))
+            _ = try await network.call(Fetch<GET>("a", headers: Self.credentials))
+            #expect(home.requests.map { $0["cookie"] } == ["a=1", nil])
+        }
+    }
+
+    @Test func aPostBecomesAGetWithoutBodyAfterSeeOther() async throws {
+        try await withTwoOrigins { home, _, network, _ in
+            home.on(.post, "/a", respond: .redirect(to: "/b", status: .seeOther))
+            home.on(.get, "/b", respond: .text("there"))
+            #expect(try await network.call(Fetch<POST>("a", .bytes([1, 2, 3]))).text == "there")
+            let second = try #require(home.requests.last)
+            #expect(second.bodyByteCount == 0)
+            #expect(second["content-type"] == nil && second["content-length"] == nil)
+        }
+    }
+
+    @Test func aStreamThatCanBeReadAgainIsSentAgain() async throws {
+        try await withTwoOrigins { home, _, network, _ in
+            home.on("/a", respond: .redirect(to: "/b", status: .permanentRedirect))
+            home.on("/b", respond: .text("there"))
+            let body = RequestBody.stream(BodyStream(Array("again".utf8)), byteCount: nil, isReplayable: true)
+            #expect(try await network.call(Fetch<PUT>("a", body)).text == "there")
+            #expect(home.requests.map(\.text) == ["again", "again"])
+        }
+    }
+
+    @Test func aStreamThatCanBeReadOnceEndsTheChain() async throws {
+        try await withTwoOrigins { home, _, network, _ in
+            home.on("/a", respond: .redirect(to: "/b", status: .permanentRedirect))
+            let body = RequestBody.stream(BodyStream(Array("once".utf8)), byteCount: nil, isReplayable: false)
+            let error = try await network.failure(of: Fetch<PUT>("a", body))
+            #expect(error.kind == .refused)
+            #expect(error.status == .permanentRedirect)
+            #expect(home.requestCount == 1)
+        }
+    }
+
+    @Test func aCircleEndsAfterTenHops() async throws {
+        try await withTwoOrigins { home, _, network, _ in
+            home.on("/a", respond: .redirect(to: "/a"))
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .invalidAnswer)
+            #expect(error.detail == "The server redirected more than 10 times.")
+            #expect(home.requestCount == 11)
+        }
+    }
+
+    @Test func tlsIsNeverLeft() async throws {
+        let certificate = try TestCertificate()
+        try await withScriptedOrigin(tls: certificate.tls) { secure in
+            try await withScriptedOrigin { plain in
+                secure.on("/a", respond: .redirect(to: plain.baseURL + "/b"))
+                let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
+                let network = try NetworkLayer(to: secure.baseURL, TransportConfiguration(trust: trust))
+                #expect(try await network.failure(of: Fetch<GET>("a")).kind == .refused)
+                #expect(plain.connectionCount == 0)
+            }
+        }
+    }
+
+    @Test func theBodyOfARedirectIsNotMistakenForTheAnswer() async throws {
+        try await withTwoOrigins { home, _, network, _ in
+            home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))
+            home.on("/b", respond: .chunks(["the ", "answer"]))
+            #expect(try await network.stream(Fetch<GET>("a")).body.text() == "the answer")
+        }
+    }
+}

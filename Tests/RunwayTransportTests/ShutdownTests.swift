@@ -1,0 +1,170 @@
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// A transport ends as its owner wants it to, and never traps.
+@Suite(.timeLimit(.minutes(1)))
+struct ShutdownTests {
+    /// An origin that holds the answers to `/held`, a transport, and a call of it that waits there.
+    private func withHeldCall(
+        _ body: (ScriptedOrigin, ScriptedGate, AsyncHTTPClientTransport, NetworkLayer, Task<RawData, any Error>) async throws
+            -> Void
+    ) async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/held", respond: .text("held").held(by: gate))
+            origin.on("/free", respond: .text("free"))
+            let transport = try AsyncHTTPClientTransport()
+            let network = NetworkLayer(to: origin.baseURL, over: transport)
+            let call = Task { try await network.call(Fetch<GET>("held")) }
+            try await gate.waitForArrivals()
+            try await body(origin, gate, transport, network, call)
+        }
+    }
+
+    /// Returns when the transport takes no further request.
+    private func waitUntilRefusing(_ network: NetworkLayer) async throws -> NetworkError {
+        while true {
+            do { _ = try await network.call(Fetch<GET>("free")) } catch { return error }
+        }
+    }
+
+    @Test func waitingLetsRunningCallsEndAndRefusesNewOnes() async throws {
+        try await withHeldCall { origin, gate, transport, network, call in
+            async let shutdown: Void = transport.shutdown(.waiting(atMost: .seconds(60)))
+            let error = try await waitUntilRefusing(network)
+            #expect(error.kind == .noNetwork)
+            #expect(error.detail == "The transport was shut down.")
+            gate.open()
+            #expect(try await call.value.text == "held")
+            await shutdown
+            try await origin.waitForDisconnects(count: origin.connectionCount)
+        }
+    }
+
+    @Test func waitingEndsWhenItsTimeIsUp() async throws {
+        try await withHeldCall { origin, _, transport, _, call in
+            await transport.shutdown(.waiting(atMost: .milliseconds(50)))
+            try await expectCut(call)
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func cuttingEndsRunningCallsAtOnce() async throws {
+        try await withHeldCall { origin, _, transport, _, call in
+            await transport.shutdown(.cutting)
+            try await expectCut(call)
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func cuttingEndsAStreamWithAnError() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
+            let transport = try AsyncHTTPClientTransport()
+            let network = NetworkLayer(to: origin.baseURL, over: transport)
+            let answer = try await network.stream(Fetch<GET>("a"))
+            await transport.shutdown(.cutting)
+            let error = try await answer.body.failure()
+            #expect(error.kind == .noNetwork)
+            #expect(error.detail == "The transport was shut down.")
+        }
+    }
+
+    @Test func waitingWaitsForStreamsToo() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
+            origin.on("/free", respond: .text("free"))
+            let transport = try AsyncHTTPClientTransport()
+            let network = NetworkLayer(to: origin.baseURL, over: transport)
+            let answer = try await network.stream(Fetch<GET>("a"))
+            let reader = Task { try await answer.body.text() }
+            let shutdown = Task { await transport.shutdown(.waiting(atMost: .seconds(60))) }
+            _ = try await waitUntilRefusing(network)
+            gate.open()
+            #expect(try await reader.value == "onetwo")
+            _ = consume answer
+            await shutdown.value
+        }
+    }
+
+    @Test func aShutdownWhoseTaskIsCancelledWaitsNoLonger() async throws {
+        try await withHeldCall { origin, _, transport, network, call in
+            let shutdown = Task { await transport.shutdown(.waiting(atMost: .seconds(3600))) }
+            _ = try await waitUntilRefusing(network)
+            shutdown.cancel()
+            await shutdown.value
+            try await expectCut(call)
+        }
+    }
+
+    @Test func shuttingDownAgainChangesNothing() async throws {
+        let transport = try AsyncHTTPClientTransport()
+        await transport.shutdown()
+        await transport.shutdown(.cutting)
+        await transport.shutdown(.waiting(atMost: .zero))
+        async let first: Void = transport.shutdown()
+        async let second: Void = transport.shutdown()
+        _ = await (first, second)
+        let error = try await NetworkLayer(to: "http://127.0.0.1:9", over: transport).failure(of: Fetch<GET>("a"))
+        #expect(error.kind == .noNetwork)
+        #expect(error.detail == "The transport was shut down.")
+    }
+
+    @Test func anUnusedTransportCanBeForgotten() throws {
+        for _ in 0..<20 { _ = try AsyncHTTPClientTransport() }
+    }
+
+    @Test func aForgottenTransportClosesItsConnections() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .json("{}"))
+            for count in 1...10 {
+                _ = try await NetworkLayer(to: origin.baseURL).call(Fetch<GET>("a"))
+                try await origin.waitForDisconnects(count: count)
+            }
+        }
+    }
+
+    @Test func aForgottenLayerDoesNotCutTheCallThatRunsOverIt() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.otherwise(respond: .text("held").held(by: gate))
+            let call = Task { [baseURL = origin.baseURL] in
+                try await NetworkLayer(to: baseURL).call(Fetch<GET>("a"))
+            }
+            try await gate.waitForArrivals()
+            gate.open()
+            #expect(try await call.value.text == "held")
+        }
+    }
+
+    @Test func transportsThatComeAndGoInDrovesNeverTrap() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/held", respond: .text("late").held(by: gate))
+            origin.on("/free", respond: .text("free"))
+            await withTaskGroup { group in
+                for index in 0..<60 {
+                    group.addTask { [baseURL = origin.baseURL] in
+                        guard let transport = try? AsyncHTTPClientTransport() else { return }
+                        let network = NetworkLayer(to: baseURL, over: transport)
+                        let call = Task { try await network.call(Fetch<GET>(index.isMultiple(of: 3) ? "free" : "held")) }
+                        if index.isMultiple(of: 2) { await transport.shutdown(.cutting) } else { call.cancel() }
+                        _ = await call.result
+                    }
+                }
+            }
+        }
+    }
+
+    private func expectCut(
+        _ call: Task<RawData, any Error>, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = try await #require(throws: NetworkError.self, sourceLocation: sourceLocation) { try await call.value }
+        #expect(error.kind == .noNetwork, sourceLocation: sourceLocation)
+        #expect(error.detail == "The transport was shut down.", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,94 @@
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// Every wait ends.
+@Suite(.timeLimit(.minutes(1)))
+struct TimeTests {
+    @Test func theDeadlineOfACallEndsTheWaitAndTheWorkOnTheSocket() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .never)
+            let clock = ManualClock()
+            let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
+            let call = Task { try await network.call(Fetch<GET>("a")) }
+            try await origin.waitForRequests(count: 1)
+            try await clock.waitForSleepers()
+            clock.advance(by: TestService.deadline)
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == .timedOut)
+            #expect(error.step == .stage(.deadline))
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func theDeadlineCoversABodyThatDrips() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
+            let clock = ManualClock()
+            let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
+            let call = Task { try await network.call(Fetch<GET>("a")) }
+            try await gate.waitForArrivals()
+            try await clock.waitForSleepers()
+            clock.advance(by: TestService.deadline)
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == .timedOut)
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func aSilentServerFailsWithinTheIdleTimeout() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .never)
+            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(idleTimeout: .milliseconds(200)))
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .timedOut)
+            #expect(error.step == .transporting)
+            #expect(error.detail == "127.0.0.1:\(origin.port) was silent for too long.")
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func aStreamThatFallsSilentFailsWithinTheIdleTimeout() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
+            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(idleTimeout: .milliseconds(200)))
+            let answer = try await network.stream(Fetch<GET>("a"))
+            let error = try await answer.body.failure()
+            #expect(error.kind == .timedOut)
+            try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func aHandshakeThatIsNeverAnsweredFailsWithinTheConnectTimeout() async throws {
+        try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
+            origin.onConnections([.ignore])
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(connectTimeout: .milliseconds(200)))
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .timedOut)
+            #expect(error.detail.contains("localhost:\(origin.port)"))
+        }
+    }
+
+    @Test func aCallThatFindsNoFreeConnectionFailsWithinTheConnectTimeout() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/held", respond: .text("held").held(by: gate))
+            origin.on("/a", respond: .text("free"))
+            let network = try NetworkLayer(
+                to: origin.baseURL,
+                TransportConfiguration(connectTimeout: .milliseconds(300), maximumConnectionsPerOrigin: 1))
+            let held = Task { try await network.call(Fetch<GET>("held")) }
+            try await gate.waitForArrivals()
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .timedOut)
+            #expect(error.detail == "No connection to 127.0.0.1:\(origin.port) became free in time.")
+            gate.open()
+            #expect(try await held.value.text == "held")
+            #expect(origin.connectionCount == 1)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Runway
+import RunwayDemo
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// Only a server that proves who it is gets a request.
+@Suite(.timeLimit(.minutes(1)))
+struct TrustTests {
+    /// The error of a call to an origin with a certificate, none of whose requests may arrive.
+    private func failure(
+        at certificate: TestCertificate, trusting trust: TransportConfiguration.Trust
+    ) async throws -> NetworkError {
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            origin.otherwise(respond: .json("{}"))
+            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            let error = try await network.failure(
+                of: Fetch<POST>("a", .bytes([1, 2, 3]), headers: ["Authorization": "secret"]))
+            #expect(error.detail.contains("localhost:\(origin.port)"))
+            #expect(!error.description.contains("secret"))
+            try await origin.waitForDisconnects(count: 1)
+            #expect(origin.requestCount == 0)
+            #expect(origin.malformedRequests.isEmpty)
+            return error
+        }
+    }
+
+    @Test func aTrustedCertificateForTheRightHostGetsTheRequest() async throws {
+        let certificate = try TestCertificate()
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            origin.otherwise(respond: .json("{}"))
+            let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
+            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            _ = try await network.call(Fetch<GET>("a"))
+            #expect(origin.requests.first?.serverName == "localhost")
+        }
+    }
+
+    @Test func anyOfSeveralTrustedCertificatesWillDo() async throws {
+        let certificate = try TestCertificate()
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            origin.otherwise(respond: .json("{}"))
+            let others = try (1...2).map { _ in try TestCertificate().certificatePEM }
+            let trust = TransportConfiguration.Trust.certificates(pem: [others.joined(), certificate.certificatePEM])
+            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            _ = try await network.call(Fetch<GET>("a"))
+        }
+    }
+
+    @Test func aSelfSignedCertificateIsNotTrusted() async throws {
+        #expect(try await failure(at: TestCertificate(), trusting: .system).kind == .notTrusted)
+    }
+
+    @Test func aCertificateOfAnUnknownAuthorityIsNotTrusted() async throws {
+        let other = try DemoCertificate()
+        let error = try await failure(at: TestCertificate(), trusting: .certificates(pem: [other.authorityPEM]))
+        #expect(error.kind == .notTrusted)
+        #expect(error.detail.contains("could not prove"))
+    }
+
+    @Test func aCertificateForAnotherHostIsNotTrusted() async throws {
+        let certificate = try TestCertificate(for: "elsewhere.example")
+        let error = try await failure(at: certificate, trusting: .certificates(pem: [certificate.certificatePEM]))
+        #expect(error.kind == .notTrusted)
+    }
+
+    @Test func anExpiredCertificateIsNotTrusted() async throws {
+        let certificate = try TestCertificate(expired: true)
+        let error = try await failure(at: certificate, trusting: .certificates(pem: [certificate.certificatePEM]))
+        #expect(error.kind == .notTrusted)
+    }
+
+    @Test func aServerWithoutTLSIsNotTrustedAtAnHTTPSURL() async throws {
+        try await withScriptedOrigin(hostname: "localhost") { origin in
+            let network = try NetworkLayer(to: "https://localhost:\(origin.port)")
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .notTrusted)
+            #expect(origin.requestCount == 0)
+        }
+    }
+
+    @Test func aServerWithTLSAtAnHTTPURLFailsWithAClearSentence() async throws {
+        try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
+            let network = try NetworkLayer(to: "http://localhost:\(origin.port)")
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+            #expect(error.detail.contains("localhost:\(origin.port)"))
+            #expect(origin.requestCount == 0)
+        }
+    }
+
+    @Test func aServerThatEndsTheConnectionInsteadOfAHandshakeIsNoQuestionOfTrust() async throws {
+        try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
+            origin.onConnections([.reset])
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .noNetwork)
+        }
+    }
+
+    @Test func aBodyThatEndsWithoutTheFarewellOfTLSIsTruncated() async throws {
+        let certificate = try TestCertificate()
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            origin.on("/a", respond: .text("as far as an attacker lets it").framed(.untilClose).ending(.closeAbruptly))
+            let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
+            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .noNetwork)
+            #expect(error.detail == "The connection to localhost:\(origin.port) was cut off in the middle of the answer.")
+        }
+    }
+
+    @Test(arguments: ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+    func trustedCertificatesThatCannotBeReadAreReportedWhenTheTransportIsMade(pem: String) throws {
+        let error = try #require(throws: NetworkError.self) {
+            try AsyncHTTPClientTransport(configuration: TransportConfiguration(trust: .certificates(pem: [pem])))
+        }
+        #expect(error.kind == .invalidConfiguration)
+    }
+}
