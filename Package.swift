@@ -37,7 +37,8 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
     targets: [
-        .target(name: "RunwayJSON", swiftSettings: settings),
+        .target(name: "RunwayJSONSIMD"),
+        .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(
             name: "Runway",
             dependencies: [
@@ -163,6 +164,13 @@ let package = Package(
             dependencies: ["RunwayCommand", "RunwayTesting"],
             swiftSettings: settings
         ),
-        .testTarget(name: "TidyTests", swiftSettings: settings),
+        .testTarget(
+            name: "TidyTests",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayTransport", "RunwayTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -19,7 +19,8 @@ extension NetworkLayer {
         let flight = makeFlight(Exchange<Service>.self)
         do throws(NetworkError) {
             guard request.head.scheme != nil, request.head.authority != nil else {
-                throw NetworkError(.invalidParameters, in: .assembling, "The request does not say which server it is for.")
+                throw NetworkError(
+                    .invalidParameters, in: .assembling, "The request does not say which server it is for.")
             }
             var answer = try answerImmediately(request, in: flight)
             if answer == nil { answer = try await send(request, for: Exchange<Service>.self, in: flight) }

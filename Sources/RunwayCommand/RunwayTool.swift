@@ -52,7 +52,8 @@ struct RunwayTool: AsyncParsableCommand {
 
     /// Refuses arguments that Swift would repair silently.
     private static func checkEncodingOfArguments() throws {
-        for (index, argument) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).enumerated() {
+        let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        for (index, argument) in arguments.enumerated() {
             guard let argument, String(validatingCString: argument) == nil else { continue }
             throw CommandFailure("Argument \(index) is not UTF-8: \"\(String(cString: argument))\".")
         }

@@ -7,15 +7,15 @@ public struct JSONLimits: Sendable, Hashable {
     public var maximumByteCount: Int
     /// How deep arrays and objects may stand in one another. Default 512; a lone `[]` has depth 1.
     ///
-    /// Nothing in this module recurses, so that a greater depth costs memory (12 bytes a level), never stack.
+    /// Nothing in this module recurses, so that a greater depth costs memory (24 bytes a level), never stack.
     public var maximumDepth: Int
     /// The greatest number of values: the root, every element and every member's value. Default 8 million.
     ///
-    /// It bounds the memory of the index, which is at most 24 bytes a value.
+    /// It bounds the memory of the index, which is at most 20 bytes a value.
     public var maximumValueCount: Int
 
-    /// The size that no setting can exceed, in bytes: 256 MiB − 1, what an entry of the index can address.
-    public static let largestByteCount = (1 << 28) - 1
+    /// The size that no setting can exceed, in bytes: 128 MiB − 1, what an entry of the index can address.
+    public static let largestByteCount = (1 << 27) - 1
 
     /// The bounds that are used unless others are given: 64 MiB, depth 512, 8 million values.
     public static let `default` = JSONLimits()

@@ -16,10 +16,11 @@
 /// Where a value must be there, ``require(_:)`` throws an error that says what was found instead. Looking at a value
 /// that exists allocates nothing; strings are made when they are asked for.
 public struct JSONValue: Sendable {
-    let storage: JSONStorage
-    let index: Int
+    @usableFromInline let storage: JSONStorage
+    /// Where the value's entry is in the index.
+    @usableFromInline let index: Int
 
-    @inline(__always)
+    @inlinable
     init(storage: JSONStorage, index: Int) {
         self.storage = storage
         self.index = index
@@ -33,13 +34,13 @@ public struct JSONValue: Sendable {
     @inline(__always) var entry: IndexEntry { storage.entry(at: index) }
 
     /// What the value is.
-    public var kind: JSONKind { entry.kind }
+    @inlinable public var kind: JSONKind { storage.kind(at: index) }
 
     /// Whether something is there; a `null` is.
-    public var exists: Bool { entry.tag != .missing }
+    @inlinable public var exists: Bool { kind != .missing }
 
     /// Whether the value is the literal `null`. A missing value is not.
-    public var isNull: Bool { entry.tag == .null }
+    @inlinable public var isNull: Bool { kind == .null }
 
     /// The error that stands for the document when it could not be read; nil for every value of a document.
     public var invalidDocumentError: JSONError? {
@@ -53,18 +54,14 @@ extension JSONValue {
     /// The value of the first member with a name; missing when there is none or the value is not an object.
     ///
     /// Names are compared by their Unicode scalars (RFC 8259 §8.3). It takes time in proportion to the members before.
+    @inlinable
     public subscript(key: String) -> JSONValue {
-        member(named: key) ?? missing(.name(key))
+        let found = storage.member(named: key, ofObjectAt: index)
+        return found >= 0 ? JSONValue(storage: storage, index: found) : missing(name: key)
     }
 
-    /// The value of the first member with a name, or nil when there is none or the value is not an object.
-    @inline(__always)
-    func member(named name: String) -> JSONValue? {
-        guard entry.tag == .object else { return nil }
-        var name = name
-        let found = name.withUTF8 { storage.member(named: $0, ofObjectAt: index) }
-        return found.map { JSONValue(storage: storage, index: $0) }
-    }
+    @usableFromInline
+    func missing(name: String) -> JSONValue { missing(.name(name)) }
 
     /// The element at an index counted from zero; missing when there is none or the value is not an array.
     ///
@@ -72,7 +69,7 @@ extension JSONValue {
     public subscript(index: Int) -> JSONValue {
         let entry = entry
         if entry.tag == .array, index >= 0, index < count {
-            var place = self.index + 1
+            var place = self.index + IndexEntry.wordCount
             for _ in 0..<index { place += storage.entry(at: place).stride }
             return JSONValue(storage: storage, index: place)
         }
@@ -89,78 +86,45 @@ extension JSONValue {
     }
 
     /// The number of elements or members; 0 for every other kind.
-    public var count: Int {
-        let entry = entry
-        return entry.isContainer ? storage.entry(at: index &+ entry.extent).extent : 0
-    }
+    @inlinable public var count: Int { storage.count(at: index) }
 
     /// The elements in document order, found as the sequence goes on; none unless the value is an array.
-    public var elements: JSONElements { JSONElements(array: self) }
+    @inlinable public var elements: JSONElements { JSONElements(array: self) }
 
     /// The members in document order, names that occur twice twice; none unless the value is an object.
-    public var members: JSONMembers { JSONMembers(object: self) }
+    @inlinable public var members: JSONMembers { JSONMembers(object: self) }
 }
 
 // MARK: - Readings
 
 extension JSONValue {
     /// The text of a string; nil for every other kind. A lone surrogate is read as U+FFFD.
-    public var string: String? {
-        let entry = entry
-        return entry.isString ? StringText(entry: entry).text(in: storage) : nil
-    }
+    @inlinable public var string: String? { storage.string(at: index) }
 
     /// Whether the value is a string that says exactly these Unicode scalars; compares bytes and makes no string.
-    public func isString(_ text: String) -> Bool {
-        let entry = entry
-        guard entry.isString else { return false }
-        return StringText(entry: entry).equals(text.utf8, in: storage.bytes)
-    }
+    @inlinable
+    public func isString(_ text: String) -> Bool { storage.isString(text, at: index) }
 
     /// The boolean; nil for every other kind.
-    public var bool: Bool? {
-        switch entry.tag {
-        case .true: true
-        case .false: false
-        default: nil
-        }
-    }
+    @inlinable public var bool: Bool? { storage.bool(at: index) }
 
     /// Whether the value is a number written without fraction and exponent, such as `1` but not `1.0`.
     public var isInteger: Bool { entry.tag == .integer }
 
-    private var number: NumberText? {
-        let entry = entry
-        return entry.isNumber ? NumberText(storage.bytes, at: entry.offset, count: entry.extent) : nil
-    }
-
     /// The number when it is an integer that `Int` holds, exact; `1.0` and `1e2` are integers too.
-    public var int: Int? { number?.int64.flatMap(Int.init(exactly:)) }
+    @inlinable public var int: Int? { storage.int64(at: index).flatMap(Int.init(exactly:)) }
 
     /// The number when it is an integer that `Int64` holds, exact; `1.0` and `1e2` are integers too.
-    public var int64: Int64? { number?.int64 }
+    @inlinable public var int64: Int64? { storage.int64(at: index) }
 
     /// The number when it is an integer that `UInt64` holds, exact; `1.0` and `1e2` are integers too.
-    public var uint64: UInt64? { number?.uint64 }
+    @inlinable public var uint64: UInt64? { storage.uint64(at: index) }
 
     /// The double nearest to the number, ties to even; nil beyond the range of finite doubles, as for `1e400`.
-    public var double: Double? {
-        guard let number else { return nil }
-        if let quick = number.quickDouble { return quick }
-        guard let value = Double(numberText), value.isFinite else { return nil }
-        return value
-    }
+    @inlinable public var double: Double? { storage.double(at: index) }
 
     /// The number as a decimal, exact up to 38 digits, for money; nil beyond the range of `Decimal`.
-    public var decimal: Decimal? {
-        guard let number else { return nil }
-        if let quick = number.quickDecimal { return quick }
-        guard let value = Decimal(string: numberText), !value.isNaN else { return nil }
-        return value
-    }
-
-    /// A number as it is written.
-    var numberText: String { storage.text(byteRange) }
+    public var decimal: Decimal? { storage.decimal(at: index) }
 }
 
 // MARK: - Where it stands
@@ -196,7 +160,7 @@ extension JSONValue {
         var container = 0
         while container < index {
             let isObject = storage.entry(at: container).tag == .object
-            var child = container + (isObject ? 2 : 1)
+            var child = container + IndexEntry.wordCount + (isObject ? 1 : 0)
             var number = 0
             while child + storage.entry(at: child).stride <= index {
                 child += storage.entry(at: child).stride + (isObject ? 1 : 0)
@@ -204,7 +168,7 @@ extension JSONValue {
             }
             steps.append(
                 isObject
-                    ? .name(StringText(entry: storage.entry(at: child - 1)).text(in: storage)) : .index(number))
+                    ? .name(storage.nameText(ofValueAt: child)) : .index(number))
             container = child
         }
         return steps

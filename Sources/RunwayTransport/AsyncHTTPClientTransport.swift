@@ -47,7 +47,8 @@ public final class AsyncHTTPClientTransport: Transport {
         do {
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
             let answer = try await client.execute(HTTPClientRequest(request), deadline: .distantFuture)
-            flight.noteHTTPVersion(answer.version.major == 2 ? "HTTP/2" : "HTTP/\(answer.version.major).\(answer.version.minor)")
+            flight.noteHTTPVersion(
+                answer.version.major == 2 ? "HTTP/2" : "HTTP/\(answer.version.major).\(answer.version.minor)")
             let head = HTTPResponse(answer)
             switch request.delivery {
             case .whole(let maximumByteCount):

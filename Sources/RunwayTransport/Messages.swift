@@ -8,7 +8,7 @@ import Runway
 extension HTTPClientRequest {
     /// The request in AsyncHTTPClient's terms, with the content codings that the transport undoes.
     init(_ request: Request) {
-        self.init(url: request.url)
+        self.init(url: request.escapedURL)
         method = HTTPMethod(rawValue: request.head.method.rawValue)
         headers.reserveCapacity(request.head.headerFields.count + 2)
         for field in request.head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
@@ -21,7 +21,9 @@ extension HTTPClientRequest {
         case .none: break
         case .bytes(let bytes): body = .bytes(ByteBuffer(bytes: bytes))
         case .stream(let stream, let byteCount, _):
-            body = .stream(BufferSequence(stream: stream), length: byteCount.map { .known(Int64($0)) } ?? .unknown)
+            body = .stream(
+                BufferSequence(stream: stream, byteCount: byteCount),
+                length: byteCount.map { .known(Int64($0)) } ?? .unknown)
         }
     }
 }
@@ -29,15 +31,27 @@ extension HTTPClientRequest {
 /// The parts of a body as NIO's buffers.
 private struct BufferSequence: AsyncSequence, Sendable {
     let stream: BodyStream
+    let byteCount: Int?
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts: stream.makeAsyncIterator()) }
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(parts: stream.makeAsyncIterator(), remainingByteCount: byteCount)
+    }
 
     struct AsyncIterator: AsyncIteratorProtocol {
         var parts: BodyStream.AsyncIterator
+        var remainingByteCount: Int?
 
         mutating func next() async throws -> ByteBuffer? {
+            guard let part = try await nextPart() else { return nil }
+            remainingByteCount = remainingByteCount.map { $0 - part.count }
+            // With its last part the server has a whole request and may act on it: so first it is made sure that it is the last.
+            if remainingByteCount == 0, try await nextPart() != nil { throw HTTPClientError.bodyLengthMismatch }
+            return ByteBuffer(bytes: part)
+        }
+
+        private mutating func nextPart() async throws -> [UInt8]? {
             do {
-                return try await parts.next().map { ByteBuffer(bytes: $0) }
+                return try await parts.next()
             } catch {
                 throw RequestBodyFailed(cause: error)
             }

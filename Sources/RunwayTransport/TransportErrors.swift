@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -38,8 +39,10 @@ extension NetworkError {
         case is HTTPParserError: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
         case let error as NIOConnectionError:
             (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
-        case is IOError, is ChannelError: (.noNetwork, "The connection to \(place) was lost: \(error).")
-        default: (.invalidAnswer, "The exchange with \(place) failed: \(error).")
+        case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
+            (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
+        case is IOError, is ChannelError: (.noNetwork, "The connection to \(place) was lost: \(reason(of: error)).")
+        default: (.noNetwork, "The exchange with \(place) failed: \(error).")
         }
     }
 
@@ -67,7 +70,13 @@ extension NetworkError {
     /// The reasons of every address that was tried, without what repeats.
     private static func reason(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError { return "its name could not be looked up (\(dns))" }
-        let reasons = error.connectionErrors.map { "\($0.error)" }
+        let reasons = error.connectionErrors.map { reason(of: $0.error) }
         return reasons.isEmpty ? "\(error)" : reasons.joined(separator: "; ")
+    }
+
+    /// What the system says of an error of its own; NIO's text for it names calls that mean nothing to a reader.
+    private static func reason(of error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        return String(cString: strerror(error.errnoCode))
     }
 }

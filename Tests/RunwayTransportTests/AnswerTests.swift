@@ -11,7 +11,9 @@ import Testing
 struct AnswerTests {
     @Test func headAndBodyOfAnAnswerAreGivenAsTheyCame() async throws {
         try await withScriptedOrigin { origin in
-            origin.on("/a", respond: .json(#"{"名":"上海"}"#).header(.eTag, "\"1\"").rawHeader("X-Twice: 1").rawHeader("X-Twice: 2"))
+            origin.on(
+                "/a",
+                respond: .json(#"{"名":"上海"}"#).header(.eTag, "\"1\"").rawHeader("X-Twice: 1").rawHeader("X-Twice: 2"))
             let network = try NetworkLayer(to: origin.baseURL)
             let raw = try await network.call(Fetch<GET>("a"))
             #expect(raw["名"].string == "上海")
@@ -83,7 +85,8 @@ struct AnswerTests {
             let sent = ScriptedGate()
             sent.open()
             let part = [UInt8](repeating: 7, count: 1 << 20)
-            let large = ScriptedResponse(chunks: Array(repeating: part, count: 200)).pausing(.betweenChunks, .gate(sent))
+            let large = ScriptedResponse(chunks: Array(repeating: part, count: 200)).pausing(
+                .betweenChunks, .gate(sent))
             origin.on("/a", respond: large)
             let network = try NetworkLayer(to: origin.baseURL)
             let answer = try await network.stream(Fetch<GET>("a"))
@@ -165,7 +168,8 @@ struct AnswerSizeTests {
         let error = try await network.failure(of: SmallFetch(path: "a"), sourceLocation: sourceLocation)
         #expect(error.kind == .invalidAnswer, sourceLocation: sourceLocation)
         #expect(
-            error.detail == "The answer of 127.0.0.1:\(origin.port) is larger than the 1000 bytes that its reader allows.",
+            error.detail
+                == "The answer of 127.0.0.1:\(origin.port) is larger than the 1000 bytes that its reader allows.",
             sourceLocation: sourceLocation)
     }
 

@@ -109,9 +109,13 @@ struct CancellationTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<200 {
                     group.addTask {
-                        let call = Task { try await network.call(Fetch<GET>(index.isMultiple(of: 2) ? "held" : "free")) }
+                        let call = Task {
+                            try await network.call(Fetch<GET>(index.isMultiple(of: 2) ? "held" : "free"))
+                        }
                         if index.isMultiple(of: 2) { call.cancel() }
-                        if case .failure(let error as NetworkError) = await call.result { #expect(error.kind == .cancelled) }
+                        if case .failure(let error as NetworkError) = await call.result {
+                            #expect(error.kind == .cancelled)
+                        }
                     }
                 }
                 try await group.waitForAll()
@@ -123,7 +127,9 @@ struct CancellationTests {
     private func expectCancelled(
         _ call: Task<RawData, any Error>, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let error = try await #require(throws: NetworkError.self, sourceLocation: sourceLocation) { try await call.value }
+        let error = try await #require(throws: NetworkError.self, sourceLocation: sourceLocation) {
+            try await call.value
+        }
         #expect(error.kind == .cancelled, sourceLocation: sourceLocation)
     }
 }

@@ -26,8 +26,9 @@ enum Coded {
     /// 128 KiB of nothing, in 161 bytes of gzip.
     static let zeros = bytes(
         """
-        H4sIAAAAAAAC/+3BMQEAAADCoPVP7WENoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-        AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABuzc3ofgAAAgA=
+        H4sIAAAAAAAC/+3BMQEAAADCoPVP7WENoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+        AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+        AABuzc3ofgAAAgA=
         """)
 
     private static func bytes(_ base64: String) -> [UInt8] {
@@ -54,7 +55,8 @@ struct ContentCodingTests {
 
     @Test(arguments: [("gzip", Coded.gzip), ("GZIP", Coded.gzip), ("deflate", Coded.deflate)])
     func codingsAreUndoneAndTheHeadSpeaksOfThePlainBody(coding: String, body: [UInt8]) async throws {
-        let raw = try await answer(to: .bytes(body, contentType: "text/plain; charset=utf-8").header(.contentEncoding, coding))
+        let raw = try await answer(
+            to: .bytes(body, contentType: "text/plain; charset=utf-8").header(.contentEncoding, coding))
         #expect(raw.text == Coded.text)
         #expect(raw.response.headerFields[.contentEncoding] == nil)
         #expect(raw.response.headerFields[.contentLength] == nil)

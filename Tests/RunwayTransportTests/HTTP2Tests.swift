@@ -93,7 +93,8 @@ struct HTTP2Tests {
 
     @Test func aServerThatGoesAwayFailsItsCallsAsNoNetwork() async throws {
         let clock = ManualClock()
-        let calls = try await withListingsBackend(ListingsBackend(seed: 3, listingsPerKind: 50, clock: clock)) { serving in
+        let calls = try await withListingsBackend(ListingsBackend(seed: 3, listingsPerKind: 50, clock: clock)) {
+            serving in
             let pem = try #require(serving.certificate).authorityPEM
             let network = try NetworkLayer(
                 to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [pem])))

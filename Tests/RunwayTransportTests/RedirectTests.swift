@@ -79,7 +79,8 @@ struct RedirectTests {
             home.on("/a", respond: .redirect(to: "/b", status: .permanentRedirect))
             home.on("/b", respond: .text("there"))
             let body = RequestBody.stream(BodyStream(Array("again".utf8)), byteCount: nil, isReplayable: true)
-            #expect(try await network.call(Fetch<PUT>("a", body)).text == "there")
+            let raw = try await network.call(Fetch<PUT>("a", body))
+            #expect(raw.text == "there")
             #expect(home.requests.map(\.text) == ["again", "again"])
         }
     }
@@ -122,7 +123,8 @@ struct RedirectTests {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))
             home.on("/b", respond: .chunks(["the ", "answer"]))
-            #expect(try await network.stream(Fetch<GET>("a")).body.text() == "the answer")
+            let answer = try await network.stream(Fetch<GET>("a"))
+            #expect(try await answer.body.text() == "the answer")
         }
     }
 }

@@ -37,6 +37,23 @@ struct RequestTests {
         #expect(request["X-Case"] == "Mixed, \"quoted\"; é")
     }
 
+    @Test func whatMayNotStandInAURLIsEscapedAndEscapesAreNotEscapedAgain() async throws {
+        struct Bracketed: Endpoint {
+            static let service = TestService.self
+            static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets))
+            var path: EndpointPath { "a%zz|%41" }
+            var parameters: Parameters { ["城": ["上", "b"], "price": ["low": 1]] }
+        }
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .json("{}"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            _ = try await network.call(Bracketed())
+            let request = try #require(origin.requests.first)
+            #expect(request.path == "/a%25zz%7C%41")
+            #expect(request.query == "%E5%9F%8E%5B%5D=%E4%B8%8A&%E5%9F%8E%5B%5D=b&price%5Blow%5D=1")
+        }
+    }
+
     @Test func theTransportAsksForTheCodingsThatItUndoes() async throws {
         let request = try await received(Fetch<GET>("a"))
         #expect(request.values(of: "accept-encoding") == ["gzip, deflate"])
@@ -65,14 +82,16 @@ struct RequestTests {
     }
 
     @Test func streamedBodiesOfKnownLengthArriveWithIt() async throws {
-        let request = try await received(Fetch<POST>("a", .stream(Self.parts(["one", "two", "三"]), byteCount: 9, isReplayable: true)))
+        let request = try await received(
+            Fetch<POST>("a", .stream(Self.parts(["one", "two", "三"]), byteCount: 9, isReplayable: true)))
         #expect(request.text == "onetwo三")
         #expect(request["content-length"] == "9")
         #expect(request["transfer-encoding"] == nil)
     }
 
     @Test func streamedBodiesOfUnknownLengthArriveInChunks() async throws {
-        let request = try await received(Fetch<POST>("a", .stream(Self.parts(["one", "", "two"]), byteCount: nil, isReplayable: true)))
+        let request = try await received(
+            Fetch<POST>("a", .stream(Self.parts(["one", "", "two"]), byteCount: nil, isReplayable: true)))
         #expect(request.text == "onetwo")
         #expect(request["content-length"] == nil)
         #expect(request["transfer-encoding"] == "chunked")
@@ -80,7 +99,8 @@ struct RequestTests {
 
     @Test func aLengthOrCodingThatTheCallerGetsWrongIsCorrected() async throws {
         let request = try await received(
-            Fetch<POST>("a", .bytes(Array("four".utf8)), headers: ["Content-Length": "9", "Transfer-Encoding": "chunked"]))
+            Fetch<POST>(
+                "a", .bytes(Array("four".utf8)), headers: ["Content-Length": "9", "Transfer-Encoding": "chunked"]))
         #expect(request.values(of: "content-length") == ["4"])
         #expect(request["transfer-encoding"] == nil)
         #expect(request.text == "four")
@@ -105,7 +125,8 @@ struct RequestTests {
             origin.otherwise(respond: .json("{}"))
             let network = try NetworkLayer(to: origin.baseURL)
             let body = BodyStream { { throw DiskFull() } }
-            let error = try await network.failure(of: Fetch<POST>("a", .stream(body, byteCount: nil, isReplayable: false)))
+            let error = try await network.failure(
+                of: Fetch<POST>("a", .stream(body, byteCount: nil, isReplayable: false)))
             #expect(error.kind == .invalidParameters)
             #expect(error.detail == "The body of the request could not be read: DiskFull().")
             #expect(error.underlying is DiskFull)
@@ -130,7 +151,9 @@ struct RequestTests {
             let gate = ScriptedGate()
             origin.onConnections([.answer(.raw().held(by: gate).ending(.stayOpen))])
             let network = try NetworkLayer(to: origin.baseURL)
-            let call = Task { try await network.call(Fetch<POST>("a", .stream(body, byteCount: 200 << 20, isReplayable: true))) }
+            let call = Task {
+                try await network.call(Fetch<POST>("a", .stream(body, byteCount: 200 << 20, isReplayable: true)))
+            }
             try await produced.waitForArrivals(count: 2)
             await #expect(throws: WaitTimedOut.self) {
                 try await produced.waitForArrivals(count: 100, within: .milliseconds(500))

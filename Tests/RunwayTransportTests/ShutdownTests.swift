@@ -8,7 +8,8 @@ import Testing
 struct ShutdownTests {
     /// An origin that holds the answers to `/held`, a transport, and a call of it that waits there.
     private func withHeldCall(
-        _ body: (ScriptedOrigin, ScriptedGate, AsyncHTTPClientTransport, NetworkLayer, Task<RawData, any Error>) async throws
+        _ body: (ScriptedOrigin, ScriptedGate, AsyncHTTPClientTransport, NetworkLayer, Task<RawData, any Error>)
+            async throws
             -> Void
     ) async throws {
         try await withScriptedOrigin { origin in
@@ -151,7 +152,9 @@ struct ShutdownTests {
                     group.addTask { [baseURL = origin.baseURL] in
                         guard let transport = try? AsyncHTTPClientTransport() else { return }
                         let network = NetworkLayer(to: baseURL, over: transport)
-                        let call = Task { try await network.call(Fetch<GET>(index.isMultiple(of: 3) ? "free" : "held")) }
+                        let call = Task {
+                            try await network.call(Fetch<GET>(index.isMultiple(of: 3) ? "free" : "held"))
+                        }
                         if index.isMultiple(of: 2) { await transport.shutdown(.cutting) } else { call.cancel() }
                         _ = await call.result
                     }
@@ -163,7 +166,9 @@ struct ShutdownTests {
     private func expectCut(
         _ call: Task<RawData, any Error>, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let error = try await #require(throws: NetworkError.self, sourceLocation: sourceLocation) { try await call.value }
+        let error = try await #require(throws: NetworkError.self, sourceLocation: sourceLocation) {
+            try await call.value
+        }
         #expect(error.kind == .noNetwork, sourceLocation: sourceLocation)
         #expect(error.detail == "The transport was shut down.", sourceLocation: sourceLocation)
     }

@@ -54,7 +54,8 @@ struct TimeTests {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(idleTimeout: .milliseconds(200)))
+            // Long enough for the head to come in time on a busy machine.
+            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(idleTimeout: .seconds(2)))
             let answer = try await network.stream(Fetch<GET>("a"))
             let error = try await answer.body.failure()
             #expect(error.kind == .timedOut)
@@ -80,7 +81,7 @@ struct TimeTests {
             origin.on("/a", respond: .text("free"))
             let network = try NetworkLayer(
                 to: origin.baseURL,
-                TransportConfiguration(connectTimeout: .milliseconds(300), maximumConnectionsPerOrigin: 1))
+                TransportConfiguration(connectTimeout: .seconds(2), maximumConnectionsPerOrigin: 1))
             let held = Task { try await network.call(Fetch<GET>("held")) }
             try await gate.waitForArrivals()
             let error = try await network.failure(of: Fetch<GET>("a"))

@@ -40,8 +40,10 @@ struct TrustTests {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.otherwise(respond: .json("{}"))
-            let others = try (1...2).map { _ in try TestCertificate().certificatePEM }
-            let trust = TransportConfiguration.Trust.certificates(pem: [others.joined(), certificate.certificatePEM])
+            let others = try ["one.example", "two.example"].map { try TestCertificate(for: $0).certificatePEM }
+            let trust = TransportConfiguration.Trust.certificates(pem: [
+                others.joined(separator: "\n"), certificate.certificatePEM,
+            ])
             let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
             _ = try await network.call(Fetch<GET>("a"))
         }
@@ -105,7 +107,8 @@ struct TrustTests {
             let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
             let error = try await network.failure(of: Fetch<GET>("a"))
             #expect(error.kind == .noNetwork)
-            #expect(error.detail == "The connection to localhost:\(origin.port) was cut off in the middle of the answer.")
+            #expect(
+                error.detail == "The connection to localhost:\(origin.port) was cut off in the middle of the answer.")
         }
     }
 

@@ -24,7 +24,8 @@ struct HouseRuleTests {
             for (number, line) in lines.enumerated() where line.contains("@unchecked " + "Sendable") {
                 let above = lines[max(0, number - 4)...number]
                 #expect(
-                    above.contains { $0.contains("//") }, "\(file.path):\(number + 1) has no reason in the lines above it")
+                    above.contains { $0.contains("//") },
+                    "\(file.path):\(number + 1) has no reason in the lines above it")
             }
         }
     }
@@ -41,7 +42,9 @@ struct HouseRuleTests {
     @Test func theLayerKnowsNeitherNIONorSQLite() throws {
         for file in try Project.files(in: "Sources/Runway", "Sources/RunwayJSON", endingIn: Self.swift) {
             for line in file.lines where line.contains("import ") {
-                #expect(!line.contains("NIO") && !line.contains("GRDB") && !line.contains("AsyncHTTPClient"), "\(file.path)")
+                #expect(
+                    !line.contains("NIO") && !line.contains("GRDB") && !line.contains("AsyncHTTPClient"), "\(file.path)"
+                )
             }
         }
     }

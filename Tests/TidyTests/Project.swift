@@ -22,7 +22,9 @@ enum Project {
                 // Build folders of packages inside the project are not the project's.
                 suffixes.contains { path.hasSuffix($0) } && !path.contains(".build")
             }.sorted().map { path in
-                File(path: "\(folder)/\(path)", text: try String(contentsOf: base.appending(path: path), encoding: .utf8))
+                File(
+                    path: "\(folder)/\(path)", text: try String(contentsOf: base.appending(path: path), encoding: .utf8)
+                )
             }
         }
     }

@@ -13,7 +13,9 @@ struct SnippetTests {
             for snippet in Self.snippets(of: page) {
                 count += 1
                 let text = Self.normalized(snippet[...])
-                #expect(compiled.contains { $0.contains(text) }, "\(page.path) has an example that no test compiles:\n\(text)")
+                #expect(
+                    compiled.contains { $0.contains(text) },
+                    "\(page.path) has an example that no test compiles:\n\(text)")
             }
         }
         #expect(count > 0)

@@ -5,7 +5,8 @@ enum Charset {
     /// The encodings by their IANA names and the aliases that servers use, in lower case.
     ///
     /// ISO 8859-1 and US-ASCII are read as Windows-1252, and GB 2312 and GBK as GB 18030, as the WHATWG Encoding Standard
-    /// (§4.2) has it: servers that say the smaller set send the larger one.
+    /// (§4.2) has it: servers that say the smaller set send the larger one. EUC-JP is read on Apple's systems alone; Foundation
+    /// has no table for it elsewhere.
     private static let encodings: [String: String.Encoding] = {
         // Numbers of CoreFoundation's external encodings, which Foundation takes on every platform.
         let gb18030 = String.Encoding(rawValue: 0x8000_0632)
@@ -31,7 +32,11 @@ enum Charset {
             return String(validating: content, as: UTF8.self)
         }
         guard let encoding = encodings[charset] else { return nil }
-        guard let text = String(data: Data(bytes), encoding: encoding) else { return nil }
+        // Foundation passes over a code unit that was cut off.
+        let unitByteCount = charset.hasPrefix("utf-16") ? 2 : charset.hasPrefix("utf-32") ? 4 : 1
+        guard bytes.count.isMultiple(of: unitByteCount),
+            let text = String(data: Data(bytes), encoding: encoding)
+        else { return nil }
         return text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     }
 }

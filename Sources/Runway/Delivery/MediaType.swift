@@ -21,12 +21,13 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
         else { return nil }
         type = essence[0].lowercased()
         subtype = essence[1].lowercased()
-        charset = parts.lazy.compactMap { part -> String? in
-            let pair = part.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }
-            let value = pair[1].filter { $0 != "\"" && $0 != "\\" }.lowercased()
-            return value.isEmpty ? nil : value
-        }.first
+        charset =
+            parts.lazy.compactMap { part -> String? in
+                let pair = part.split(separator: "=", maxSplits: 1)
+                guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }
+                let value = pair[1].filter { $0 != "\"" && $0 != "\\" }.lowercased()
+                return value.isEmpty ? nil : value
+            }.first
     }
 
     /// Type and subtype, and the charset where there is one.

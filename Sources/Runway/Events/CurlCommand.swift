@@ -20,7 +20,8 @@ extension FlightRecord.Attempt {
         }
         var pipe = ""
         if let requestBody, !requestBody.isEmpty {
-            if let text = String(validating: requestBody, as: UTF8.self), !text.hasPrefix("@"), !requestBody.contains(0),
+            if let text = String(validating: requestBody, as: UTF8.self), !text.hasPrefix("@"),
+                !requestBody.contains(0),
                 requestBody.count <= Self.maximumWordByteCount
             {
                 words += ["--data-binary", text.shellQuoted]

@@ -10,7 +10,8 @@ public final class EventQueue: Sendable {
         var pending: [Flight] = []
         var isDraining = false
         var dropped = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var waiterCount: UInt64 = 0
     }
 
     private let sinks: [any EventSink]
@@ -28,15 +29,24 @@ public final class EventQueue: Sendable {
     /// How many records were dropped because sinks were slow.
     public var droppedRecordCount: Int { state.withLock { $0.dropped } }
 
-    /// Waits until the sinks have every record that was made so far. Cancellation does not end the wait, which is as long as
-    /// the sinks take.
+    /// Waits until the sinks have every record that was made so far, or the task is cancelled.
     public func flush() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.isDraining { state.waiters.append(continuation) }
-                return !state.isDraining
+        let id = state.withLock { state in
+            state.waiterCount += 1
+            return state.waiterCount
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    // A task is marked cancelled before its handler runs: either this sees it, or the handler finds the waiter.
+                    guard state.isDraining, !Task.isCancelled else { return false }
+                    state.waiters[id] = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
             }
-            if isIdle { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
         }
     }
 
@@ -67,10 +77,12 @@ public final class EventQueue: Sendable {
     private func nextBatch() -> [Flight]? {
         let (batch, waiters) = state.withLock { state in
             defer { state.pending = [] }
-            guard state.pending.isEmpty else { return (state.pending as [Flight]?, [] as [CheckedContinuation<Void, Never>]) }
+            guard state.pending.isEmpty else {
+                return (state.pending as [Flight]?, [] as [CheckedContinuation<Void, Never>])
+            }
             state.isDraining = false
-            defer { state.waiters = [] }
-            return (nil, state.waiters)
+            defer { state.waiters = [:] }
+            return (nil, Array(state.waiters.values))
         }
         for waiter in waiters { waiter.resume() }
         return batch

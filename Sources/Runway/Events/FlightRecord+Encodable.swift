@@ -4,9 +4,11 @@ import HTTPTypes
 /// A record for programs: times in seconds, sizes in bytes, what is not known left out.
 extension FlightRecord: Encodable {
     private enum Key: String, CodingKey {
-        case id, network, service, endpoint, date, duration, parameters, decisions, attempts, source, outcome, error, running
+        case id, network, service, endpoint, date, duration, parameters, decisions, attempts, source, outcome, error,
+            running
         case elapsed, step, decision
-        case method, url, headers, requestBytes, start, end, status, responseHeaders, responseBytes, httpVersion, failure
+        case method, url, headers, requestBytes, start, end, status, responseHeaders, responseBytes, httpVersion,
+            failure
         case kind, message, host, attempt
     }
 

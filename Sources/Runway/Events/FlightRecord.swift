@@ -1,6 +1,7 @@
-public import struct Foundation.Date
 public import HTTPTypes
 public import ServiceContextModule
+
+public import struct Foundation.Date
 
 /// What happened to one call: what was asked, what every stage decided and why, what went over the wire, and what became of it.
 ///

@@ -20,10 +20,12 @@ public struct MetricsSink: EventSink {
         let api = [("service", record.service), ("endpoint", record.endpoint)]
         let call = api + [("outcome", record.outcome.name)]
         Counter(label: "runway_calls_total", dimensions: call, factory: factory).increment()
-        Timer(label: "runway_call_duration_seconds", dimensions: call, factory: factory).record(duration: record.duration)
+        Timer(label: "runway_call_duration_seconds", dimensions: call, factory: factory).record(
+            duration: record.duration)
         for attempt in record.attempts {
             let status = attempt.status.map { "\($0.code)" } ?? "none"
-            Counter(label: "runway_requests_total", dimensions: api + [("status", status)], factory: factory).increment()
+            Counter(label: "runway_requests_total", dimensions: api + [("status", status)], factory: factory)
+                .increment()
             if let byteCount = attempt.responseByteCount {
                 Recorder(label: "runway_response_bytes", dimensions: api, factory: factory).record(byteCount)
             }

@@ -47,11 +47,14 @@ public struct Redaction: Sendable {
 
 extension Redaction {
     func redacted(_ fields: HTTPFields) -> HTTPFields {
-        guard fields.contains(where: { headerFields.contains($0.name) || Self.holdsURL($0.name) }) else { return fields }
+        guard fields.contains(where: { headerFields.contains($0.name) || Self.holdsURL($0.name) }) else {
+            return fields
+        }
         return HTTPFields(
             fields.map { field in
                 if headerFields.contains(field.name) { return HTTPField(name: field.name, value: Self.placeholder) }
-                return Self.holdsURL(field.name) ? HTTPField(name: field.name, value: redacted(url: field.value)) : field
+                return Self.holdsURL(field.name)
+                    ? HTTPField(name: field.name, value: redacted(url: field.value)) : field
             })
     }
 

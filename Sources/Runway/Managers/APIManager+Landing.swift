@@ -9,7 +9,9 @@ extension APIManager {
     func land(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
         box.remove(flight.id)
         let interceptors = interceptors
-        for interceptor in interceptors where isHere(flight) { interceptor.apiManager(self, didReceive: result) }
+        if isComingBack(flight, with: result) {
+            for interceptor in interceptors where isHere(flight) { interceptor.apiManager(self, didReceive: result) }
+        }
         guard isHere(flight) else { return }
         switch result {
         case .success(let rawData):
@@ -58,6 +60,11 @@ extension APIManager {
         answer = (rawData, flight, endpoint)
         error = nil
         landed = (flight.id, endpoint)
+    }
+
+    /// Whether a call took off at all: one that failed before, for a bad parameter, has nothing to come back with.
+    private func isComingBack(_ flight: Flight, with result: Result<RawData, NetworkError>) -> Bool {
+        if case .success = result { true } else { flights[flight.id]?.phase == .flying }
     }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.

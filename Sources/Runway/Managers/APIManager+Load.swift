@@ -20,38 +20,35 @@ extension APIManager {
         let given = parameterSource?.endpoint(for: self)
         if let endpoint = given as? E { return launch(endpoint, flight) }
         let found = given.map { "gave a \(type(of: $0))" } ?? (parameterSource == nil ? "is missing" : "gave nothing")
-        fail(flight, nil, NetworkError(.invalidParameters, in: .preparing, "The manager's parameter source \(found); it needs a \(E.self)."))
+        let error = NetworkError(
+            .invalidParameters, in: .preparing, "The manager's parameter source \(found); it needs a \(E.self).")
+        deliver(.failure(error), of: nil, flight)
         return flight.id
     }
 
     private func launch(_ endpoint: E, _ flight: Flight) -> FlightID {
-        let prepared: E
+        var endpoint = endpoint
         do throws(NetworkError) {
-            guard let endpoint = try prepare(endpoint) else {
+            guard let prepared = try prepare(endpoint) else {
                 flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
                 flight.finish(.vetoed)
                 return flight.id
             }
-            prepared = endpoint
-        } catch {
-            fail(flight, endpoint, error)
-            return flight.id
-        }
-        if let running = settleOverlap(of: flight) { return running }
-
-        do throws(NetworkError) {
+            endpoint = prepared
+            // Before the overlap is settled, so that a call that can't be made takes nobody's place.
             let request = try network.assemble(
-                prepared, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            if let running = settleOverlap(of: flight) { return running }
             if let response = try network.answerImmediately(request, in: flight) {
-                let rawData = try network.checked(response, for: prepared, in: flight)
-                keep(rawData, of: prepared, flight)
-                deliver(.success(rawData), of: prepared, flight)
+                let rawData = try network.checked(response, for: endpoint, in: flight)
+                keep(rawData, of: endpoint, flight)
+                deliver(.success(rawData), of: endpoint, flight)
             } else {
-                fly(request, for: prepared, flight)
+                fly(request, for: endpoint, flight)
             }
             for interceptor in interceptors { interceptor.apiManager(self, didTakeOff: flight.id) }
         } catch {
-            fail(flight, prepared, error)
+            deliver(.failure(error), of: endpoint, flight)
         }
         return flight.id
     }
@@ -114,12 +111,7 @@ extension APIManager {
         box.insert(task, for: flight.id)
     }
 
-    /// Fails a call that never took off, in the next turn.
-    private func fail(_ flight: Flight, _ endpoint: E?, _ error: NetworkError) {
-        deliver(.failure(error), of: endpoint, flight)
-    }
-
-    /// Lands what is known already, in the next turn of the main actor.
+    /// Lands what is known already, an answer or why there is none, in the next turn of the main actor.
     private func deliver(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
         flights[flight.id] = Running(flight: flight, phase: .waitingToBeTold)
         let task = Task { @MainActor [weak self] in

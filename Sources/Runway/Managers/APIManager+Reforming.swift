@@ -36,7 +36,8 @@ extension APIManager {
 
     private func reformable() throws(NetworkError) -> (Flight, E, RawData) {
         guard let answer else {
-            throw NetworkError(.invalidAnswer, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
+            throw NetworkError(
+                .invalidAnswer, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
         }
         return (answer.flight, answer.endpoint, answer.rawData)
     }

@@ -15,7 +15,7 @@ public protocol Interceptor: AnyObject {
     func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool
     /// Called after a call took off.
     func apiManager(_ manager: any APIManaging, didTakeOff flight: FlightID)
-    /// Called when a call comes back, whatever it brings.
+    /// Called when a call that took off comes back, whatever it brings.
     func apiManager(_ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>)
     /// Called before a success lands.
     ///

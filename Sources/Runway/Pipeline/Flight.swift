@@ -33,7 +33,9 @@ public final class Flight: Sendable {
     /// Guards the growing record.
     private let state = Mutex(State())
 
-    init(id: FlightID, endpoint: any Endpoint.Type, service: any APIService.Type, lifetime: Duration, layer: NetworkLayer) {
+    init(
+        id: FlightID, endpoint: any Endpoint.Type, service: any APIService.Type, lifetime: Duration, layer: NetworkLayer
+    ) {
         self.id = id
         self.endpoint = endpoint
         self.service = service
@@ -75,7 +77,8 @@ extension Flight {
     /// Opens the record of a request that goes to the transport; gives its index.
     func beginAttempt(_ request: Request) -> Int {
         let start = clock.now - takeOff
-        let body: [UInt8]? = if layer.redaction.keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
+        let body: [UInt8]? =
+            if layer.redaction.keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
                 FlightRecord.Attempt(
@@ -179,7 +182,9 @@ extension FlightRecord.Attempt {
     fileprivate var host: String? {
         guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
         let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return String(authority) }
+        guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
+            return String(authority)
+        }
         return String(authority[..<colon])
     }
 }

@@ -66,6 +66,8 @@ extension RequestPipeline {
 
         /// Hands the request to the transport and keeps what is known of the attempt.
         private func fly(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            // What was called off before it left is no request on the wire.
+            if Task.isCancelled { throw .cancelled(in: .transporting) }
             let attempt = flight.beginAttempt(request)
             do {
                 let response = try await transport.send(request, in: flight)

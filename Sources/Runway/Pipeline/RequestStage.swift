@@ -40,5 +40,7 @@ public enum ImmediateAnswer: Sendable {
 
 extension RequestStage {
     /// The stage has to see the request fly.
-    public func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .wait }
+    public func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        .wait
+    }
 }

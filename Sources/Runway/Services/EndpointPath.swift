@@ -25,14 +25,15 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
     public init(stringInterpolation: StringInterpolation) {
         let path = stringInterpolation.text.drop { $0 == "/" }
         percentEncoded = String(path)
-        let hasDotSegment = path.utf8.contains(UInt8(ascii: ".")) && path.split(separator: "/").contains { $0 == "." || $0 == ".." }
-        problem = if stringInterpolation.hasEmptyValue {
-            "A value in the path \"\(path)\" is empty."
-        } else if hasDotSegment {
-            "The path \"\(path)\" has a segment that means another directory."
-        } else {
-            nil
-        }
+        let hasDotSegment = path.split(separator: "/").contains(where: \.isDotSegment)
+        problem =
+            if stringInterpolation.hasEmptyValue {
+                "A value in the path \"\(path)\" is empty."
+            } else if hasDotSegment {
+                "The path \"\(path)\" has a segment that means another directory."
+            } else {
+                nil
+            }
     }
 
     /// Collects the parts of a path.
@@ -56,5 +57,16 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
             if description.isEmpty { hasEmptyValue = true }
             text.appendPercentEncoded(description, allowing: PercentEncoding.unreserved)
         }
+    }
+}
+
+extension Substring {
+    /// Whether a segment of a path means this directory or the one above (RFC 3986 §5.2.4), its dots encoded or not.
+    var isDotSegment: Bool {
+        guard utf8.count <= 6, let first = utf8.first, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else {
+            return false
+        }
+        let plain = lowercased().replacing("%2e", with: ".")
+        return plain == "." || plain == ".."
     }
 }

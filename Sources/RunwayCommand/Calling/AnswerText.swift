@@ -5,8 +5,8 @@ import RunwayJSON
 
 /// Writes the body of an answer to standard output so that a person can read it.
 ///
-/// JSON is indented, and coloured on a terminal. Other text is written as it is. What is not text goes out byte for byte where no
-/// terminal is, and is described by its size and type where one is.
+/// JSON is indented, and coloured on a terminal. Other text is written as it is. What is not text goes out byte for byte
+/// where no terminal is, and is described by its size and type where one is.
 struct AnswerText {
     /// The largest body that is gathered to be made readable; larger ones are written as they come. 16 MiB.
     static let maximumGatheredByteCount = 16 << 20
@@ -71,9 +71,8 @@ struct AnswerText {
         guard console.isTerminal else { return try console.write(rawData.bytes) }
         guard let text = rawData.text, !text.utf8.contains(0) else {
             let kind = mediaType.map { " of \($0)" } ?? ""
-            return try console.write(
-                console.styled("[\(ByteCount(rawData.bytes.count))\(kind), which is not text; --output FILE keeps it]", .dim)
-                    + "\n")
+            let remark = "[\(ByteCount(rawData.bytes.count))\(kind), which is not text; --output FILE keeps it]"
+            return try console.write(console.styled(remark, .dim) + "\n")
         }
         try console.write(text.utf8.last == 0x0A ? text : text + "\n")
     }

@@ -38,6 +38,7 @@ struct BodyFile: Sendable {
     ///
     /// - Throws: ``CommandFailure`` where it is larger than ``maximumStandardInputByteCount`` or can't be read.
     static func readStandardInput() async throws -> [UInt8] {
+        if isatty(STDIN_FILENO) == 1 { Console.error.remark("Write the body; Ctrl-D on a line of its own ends it.") }
         let reader = FileReader(descriptor: STDIN_FILENO)
         var bytes: [UInt8] = []
         while let part = try await reader.read(partByteCount) {

@@ -5,9 +5,10 @@ struct ByteCount: CustomStringConvertible {
     init(_ count: Int) { self.count = count }
 
     var description: String {
-        var value = Double(count)
-        for unit in ["bytes", "kB", "MB"] {
-            if value < 1000 { return unit == "bytes" ? (count == 1 ? "1 byte" : "\(count) bytes") : "\(Self.rounded(value)) \(unit)" }
+        if count < 1000 { return count == 1 ? "1 byte" : "\(count) bytes" }
+        var value = Double(count) / 1000
+        for unit in ["kB", "MB"] {
+            if value < 1000 { return "\(Self.rounded(value)) \(unit)" }
             value /= 1000
         }
         return "\(Self.rounded(value)) GB"

@@ -66,8 +66,12 @@ struct CallCommand: AsyncParsableCommand {
         if body != nil, form { throw ValidationError("--body and --form exclude one another.") }
         if json, curl { throw ValidationError("--json and --curl exclude one another.") }
         if json, headers { throw ValidationError("--json has the header fields; --headers does not go with it.") }
-        if output != nil, curl { throw ValidationError("--curl prints no answer; --output does not go with it.") }
-        if output == "-", json { throw ValidationError("--json prints the answer itself; --output - does not go with it.") }
+        if curl, headers || output != nil {
+            throw ValidationError("--curl shows no answer; --headers and --output do not go with it.")
+        }
+        if json, output == "-" {
+            throw ValidationError("--json prints the answer itself; --output - does not go with it.")
+        }
         if let output, output.isEmpty { throw ValidationError("--output wants the name of a file.") }
     }
 
@@ -84,8 +88,8 @@ struct CallCommand: AsyncParsableCommand {
         let redaction = showSecrets ? Redaction.none : Redaction(keepsBodies: true)
         let session = try CallSession(
             CallSession.Options(
-                timeout: .milliseconds(Int64(max(timeout * 1000, 1))), certificateAuthorityFile: cacert, isHTTP1Only: http1,
-                redaction: redaction))
+                timeout: .milliseconds(Int64(max(timeout * 1000, 1))), certificateAuthorityFile: cacert,
+                isHTTP1Only: http1, redaction: redaction))
         // Opened before anything is sent, so that nothing is asked for that can't be kept.
         let file = try output.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
         let progress = CallProgress(host: call.request.head.authority ?? "the server")

@@ -41,8 +41,8 @@ final class CallProgress: Sendable {
         let time = "\(elapsed.components.seconds).\(elapsed.components.attoseconds / 100_000_000_000_000_000) s"
         switch phase.withLock({ $0 }) {
         case .waiting: return "Waiting for \(host), \(time)"
-        case .receiving(let byteCount, let expected?): return "Received \(ByteCount(byteCount)) of \(ByteCount(expected)), \(time)"
-        case .receiving(let byteCount, nil): return "Received \(ByteCount(byteCount)), \(time)"
+        case .receiving(let byteCount, let expected):
+            return "Received \(ByteCount(byteCount))\(expected.map { " of \(ByteCount($0))" } ?? ""), \(time)"
         case .gaveWay: return nil
         }
     }

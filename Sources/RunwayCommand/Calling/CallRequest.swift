@@ -42,7 +42,8 @@ struct CallRequest {
             contentType = "application/x-www-form-urlencoded"
         case .file(let path):
             guard parts.members.isEmpty else {
-                throw CommandFailure("A body from a file and items of a body exclude one another; only one can be sent.")
+                throw CommandFailure(
+                    "A body from a file and items of a body exclude one another; only one can be sent.")
             }
             contentType = path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
             if path == "-" {

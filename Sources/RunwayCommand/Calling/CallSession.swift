@@ -93,7 +93,8 @@ struct CallSession: Sendable {
     private static func certificates(at path: String) throws(CommandFailure) -> String {
         let data: Data
         do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
+            // Not Data(contentsOf:), which can't read pipes and devices.
+            data = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
         } catch {
             throw CommandFailure("The file \"\(path)\" of --cacert can't be read: \(SystemError(reading: path)).")
         }

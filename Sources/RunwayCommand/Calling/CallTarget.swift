@@ -26,13 +26,15 @@ struct CallTarget: Equatable {
         let rest = text[mark.upperBound...].prefix { $0 != "#" }
         let authority = String(rest.prefix { $0 != "/" && $0 != "?" })
         guard !authority.contains("@") else {
-            throw CommandFailure("The URL has a user name in it; give credentials as a header: 'Authorization:Basic …'.")
+            throw CommandFailure(
+                "The URL has a user name in it; give credentials as a header: 'Authorization:Basic …'.")
         }
         guard !authority.isEmpty, authority.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-            let components = URLComponents(string: "\(scheme)://\(authority)"), let host = components.percentEncodedHost,
-            !host.isEmpty, !host.contains("%"), Self.isHost(host)
+            let components = URLComponents(string: "\(scheme)://\(authority)"),
+            let host = components.percentEncodedHost, Self.isHost(host)
         else {
-            throw CommandFailure("The URL \"\(text)\" has no host and port that can be called, such as example.com:8080 or [::1].")
+            throw CommandFailure(
+                "The URL \"\(text)\" has no host and port that can be called, such as example.com:8080 or [::1].")
         }
         port = components.port ?? (scheme == "https" ? 443 : 80)
         guard (1...65535).contains(port) else {
@@ -53,13 +55,13 @@ struct CallTarget: Equatable {
 
     /// Whether the text is a name, or an IPv6 address in brackets (RFC 3986 §3.2.2).
     private static func isHost(_ text: String) -> Bool {
-        guard text.hasPrefix("[") else { return !text.contains("]") }
+        guard text.hasPrefix("[") else { return !text.isEmpty && !text.contains { "]%".contains($0) } }
         var address = in6_addr()
         return text.hasSuffix("]") && inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
     }
 
-    /// The text with what can't stand in a path or query (RFC 3986 §3.3, §3.4) as `%XX`. Escapes stay as they are; a percent sign
-    /// that begins none is escaped itself.
+    /// The text with what can't stand in a path or query (RFC 3986 §3.3, §3.4) as `%XX`. Escapes stay as they are; a
+    /// percent sign that begins none is escaped itself.
     private static func percentEncoded(_ text: Substring) -> String {
         var encoded = ""
         let bytes = Array(text.utf8)

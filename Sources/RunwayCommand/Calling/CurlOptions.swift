@@ -22,12 +22,13 @@ struct CurlOptions {
 }
 
 extension String {
+    private static let plainInShells = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@+,".utf8)
+
     /// The text as one word of a POSIX shell.
     var shellQuoted: String {
-        let isPlain = !isEmpty && utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-._/:@+,".utf8.contains(byte)
-        }
-        return isPlain ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        let isPlain = !isEmpty && utf8.allSatisfy { Self.plainInShells.contains($0) }
+        let parts = split(separator: "'", omittingEmptySubsequences: false)
+        return isPlain ? self : "'" + parts.joined(separator: "'\\''") + "'"
     }
 }

@@ -1,6 +1,7 @@
 /// JSON that is known to be sound, written for a person: indented by two, and coloured where that is wanted.
 ///
-/// Strings and numbers stay as they are written. It writes in parts, so that a deep document can't fill the memory with blanks.
+/// Strings and numbers stay as they are written. It writes in parts, so that a deep document can't fill the memory with
+/// blanks.
 struct JSONText {
     /// How much is gathered before it is written.
     private static let partByteCount = 1 << 16

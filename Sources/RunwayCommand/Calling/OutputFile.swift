@@ -7,10 +7,11 @@ struct OutputFile: Sendable {
     private let temporaryPath: String?
     private let descriptor: Int32
 
-    /// Opens the file to write. What stands at its place stays until ``commit()``; a device or pipe is written to directly.
+    /// Opens the file to write. What stands at its place stays until ``commit()``; a device or pipe is written to
+    /// directly.
     ///
-    /// - Parameter isPrivate: Whether nobody but the user may read it. Otherwise it has the rights of the file that it replaces, or
-    ///   those that new files have.
+    /// - Parameter isPrivate: Whether nobody but the user may read it. Otherwise it has the rights of the file that it
+    ///   replaces, or those that new files have.
     /// - Throws: ``CommandFailure`` where it can't be written.
     init(path: String, isPrivate: Bool = false) throws(CommandFailure) {
         var status = stat()

@@ -10,24 +10,25 @@ import RunwayJSON
 /// | `name:=json` | a member of the JSON body, as JSON |
 /// | `name:value` | a header field |
 ///
-/// The first sign in the text counts, and of two that begin at the same place the longer. In the name a backslash takes away the
-/// meaning of the character after it; the value is everything after the sign, as it is.
+/// The first sign in the text counts, and of two that begin at the same place the longer. In the name a backslash takes
+/// away the meaning of the character after it; the value is everything after the sign, as it is.
 enum RequestItem: Equatable {
     case query(name: String, value: String)
     case member(name: String, value: String)
     case json(name: String, bytes: [UInt8])
     case header(HTTPField)
 
+    private static let form = "it wants the form name=value, name:=json, name==value or name:value."
+
     /// Reads one item.
     ///
     /// - Throws: ``CommandFailure`` that says what is wrong with it.
     init(_ text: String) throws(CommandFailure) {
         guard !text.isEmpty else {
-            throw CommandFailure("An item is empty; it wants the form name=value, name:=json, name==value or name:value.")
+            throw CommandFailure("An item is empty; \(Self.form)")
         }
         guard let (name, sign, value) = Self.split(text) else {
-            throw CommandFailure(
-                "The item \"\(text)\" has no sign; it wants the form name=value, name:=json, name==value or name:value.")
+            throw CommandFailure("The item \"\(text)\" has no sign; \(Self.form)")
         }
         guard !name.isEmpty else { throw CommandFailure("The item \"\(text)\" has no name before \"\(sign)\".") }
         switch sign {
@@ -37,7 +38,8 @@ enum RequestItem: Equatable {
             do {
                 self = .json(name: name, bytes: try JSONDocument(value).root.canonicalBytes(sortsKeys: false))
             } catch {
-                throw CommandFailure("The value of the item \"\(text)\" is not JSON: \(error.place); a string is written name=value.")
+                throw CommandFailure(
+                    "The value of the item \"\(text)\" is not JSON: \(error.place); a string is written name=value.")
             }
         default: self = .header(try Self.field(name: name, value: value))
         }
@@ -67,7 +69,8 @@ enum RequestItem: Equatable {
         }
         // The value may be a secret, so that it is not shown. RFC 9110 §5.5 allows no control characters besides the tab.
         let trimmed = value.drop { $0 == " " || $0 == "\t" }
-        guard HTTPField.isValidValue(String(trimmed)), trimmed.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        let hasControls = trimmed.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+        guard HTTPField.isValidValue(String(trimmed)), !hasControls else {
             throw CommandFailure("The value of the header field \"\(name)\" has a character that may not stand in it.")
         }
         return HTTPField(name: fieldName, value: String(trimmed))

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The line at the bottom of a terminal that says what takes long. It is drawn on standard error, and only on a terminal.
+/// The line at the bottom of a terminal that says what takes long. It is drawn on standard error, and only on a
+/// terminal.
 ///
 /// Output on a terminal wipes it first, so that it is never left between other lines.
 enum ProgressLine {

@@ -37,7 +37,10 @@ extension DemoReport: CustomStringConvertible {
         }
         lines.append("— Every call, what was decided and how long it took")
         lines += flights.map(\.description)
-        lines += ["", "— Totals", "    calls: \(calls)", "    requests on the wire: \(requestsOnTheWire)", "    bytes: \(bytes)"]
+        lines += [
+            "", "— Totals", "    calls: \(calls)", "    requests on the wire: \(requestsOnTheWire)",
+            "    bytes: \(bytes)",
+        ]
         if !problems.isEmpty {
             lines += ["", "— Not as it should be"] + problems.map { "    \($0)" }
         }

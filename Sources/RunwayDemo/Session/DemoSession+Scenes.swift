@@ -93,7 +93,8 @@ extension DemoSession {
     private func giveABadParameter() async throws {
         let lists = ListController(network: network, screen: screen)
         try await scene("A bad parameter, which never leaves the app") {
-            call(lists.secondHand.load(SecondHandList(city: "shanghai", page: 0)), shouldBe: "failed: invalidParameters")
+            call(
+                lists.secondHand.load(SecondHandList(city: "shanghai", page: 0)), shouldBe: "failed: invalidParameters")
             try await landed()
         }
     }

@@ -24,7 +24,8 @@ public final class DemoSession {
     ///   - seed: What the backend's listings are made from. The default is 1.
     ///   - onScene: Told the title of every scene as it begins.
     /// - Throws: What kept the backend from serving, and `CancellationError` when the task is cancelled.
-    public static func play(seed: UInt64 = 1, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport {
+    public static func play(seed: UInt64 = 1, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport
+    {
         try await withListingsBackend(ListingsBackend(seed: seed)) { backend in
             let pem = backend.certificate.map { [$0.authorityPEM] } ?? []
             let transport = try AsyncHTTPClientTransport(

@@ -1,18 +1,29 @@
-/// What the decoders of one document share while it is decoded.
-///
-/// It is a class so that what was found out outlives a container's method; it stays inside the one task that decodes.
+/// What the decoders of one document share while it is decoded; it stays inside the one task that decodes.
 final class DecodingContext {
+    let storage: JSONStorage
     let strategies: JSONDocumentDecoder
+    /// Whether the names of members are coding keys as they are.
+    let usesDefaultKeys: Bool
     /// Converted names, since the objects of a list have the same ones.
     private var convertedNames: [String: String] = [:]
+    /// How the types met last are decoded, at most 32, since asking what they conform to takes long.
+    private var ways: [(type: ObjectIdentifier, way: DecodingWay)] = []
 
-    init(strategies: JSONDocumentDecoder) { self.strategies = strategies }
+    init(storage: JSONStorage, strategies: JSONDocumentDecoder) {
+        self.storage = storage
+        self.strategies = strategies
+        if case .useDefaultKeys = strategies.keyDecodingStrategy {
+            usesDefaultKeys = true
+        } else {
+            usesDefaultKeys = false
+        }
+    }
 
     /// A member's name as a coding key's string.
-    func key(for name: String, in path: CodingPathNode?) -> String {
+    func key(for name: String, below decoder: ValueDecoder) -> String {
         switch strategies.keyDecodingStrategy {
         case .useDefaultKeys: return name
-        case .custom(let convert): return convert(CodingPathNode.path(path) + [JSONCodingKey(name)]).stringValue
+        case .custom(let convert): return convert(decoder.codingPath + [JSONCodingKey.name(name)]).stringValue
         case .convertFromSnakeCase:
             if let converted = convertedNames[name] { return converted }
             let converted = SnakeCase.camelCase(fromSnakeCase: name)
@@ -20,50 +31,17 @@ final class DecodingContext {
             return converted
         }
     }
-}
 
-/// The keys from the root to a value, the last one first.
-final class CodingPathNode {
-    let parent: CodingPathNode?
-    let key: any CodingKey
-
-    init(parent: CodingPathNode?, key: any CodingKey) {
-        self.parent = parent
-        self.key = key
-    }
-
-    static func path(_ node: CodingPathNode?) -> [any CodingKey] {
-        var keys: [any CodingKey] = []
-        var node = node
-        while let current = node {
-            keys.append(current.key)
-            node = current.parent
-        }
-        return keys.reversed()
-    }
-}
-
-/// A key made from a name or an index where no type's own key is at hand.
-struct JSONCodingKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    static let `super` = JSONCodingKey("super")
-
-    init(_ name: String) {
-        stringValue = name
-        intValue = nil
-    }
-
-    init(index: Int) {
-        stringValue = "Index \(index)"
-        intValue = index
-    }
-
-    init?(stringValue: String) { self.init(stringValue) }
-
-    init?(intValue: Int) {
-        stringValue = "\(intValue)"
-        self.intValue = intValue
+    /// How a type is decoded.
+    func way<T: Decodable>(_ type: T.Type) -> DecodingWay {
+        if type == String.self { return .string }
+        if type == Int.self { return .int }
+        if type == Double.self { return .double }
+        let identifier = ObjectIdentifier(type)
+        for known in ways where known.type == identifier { return known.way }
+        let way = DecodingWay(type)
+        if ways.count == 32 { ways.removeAll(keepingCapacity: true) }
+        ways.append((identifier, way))
+        return way
     }
 }

@@ -83,8 +83,10 @@ public struct JSONDocumentDecoder: Sendable {
     /// - Throws: `DecodingError`, or what the type itself throws.
     public func decode<T: Decodable>(_ type: T.Type, from value: JSONValue) throws -> T {
         if let error = value.invalidDocumentError { throw Self.corrupted(error) }
-        let context = DecodingContext(strategies: self)
-        return try ValueDecoder(value: value, context: context, path: nil).unwrap(type)
+        let decoder = ValueDecoder(
+            context: DecodingContext(storage: value.storage, strategies: self),
+            index: value.exists ? value.index : -1, parent: nil, key: nil)
+        return try decoder.unwrap(type)
     }
 
     /// Decodes a type from the bytes of a document.

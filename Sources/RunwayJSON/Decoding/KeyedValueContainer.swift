@@ -1,114 +1,233 @@
 /// The members of an object by coding keys; of members with the same key the first counts.
 struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let decoder: ValueDecoder
-    /// The members by converted names; nil where names are used as they are.
-    private let converted: [String: JSONValue]?
-
-    init(decoder: ValueDecoder) {
-        self.decoder = decoder
-        if case .useDefaultKeys = decoder.context.strategies.keyDecodingStrategy {
-            converted = nil
-        } else {
-            converted = Dictionary(
-                decoder.value.members.map { (decoder.context.key(for: $0.key, in: decoder.path), $0.value) },
-                uniquingKeysWith: { first, _ in first })
-        }
-    }
+    let decoder: ValueDecoder
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
     var allKeys: [Key] {
-        if let converted { return converted.keys.compactMap(Key.init(stringValue:)) }
+        if !decoder.context.usesDefaultKeys { return decoder.convertedMembers.keys.compactMap(Key.init(stringValue:)) }
         var seen: Set<String> = []
         return decoder.value.members.map(\.key).filter { seen.insert($0).inserted }.compactMap(Key.init(stringValue:))
     }
 
-    func contains(_ key: Key) -> Bool { find(key.stringValue) != nil }
+    func contains(_ key: Key) -> Bool { find(key) >= 0 }
 
-    private func find(_ name: String) -> JSONValue? {
-        if let converted { return converted[name] }
-        return decoder.value.member(named: name)
+    /// The index of a member's value, or -1.
+    @inline(__always)
+    private func find(_ key: some CodingKey) -> Int {
+        if decoder.context.usesDefaultKeys {
+            return decoder.storage.member(named: key.stringValue, ofObjectAt: decoder.index)
+        }
+        return decoder.convertedMembers[key.stringValue] ?? -1
     }
 
-    private func value(_ key: Key) throws -> JSONValue {
-        if let value = find(key.stringValue) { return value }
+    @inline(__always)
+    private func index(_ key: Key) throws -> Int {
+        let index = find(key)
+        if index >= 0 { return index }
         throw DecodingError.keyNotFound(
-            key,
-            DecodingError.Context(
-                codingPath: codingPath,
-                debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
+            key, decoder.context("No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 
-    /// The value, or nil where nothing or a `null` is.
-    private func optional(_ key: Key) -> JSONValue? {
-        guard let value = find(key.stringValue), !value.isNull else { return nil }
-        return value
+    /// The index of a value, or -1 where nothing or a `null` is.
+    @inline(__always)
+    private func optional(_ key: Key) -> Int {
+        let index = find(key)
+        return index < 0 || decoder.storage.kind(at: index) == .null ? -1 : index
     }
 
-    private func optional<T>(_ key: Key, _ read: (JSONValue, (any CodingKey)?) throws -> T) throws -> T? {
-        guard let value = optional(key) else { return nil }
-        return try read(value, key)
+    func decodeNil(forKey key: Key) throws -> Bool { decoder.storage.kind(at: try index(key)) == .null }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        let index = try index(key)
+        if let value = decoder.storage.bool(at: index) as Bool? { return value }
+        return try decoder.below(key, at: index).bool()
     }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        let index = try index(key)
+        if let value = decoder.storage.string(at: index) as String? { return value }
+        return try decoder.below(key, at: index).string()
+    }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.bool(value(key), key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.string(value(key), key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.double(value(key), key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.float(value(key), key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.integer(value(key), key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.integer(value(key), key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.integer(value(key), key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.integer(value(key), key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.integer(value(key), key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.integer(value(key), key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.integer(value(key), key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.integer(value(key), key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.integer(value(key), key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.integer(value(key), key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        let index = try index(key)
+        if let value = decoder.storage.double(at: index) as Double? { return value }
+        return try decoder.below(key, at: index).double()
+    }
+
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        let index = try index(key)
+        if let value = decoder.storage.float(at: index) as Float? { return value }
+        return try decoder.below(key, at: index).float()
+    }
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as Int? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as Int8? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as Int16? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as Int32? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as Int64? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as UInt? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as UInt8? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as UInt16? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as UInt32? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as UInt64? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.unwrap(type, value(key), key)
+        try decoder.below(key, at: index(key)).unwrap(type)
     }
 
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key, decoder.bool) }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(key, decoder.string) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(key, decoder.double) }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(key, decoder.float) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key, decoder.integer) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key, decoder.integer) }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.bool(at: index) ?? decoder.below(key, at: index).bool()
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.string(at: index) ?? decoder.below(key, at: index).string()
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.double(at: index) ?? decoder.below(key, at: index).double()
+    }
+
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.float(at: index) ?? decoder.below(key, at: index).float()
+    }
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let value = optional(key) else { return nil }
-        return try decoder.unwrap(type, value, key)
-    }
-
-    private func nested(_ key: any CodingKey, _ value: JSONValue) -> ValueDecoder {
-        ValueDecoder(value: value, context: decoder.context, path: CodingPathNode(parent: decoder.path, key: key))
+        let index = optional(key)
+        return index < 0 ? nil : try decoder.below(key, at: index).unwrap(type)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try nested(key, value(key)).container(keyedBy: type)
+        try decoder.below(key, at: index(key)).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try nested(key, value(key)).unkeyedContainer()
+        try decoder.below(key, at: index(key)).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder {
-        let key = JSONCodingKey.super
-        return nested(key, find(key.stringValue) ?? decoder.value[key.stringValue])
+        decoder.below(JSONCodingKey.super, at: find(JSONCodingKey.super))
     }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder {
-        nested(key, find(key.stringValue) ?? decoder.value[key.stringValue])
-    }
+    func superDecoder(forKey key: Key) throws -> any Decoder { decoder.below(key, at: find(key)) }
 }

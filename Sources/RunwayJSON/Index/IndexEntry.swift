@@ -1,14 +1,14 @@
-/// One entry of a document's index: 64 bits that say what stands where.
+/// What the index says of one value: 64 bits, in two words of 32.
 ///
-/// Bits 0–27 hold a byte offset, bits 28–55 an extent, bits 56–63 a ``Tag``. Entries stand in document order, a member's
-/// name directly before its value, and a container's children between its opening and its closing entry:
+/// Bits 0–27 hold a byte offset, bits 28–55 an extent, bits 56–63 a ``Tag``. Entries stand in document order, each
+/// member's ``NameEntry`` directly before its value, and a container's children between its opening and its closing entry:
 ///
 /// | tag | offset | extent |
 /// |---|---|---|
 /// | literals | first byte | length in bytes |
 /// | numbers | first byte | length in bytes |
 /// | strings | first byte after the quotation mark | length in bytes between the quotation marks |
-/// | array, object | opening bracket | number of entries to the closing entry |
+/// | array, object | opening bracket | number of words from this entry to the closing one |
 /// | end | closing bracket | number of elements or members |
 struct IndexEntry {
     enum Tag: UInt8 {
@@ -41,6 +41,10 @@ struct IndexEntry {
             | UInt64(tag.rawValue) &<< 56
     }
 
+    /// The same entry with an extent, where it had none.
+    @inline(__always)
+    func with(extent: Int) -> IndexEntry { IndexEntry(bits: bits | UInt64(truncatingIfNeeded: extent) &<< 28) }
+
     @inline(__always) var offset: Int { Int(truncatingIfNeeded: bits & Self.fieldMask) }
     @inline(__always) var extent: Int { Int(truncatingIfNeeded: bits &>> 28 & Self.fieldMask) }
     @inline(__always) var rawTag: UInt8 { UInt8(truncatingIfNeeded: bits &>> 56) }
@@ -51,8 +55,11 @@ struct IndexEntry {
     @inline(__always) var isContainer: Bool { rawTag &- Tag.array.rawValue <= 1 }
     @inline(__always) var isEnd: Bool { rawTag == Tag.end.rawValue }
 
-    /// How many entries further the next sibling stands.
-    @inline(__always) var stride: Int { isContainer ? extent &+ 1 : 1 }
+    /// How many words an entry has.
+    static let wordCount = 2
+
+    /// How many words further the next sibling stands, or its name.
+    @inline(__always) var stride: Int { isContainer ? extent &+ Self.wordCount : Self.wordCount }
 
     var kind: JSONKind {
         switch tag {

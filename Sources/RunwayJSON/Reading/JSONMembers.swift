@@ -2,37 +2,41 @@
 ///
 /// A name that occurs twice is there twice.
 public struct JSONMembers: Sequence, Sendable {
-    private let object: JSONValue
+    @usableFromInline let object: JSONValue
 
+    @inlinable
     init(object: JSONValue) { self.object = object }
 
     /// The number of members, known without going through them.
-    public var count: Int { object.kind == .object ? object.count : 0 }
+    @inlinable public var count: Int { object.kind == .object ? object.count : 0 }
 
     /// The number of members, known without going through them.
-    public var underestimatedCount: Int { count }
+    @inlinable public var underestimatedCount: Int { count }
 
     /// Goes through the members from the first one.
+    @inlinable
     public func makeIterator() -> Iterator { Iterator(object: object) }
 
     /// Goes through the members of one object.
     public struct Iterator: IteratorProtocol, Sendable {
-        private let storage: JSONStorage
-        private var index: Int
-        private let end: Int
+        @usableFromInline let storage: JSONStorage
+        /// The index of the next member's value.
+        @usableFromInline var index: Int
+        @usableFromInline let end: Int
 
+        @inlinable
         init(object: JSONValue) {
-            let entry = object.entry
             storage = object.storage
-            index = object.index &+ 1
-            end = entry.tag == .object ? object.index &+ entry.extent : 0
+            index = object.storage.firstChild(at: object.index) &+ 1
+            end = object.kind == .object ? object.storage.end(at: object.index) : 0
         }
 
         /// The next member, or nil after the last.
+        @inlinable
         public mutating func next() -> JSONMember? {
             guard index < end else { return nil }
-            let member = JSONMember(value: JSONValue(storage: storage, index: index &+ 1))
-            index &+= 1 &+ member.value.entry.stride
+            let member = JSONMember(value: JSONValue(storage: storage, index: index))
+            index &+= storage.stride(at: index) &+ 1
             return member
         }
     }
@@ -43,16 +47,17 @@ public struct JSONMember: Sendable {
     /// The member's value.
     public let value: JSONValue
 
+    @inlinable
+    init(value: JSONValue) { self.value = value }
+
     /// The member's name; the string is made here.
-    public var key: String { name.text(in: value.storage) }
+    public var key: String { value.storage.nameText(ofValueAt: value.index) }
 
     /// Whether the member's name is exactly these Unicode scalars; compares bytes and makes no string.
-    public func hasKey(_ key: String) -> Bool { name.equals(key.utf8, in: value.storage.bytes) }
+    public func hasKey(_ key: String) -> Bool { StringText(entry: name).equals(key.utf8, in: value.storage.bytes) }
 
     /// Where the name stands in the document, with its quotation marks.
-    public var keyByteRange: Range<Int> { nameValue.byteRange }
+    public var keyByteRange: Range<Int> { (name.offset - 1)..<(name.offset + name.extent + 1) }
 
-    private var nameValue: JSONValue { JSONValue(storage: value.storage, index: value.index - 1) }
-
-    private var name: StringText { StringText(entry: nameValue.entry) }
+    private var name: IndexEntry { value.storage.name(ofValueAt: value.index).string(in: value.storage.bytes) }
 }

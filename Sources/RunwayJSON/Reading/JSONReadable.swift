@@ -69,7 +69,9 @@ extension Double: JSONReadable {
 extension Float: JSONReadable {
     /// The float nearest to a number.
     public static func read(from value: JSONValue) throws(JSONError) -> Float {
-        guard let float = value.float else { throw value.mismatch(expected: "a number", holdable: "a Float") }
+        guard let float = value.storage.float(at: value.index) else {
+            throw value.mismatch(expected: "a number", holdable: "a Float")
+        }
         return float
     }
 }
@@ -85,8 +87,7 @@ extension Decimal: JSONReadable {
 extension JSONReadable where Self: FixedWidthInteger {
     /// The integer, exact; `1.0` and `1e2` are integers too.
     public static func read(from value: JSONValue) throws(JSONError) -> Self {
-        if let signed = value.int64, let integer = Self(exactly: signed) { return integer }
-        if let unsigned = value.uint64, let integer = Self(exactly: unsigned) { return integer }
+        if let integer = value.storage.integer(at: value.index) as Self? { return integer }
         throw value.mismatch(expected: "an integer", holdable: "an integer of \(Self.self)")
     }
 }

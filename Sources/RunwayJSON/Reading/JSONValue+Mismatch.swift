@@ -1,10 +1,4 @@
 extension JSONValue {
-    /// The float nearest to a number, rounded once from what is written; nil beyond the range of finite floats.
-    var float: Float? {
-        guard entry.isNumber, let value = Float(numberText), value.isFinite else { return nil }
-        return value
-    }
-
     /// The error of a value that is not what was required.
     ///
     /// - Parameters:

@@ -51,6 +51,16 @@ struct NumberText {
         }
     }
 
+    /// An integer of at most 18 bytes, which cannot overflow.
+    static func shortInteger(_ bytes: [UInt8], at offset: Int, count: Int) -> Int64 {
+        let isNegative = bytes[offset] == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for place in (isNegative ? offset &+ 1 : offset)..<(offset &+ count) {
+            value = value &* 10 &+ Int64(bytes[place] &- UInt8(ascii: "0"))
+        }
+        return isNegative ? -value : value
+    }
+
     /// An exponent beyond a billion changes nothing any more, whatever the digits are within our size limit.
     private mutating func readExponent(_ bytes: [UInt8], _ start: Int, _ end: Int) {
         var place = start

@@ -6,62 +6,50 @@ struct StringText {
 
     /// The text. A string without escapes comes straight from the bytes.
     func text(in storage: JSONStorage) -> String {
-        let range = entry.offset..<(entry.offset + entry.extent)
-        if entry.tag == .string { return storage.text(range) }
-        var units: [UInt8] = []
-        units.reserveCapacity(entry.extent)
-        unescape(storage.bytes) { units.append($0) }
-        return String(decoding: units, as: UTF8.self)
+        if entry.tag == .string { return storage.text(entry.offset..<(entry.offset + entry.extent)) }
+        return storage.text(unescaping: self)
     }
 
     /// Whether the text is the one whose UTF-8 is given, without making either.
     func equals(_ other: some Sequence<UInt8>, in bytes: [UInt8]) -> Bool {
         var rest = other.makeIterator()
-        var isEqual = true
-        unescape(bytes) { byte in
-            if isEqual, rest.next() != byte { isEqual = false }
-        }
-        return isEqual && rest.next() == nil
-    }
-
-    /// Hands out the text's UTF-8, byte by byte.
-    func unescape(_ bytes: [UInt8], _ yield: (UInt8) -> Void) {
         var place = entry.offset
         let end = entry.offset + entry.extent
         while place < end {
-            let byte = bytes[place]
-            guard byte == UInt8(ascii: "\\") else {
-                yield(byte)
+            if bytes[place] == UInt8(ascii: "\\") {
+                let (scalar, length) = escape(at: place, in: bytes)
+                for byte in UTF8.bytes(of: scalar) where rest.next() != byte { return false }
+                place += length
+            } else {
+                guard rest.next() == bytes[place] else { return false }
                 place += 1
-                continue
             }
-            switch bytes[place + 1] {
-            case UInt8(ascii: "b"): yield(0x08)
-            case UInt8(ascii: "f"): yield(0x0C)
-            case UInt8(ascii: "n"): yield(0x0A)
-            case UInt8(ascii: "r"): yield(0x0D)
-            case UInt8(ascii: "t"): yield(0x09)
-            case UInt8(ascii: "u"):
-                var scalar = Self.codeUnit(at: place + 2, in: bytes)
-                if scalar & 0xFC00 == 0xD800, place + 11 < end, bytes[place + 6] == UInt8(ascii: "\\"),
-                    bytes[place + 7] == UInt8(ascii: "u")
-                {
-                    let low = Self.codeUnit(at: place + 8, in: bytes)
-                    if low & 0xFC00 == 0xDC00 {
-                        scalar = 0x10000 + (scalar & 0x3FF) << 10 + low & 0x3FF
-                        place += 6
-                    }
-                }
-                Self.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}", yield)
-                place += 4
-            case let itself: yield(itself)
-            }
-            place += 2
         }
+        return rest.next() == nil
     }
 
-    private static func encode(_ scalar: Unicode.Scalar, _ yield: (UInt8) -> Void) {
-        for byte in UTF8.encode(scalar)! { yield(byte) }
+    /// The scalar that the escape at a place stands for, and the escape's length, in bytes always more than the scalar's.
+    func escape(at place: Int, in bytes: [UInt8]) -> (scalar: Unicode.Scalar, length: Int) {
+        switch bytes[place + 1] {
+        case UInt8(ascii: "b"): return ("\u{8}", 2)
+        case UInt8(ascii: "f"): return ("\u{C}", 2)
+        case UInt8(ascii: "n"): return ("\n", 2)
+        case UInt8(ascii: "r"): return ("\r", 2)
+        case UInt8(ascii: "t"): return ("\t", 2)
+        case UInt8(ascii: "u"): break
+        case let itself: return (Unicode.Scalar(itself), 2)
+        }
+        let unit = Self.codeUnit(at: place + 2, in: bytes)
+        if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
+        let end = entry.offset + entry.extent
+        guard unit & 0xFC00 == 0xD800, place + 11 < end, bytes[place + 6] == UInt8(ascii: "\\"),
+            bytes[place + 7] == UInt8(ascii: "u")
+        else { return ("\u{FFFD}", 6) }
+        let low = Self.codeUnit(at: place + 8, in: bytes)
+        guard low & 0xFC00 == 0xDC00, let scalar = Unicode.Scalar(0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF) else {
+            return ("\u{FFFD}", 6)
+        }
+        return (scalar, 12)
     }
 
     private static func codeUnit(at place: Int, in bytes: [UInt8]) -> UInt32 {
@@ -77,4 +65,10 @@ struct StringText {
         default: nil
         }
     }
+}
+
+extension UTF8 {
+    /// The bytes of a scalar.
+    @inline(__always)
+    static func bytes(of scalar: Unicode.Scalar) -> EncodedScalar { encode(scalar) ?? encodedReplacementCharacter }
 }

@@ -24,7 +24,7 @@ struct IndentedText {
                     newLine()
                     output.append(container.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
                     isFirst = false
-                    index += 1
+                    index += IndexEntry.wordCount
                     continue
                 }
                 if !isFirst { output.append(UInt8(ascii: ",")) }
@@ -49,7 +49,7 @@ struct IndentedText {
                 output.append(isObject ? UInt8(ascii: "{") : UInt8(ascii: "["))
                 openContainers.append((end: index + entry.extent, isObject: isObject))
                 isFirst = true
-                index += 1
+                index += IndexEntry.wordCount
             } else {
                 if entry.isContainer {
                     output += (entry.tag == .object ? "{}" : "[]").utf8
@@ -82,8 +82,10 @@ struct IndentedText {
     }
 
     private func cutText(of value: JSONValue, at index: Int) -> String {
-        let entry = value.storage.entry(at: index)
-        let rest = value.byteRange.upperBound - entry.offset
+        let isName = openContainers.last.map { $0.isObject && index < $0.end } ?? false
+        let storage = value.storage
+        let offset = isName ? storage.name(ofValueAt: index + 1).offset : storage.entry(at: index).offset
+        let rest = value.byteRange.upperBound - offset
         return String(decoding: output, as: UTF8.self) + "\n… (\(rest) more bytes of JSON)"
     }
 }

@@ -13,26 +13,26 @@ extension JSONWriter {
                 if index == container.index {
                     if container.isObject { endObject() } else { endArray() }
                     ends.removeLast()
-                    index += 1
+                    index += IndexEntry.wordCount
                     continue
                 }
                 if container.isObject {
-                    name(StringText(entry: storage.entry(at: index)).text(in: storage))
                     index += 1
+                    name(storage.nameText(ofValueAt: index))
                 }
             }
             let child = JSONValue(storage: storage, index: index)
             switch child.kind {
             case .missing, .null: null()
             case .boolean: bool(child.bool == true)
-            case .number: literal(child.numberText)
+            case .number: literal(storage.numberText(at: index))
             case .string: string(child.string ?? "")
             case .object: beginObject()
             case .array: beginArray()
             }
             let entry = child.entry
             if entry.isContainer { ends.append((index: index + entry.extent, isObject: entry.tag == .object)) }
-            index += 1
+            index += IndexEntry.wordCount
         }
     }
 }

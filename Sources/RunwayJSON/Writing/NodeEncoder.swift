@@ -109,7 +109,7 @@ extension Dictionary: EncodableDictionary where Key == String, Value: Encodable 
         var members = EncodedNode.Members()
         for (name, value) in self {
             let node = EncodedNode()
-            try encoder.below(JSONCodingKey(name), node).encode(value)
+            try encoder.below(JSONCodingKey.name(name), node).encode(value)
             members.set(name, node)
         }
         members.sort()

@@ -14,7 +14,7 @@ struct UnkeyedNodeContainer: UnkeyedEncodingContainer {
         encoder.node.content = .unset
         elements.append(node)
         encoder.node.content = .array(elements)
-        return encoder.below(JSONCodingKey(index: elements.count - 1), node)
+        return encoder.below(JSONCodingKey.index(elements.count - 1), node)
     }
 
     func encodeNil() { append().node.content = .literal("null") }

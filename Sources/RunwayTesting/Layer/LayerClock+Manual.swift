@@ -1,5 +1,6 @@
-public import struct Foundation.Date
 public import Runway
+
+public import struct Foundation.Date
 
 extension LayerClock {
     /// A layer's clock that a test drives; its date moves with it.

@@ -49,7 +49,9 @@ extension Response {
     ///   - bytes: The body.
     ///   - contentType: The value of `Content-Type`; `nil` leaves the field out.
     ///   - status: The status. The default is 200.
-    public static func bytes(_ bytes: [UInt8], contentType: String? = nil, status: HTTPResponse.Status = .ok) -> Response {
+    public static func bytes(_ bytes: [UInt8], contentType: String? = nil, status: HTTPResponse.Status = .ok)
+        -> Response
+    {
         var head = HTTPResponse(status: status)
         if let contentType { head.headerFields[.contentType] = contentType }
         return Response(head: head, body: .whole(RawData(bytes, response: head)))

@@ -105,14 +105,17 @@ import Testing
 
     struct Snake: Codable {
         var firstName: String
-        // swift-format-ignore: AlwaysUseLowerCamelCase
-        var _lastName_: String?
+        var lastName: String?
         var url2Path: String?
         var deep: [String: Int]?
         var innerList: [Inner]?
         struct Inner: Codable {
             var aBC: Int?
             var aBc: Int
+        }
+        enum CodingKeys: String, CodingKey {
+            case firstName, url2Path, deep, innerList
+            case lastName = "_lastName_"
         }
     }
 

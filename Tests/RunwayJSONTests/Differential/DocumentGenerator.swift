@@ -37,13 +37,17 @@ struct DocumentGenerator {
         return bytes
     }
 
+    private static let interestingBytes =
+        Array("{}[]:,\"\\/ \n\t\r-+.eE0123456789truefalsnu\u{0}\u{1}\u{1F}".utf8) + [
+            0x80, 0xC0, 0xE0, 0xED, 0xF0, 0xF4, 0xFF, 0xA0,
+        ]
+
     private mutating func interestingByte() -> UInt8 {
-        Array(
-            "{}[]:,\"\\/ \n\t\r-+.eE0123456789truefalsnu\u{0}\u{1}\u{1F}".utf8 + [
-                0x80, 0xC0, 0xE0, 0xED, 0xF0, 0xF4, 0xFF, 0xA0,
-            ]
-        )
-        .randomElement(using: &random)!
+        pick(Self.interestingBytes)
+    }
+
+    private mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
+        choices[Int.random(in: choices.indices, using: &random)]
     }
 
     private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
@@ -51,7 +55,7 @@ struct DocumentGenerator {
     private mutating func blanks() {
         guard chance(15) else { return }
         for _ in 0..<Int.random(in: 1...(chance(10) ? 70 : 3), using: &random) {
-            output.append([0x20, 0x09, 0x0A, 0x0D].randomElement(using: &random)!)
+            output.append(pick([0x20, 0x09, 0x0A, 0x0D]))
         }
     }
 
@@ -128,15 +132,13 @@ struct DocumentGenerator {
     private mutating func character() {
         switch Int.random(in: 0..<20, using: &random) {
         case 0:
-            output += ["\\\"", "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t"].randomElement(using: &random)!.utf8
+            output += pick(["\\\"", "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t"]).utf8
         case 1: output += "\\u00\(Int.random(in: 10...99, using: &random))".utf8
         case 2:
-            output +=
-                ["\\u4e2d", "\\ud83d\\ude00", "\\uFFFF", "\\uE000", "\\u0800"].randomElement(using: &random)!.utf8
+            output += pick(["\\u4e2d", "\\ud83d\\ude00", "\\uFFFF", "\\uE000", "\\u0800"]).utf8
         case 3...6:
-            output +=
-                ["中", "文", "é", "ß", "😀", "\u{7FF}", "\u{FFFD}", "\u{10FFFF}"].randomElement(using: &random)!.utf8
-        case 7: output += "{}[]:,/' ".utf8.randomElement(using: &random).map { [$0] } ?? []
+            output += pick(["中", "文", "é", "ß", "😀", "\u{7FF}", "\u{FFFD}", "\u{10FFFF}"]).utf8
+        case 7: output.append(pick(Array("{}[]:,/' ".utf8)))
         default: output.append(UInt8.random(in: 0x61...0x7A, using: &random))
         }
     }

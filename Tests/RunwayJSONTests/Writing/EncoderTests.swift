@@ -22,10 +22,10 @@ import Testing
         var list = [Inner(), Inner(x: 2, y: "z")]
         var matrix: [[Int?]] = [[1, nil], []]
         var names = ["b": Inner(), "a b": Inner(x: 5)]
-        var url = URL(string: "https://a.b/c?d=e")!
+        var url = URL(filePath: "/c d")
         var date = Date(timeIntervalSince1970: 1_700_000_000.5)
         var data = Data([1, 2, 255])
-        var amount = Decimal(string: "12.50")!
+        var amount = Decimal(string: "12.50")
         var myURLProperty = 1
     }
 
@@ -77,13 +77,10 @@ import Testing
         var firstName = 1
         var myURLProperty = 2
         var aBC = 3
-        // swift-format-ignore: AlwaysUseLowerCamelCase
         var URLString = 4
         var x = 5
         var endsWithID = 6
-        // swift-format-ignore: AlwaysUseLowerCamelCase
         var already_snake = 7
-        // swift-format-ignore: AlwaysUseLowerCamelCase
         var HTTP2Go = 8
         var deep = ["camelKey": 9]
     }

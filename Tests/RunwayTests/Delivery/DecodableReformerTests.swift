@@ -52,7 +52,8 @@ struct DecodableReformerTests {
             func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [String] {
                 switch endpoint {
                 case is BookSearch: rawData["books"].elements.compactMap(\.["title"].string)
-                case let list as PaintingList: rawData["result"].elements.compactMap { "\(list.room): \($0.string ?? "")" }
+                case let list as PaintingList:
+                    rawData["result"].elements.compactMap { "\(list.room): \($0.string ?? "")" }
                 default: []
                 }
             }

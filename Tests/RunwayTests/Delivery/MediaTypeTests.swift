@@ -25,13 +25,17 @@ struct MediaTypeTests {
         #expect(mediaType.charset == charset)
     }
 
-    @Test(arguments: ["", ";", "text", "/", "text/", "/plain", "a/b/c", "text /plain", "text/pl ain", "文/本", "; charset=utf-8", "a\n/b"])
+    @Test(arguments: [
+        "", ";", "text", "/", "text/", "/plain", "a/b/c", "text /plain", "text/pl ain", "文/本", "; charset=utf-8",
+        "a\n/b",
+    ])
     func valueWithoutTypeAndSubtypeIsNone(_ text: String) {
         #expect(MediaType(text) == nil)
     }
 
     @Test(arguments: [
-        ("application/json", true), ("text/json", true), ("application/problem+json", true), ("application/jsonp", false),
+        ("application/json", true), ("text/json", true), ("application/problem+json", true),
+        ("application/jsonp", false),
         ("text/html", false), ("application/json-seq", false),
     ])
     func jsonIsTold(_ text: String, _ isJSON: Bool) throws {

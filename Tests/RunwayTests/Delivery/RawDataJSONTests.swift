@@ -21,7 +21,7 @@ struct RawDataJSONTests {
         let raw = raw(#"{"data":{"list":[{"title":7}]}}"#)
         let wrong = try #require(throws: JSONError.self) { try raw["data"]["list"][0]["title"].require(String.self) }
         #expect(
-            "\(wrong)" == "A value is of the wrong kind at data.list[0].title (line 1, column 26, byte 25): "
+            "\(wrong)" == "A value is of the wrong kind at data.list[0].title (line 1, column 27, byte 26): "
                 + #"expected a string, found a number, 7; the body starts with: {"data":{"list":[{"title":7}]}}"#)
         let missing = try #require(throws: JSONError.self) { try raw["data"]["list"][3]["title"].require(String.self) }
         #expect(missing.path == "data.list[3].title")

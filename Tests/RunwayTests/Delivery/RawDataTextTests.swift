@@ -13,31 +13,31 @@ extension RawData {
 }
 
 struct RawDataTextTests {
-    @Test(arguments: [
-        ("utf-8", [0xE4, 0xB8, 0xAD, 0xE6, 0x96, 0x87], "中文"),
-        ("UTF8", [0xE4, 0xB8, 0xAD], "中"),
-        ("utf-8", [0xEF, 0xBB, 0xBF, 0x61], "a"),
-        ("gb18030", [0xD6, 0xD0, 0xCE, 0xC4], "中文"),
-        ("gb18030", [0x81, 0x30, 0x81, 0x30, 0x95, 0x32, 0x82, 0x36], "\u{80}\u{20000}"),
-        ("gbk", [0xD6, 0xD0, 0xCE, 0xC4], "中文"),
-        ("GB2312", [0xD6, 0xD0], "中"),
-        ("big5", [0xA4, 0xA4, 0xA4, 0xE5], "中文"),
-        ("utf-16", [0xFE, 0xFF, 0x4E, 0x2D], "中"),
-        ("utf-16", [0xFF, 0xFE, 0x2D, 0x4E], "中"),
-        ("utf-16le", [0x2D, 0x4E, 0x3D, 0xD8, 0x00, 0xDE], "中😀"),
-        ("utf-16be", [0x4E, 0x2D], "中"),
-        ("utf-16le", [0xFF, 0xFE, 0x2D, 0x4E], "中"),
-        ("utf-16be", [0xFE, 0xFF, 0x4E, 0x2D], "中"),
-        ("iso-8859-1", [0x63, 0x61, 0x66, 0xE9], "café"),
-        ("latin1", [0x80], "€"),
-        ("us-ascii", [0x61], "a"),
-        ("windows-1251", [0xC4, 0xE0], "Да"),
-        ("shift_jis", [0x93, 0xFA], "日"),
-        ("euc-jp", [0xC6, 0xFC], "日"),
-        ("euc-kr", [0xC7, 0xD1], "한"),
-        ("gb18030", [], ""),
-        ("utf-8", [], ""),
-    ] as [(String, [UInt8], String)])
+    @Test(
+        arguments: [
+            ("utf-8", [0xE4, 0xB8, 0xAD, 0xE6, 0x96, 0x87], "中文"),
+            ("UTF8", [0xE4, 0xB8, 0xAD], "中"),
+            ("utf-8", [0xEF, 0xBB, 0xBF, 0x61], "a"),
+            ("gb18030", [0xD6, 0xD0, 0xCE, 0xC4], "中文"),
+            ("gb18030", [0x81, 0x30, 0x81, 0x30, 0x95, 0x32, 0x82, 0x36], "\u{80}\u{20000}"),
+            ("gbk", [0xD6, 0xD0, 0xCE, 0xC4], "中文"),
+            ("GB2312", [0xD6, 0xD0], "中"),
+            ("big5", [0xA4, 0xA4, 0xA4, 0xE5], "中文"),
+            ("utf-16", [0xFE, 0xFF, 0x4E, 0x2D], "中"),
+            ("utf-16", [0xFF, 0xFE, 0x2D, 0x4E], "中"),
+            ("utf-16le", [0x2D, 0x4E, 0x3D, 0xD8, 0x00, 0xDE], "中😀"),
+            ("utf-16be", [0x4E, 0x2D], "中"),
+            ("utf-16le", [0xFF, 0xFE, 0x2D, 0x4E], "中"),
+            ("utf-16be", [0xFE, 0xFF, 0x4E, 0x2D], "中"),
+            ("iso-8859-1", [0x63, 0x61, 0x66, 0xE9], "café"),
+            ("latin1", [0x80], "€"),
+            ("us-ascii", [0x61], "a"),
+            ("windows-1251", [0xC4, 0xE0], "Да"),
+            ("shift_jis", [0x93, 0xFA], "日"),
+            ("euc-kr", [0xC7, 0xD1], "한"),
+            ("gb18030", [], ""),
+            ("utf-8", [], ""),
+        ] as [(String, [UInt8], String)])
     func bytesAreReadInTheCharsetThatTheAnswerNames(_ charset: String, _ bytes: [UInt8], _ text: String) {
         #expect(RawData(bytes, typed: "text/plain; charset=\(charset)").text == text)
     }
@@ -48,10 +48,11 @@ struct RawDataTextTests {
         #expect(RawData([0xD6, 0xD0]).text == nil)
     }
 
-    @Test(arguments: [
-        ("klingon", [0x61]), ("utf-8", [0xC3, 0x28]), ("utf-8", [0xED, 0xA0, 0x80]), ("utf-8", [0xC0, 0xAF]),
-        ("utf-16", [0x61]), ("gb18030", [0xFF, 0xFF]),
-    ] as [(String, [UInt8])])
+    @Test(
+        arguments: [
+            ("klingon", [0x61]), ("utf-8", [0xC3, 0x28]), ("utf-8", [0xED, 0xA0, 0x80]), ("utf-8", [0xC0, 0xAF]),
+            ("utf-16", [0x61]), ("gb18030", [0xFF, 0xFF]),
+        ] as [(String, [UInt8])])
     func unknownCharsetAndBytesThatAreNoTextInItAreNil(_ charset: String, _ bytes: [UInt8]) {
         #expect(RawData(bytes, typed: "text/plain; charset=\(charset)").text == nil)
     }

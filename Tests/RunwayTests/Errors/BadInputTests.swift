@@ -30,7 +30,8 @@ struct BadInputTests {
 
     @Test func answerThatIsNoJSON() async throws {
         try await expect(
-            Array("<html>Bad Gateway</html>".utf8), telling: "not JSON", "line 1, column 1", "found '<'", "<html>Bad Gateway")
+            Array("<html>Bad Gateway</html>".utf8), telling: "not JSON", "line 1, column 1", "found '<'",
+            "<html>Bad Gateway")
         try await expect([], telling: "not JSON", "found the end of the document")
         try await expect([0xFF, 0x00], telling: "byte 0")
     }
@@ -43,7 +44,8 @@ struct BadInputTests {
 
     @Test func answerInAWrongCharset() async throws {
         try await expect(
-            Array(#"{"books":[{"title":""#.utf8) + [0xD6, 0xD0, 0x22, 0x7D, 0x5D, 0x7D], telling: "not well-formed UTF-8",
+            Array(#"{"books":[{"title":""#.utf8) + [0xD6, 0xD0, 0x22, 0x7D, 0x5D, 0x7D],
+            telling: "not well-formed UTF-8",
             "byte 20")
         try await expect(
             Array("{}".utf8) + [0xFF], typed: "application/json; charset=klingon", telling: "the body starts with: {}")

@@ -16,7 +16,8 @@ struct NetworkErrorTests {
 
     @Test func everyEndOfACallIsASentenceThatSaysWhereItArose() async throws {
         let expected: [(NetworkError.Kind, HTTPResponse.Status, String)] = [
-            (.refused, .notFound, "{}"), (.needsAccessToken, .unauthorized, "{}"), (.overloaded, .tooManyRequests, "{}"),
+            (.refused, .notFound, "{}"), (.needsAccessToken, .unauthorized, "{}"),
+            (.overloaded, .tooManyRequests, "{}"),
             (.needsLogin, .ok, #"{"code":402}"#), (.invalidAnswer, .ok, "[]"),
             (.service(ServiceError(code: "3", message: "Closed.")), .ok, #"{"code":3,"msg":"Closed."}"#),
         ]
@@ -35,7 +36,8 @@ struct NetworkErrorTests {
     @Test func hostIsNamedWithoutItsPort() async throws {
         let layer = StubbedLayer { _ in .json("{}", status: .notFound) }
         for (environment, host) in [
-            (ServiceEnvironment.release, "library.test"), (.development, "dev.library.test"), ("staging-7", "[2001:db8::7]"),
+            (ServiceEnvironment.release, "library.test"), (.development, "dev.library.test"),
+            ("staging-7", "[2001:db8::7]"),
         ] {
             layer.network.configure(Library.self) { $0.environment = environment }
             #expect(try await layer.failure(of: QueryCall()).host == host)
@@ -45,7 +47,8 @@ struct NetworkErrorTests {
     @Test func whatATransportSaysOfItselfIsKept() async throws {
         struct Below: Error {}
         let layer = StubbedLayer { _ throws(NetworkError) in
-            var error = NetworkError(.notTrusted, in: .transporting, "The certificate is for another host.", underlying: Below())
+            var error = NetworkError(
+                .notTrusted, in: .transporting, "The certificate is for another host.", underlying: Below())
             error.host = "other.test"
             error.attempt = 9
             throw error
@@ -65,7 +68,8 @@ struct NetworkErrorTests {
         #expect("\(FlightStep.customStage("quota"))" == "quota")
         for (step, name) in [
             (FlightStep.preparing, "preparing"), (.validating, "validating"), (.overlapping, "overlapping"),
-            (.assembling, "assembling"), (.transporting, "transporting"), (.checking, "checking"), (.landing, "landing"),
+            (.assembling, "assembling"), (.transporting, "transporting"), (.checking, "checking"),
+            (.landing, "landing"),
             (.reforming, "reforming"),
         ] { #expect("\(step)" == name) }
     }

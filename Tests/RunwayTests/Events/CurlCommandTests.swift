@@ -16,7 +16,8 @@ struct CurlCommandTests {
         body: [UInt8]? = nil
     ) -> FlightRecord.Attempt {
         FlightRecord.Attempt(
-            method: method, url: url, headerFields: fields, requestByteCount: body?.count, requestBody: body, start: .zero)
+            method: method, url: url, headerFields: fields, requestByteCount: body?.count, requestBody: body,
+            start: .zero)
     }
 
     private func run(_ attempt: FlightRecord.Attempt) async throws -> Run {
@@ -36,7 +37,8 @@ struct CurlCommandTests {
         process.arguments = [line.path]
         process.environment = ["PATH": "\(folder.path):/usr/bin:/bin", "FOLDER": folder.path]
         process.standardInput = FileHandle.nullDevice
-        let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+        let status = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Int32, any Error>) in
             process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
             do { try process.run() } catch {
                 process.terminationHandler = nil
@@ -57,7 +59,8 @@ struct CurlCommandTests {
     }
 
     @Test(arguments: [
-        "it's", "'", "''", "a\"b", "$HOME `date` $(date) \\ \\n", "line\nbreak\r\n\ttab", " leading and trailing ", "中文😀é",
+        "it's", "'", "''", "a\"b", "$HOME `date` $(date) \\ \\n", "line\nbreak\r\n\ttab", " leading and trailing ",
+        "中文😀é",
         "a;b|c&d>e<f*?[x]{y}~!#", "-x", "--help", "%00%s", "{\"a\":'b'}", "a@b",
     ])
     func bodyOfAnyTextIsOneWord(_ text: String) async throws {
@@ -71,7 +74,8 @@ struct CurlCommandTests {
         fields.append(HTTPField(name: .accept, value: "a  b"))
         #expect(
             try await run(attempt(.get, "https://h.test/a", fields)).words == [
-                "--header", "Accept: text/html;q=\"0.5\"", "--header", "User-Agent: it's $me `x`", "--header", "X-Empty;",
+                "--header", "Accept: text/html;q=\"0.5\"", "--header", "User-Agent: it's $me `x`", "--header",
+                "X-Empty;",
                 "--header", "Accept: a  b", "--globoff", "https://h.test/a",
             ])
     }
@@ -81,9 +85,11 @@ struct CurlCommandTests {
         #expect(try await run(attempt(.get, url)).words == ["--globoff", url])
     }
 
-    @Test(arguments: [
-        [0x40, 0x2F, 0x65, 0x74, 0x63], [0, 1, 2, 255], [0xC3, 0x28], Array("a\0b".utf8), Array(repeating: 0x27, count: 200_000),
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0x40, 0x2F, 0x65, 0x74, 0x63], [0, 1, 2, 255], [0xC3, 0x28], Array("a\0b".utf8),
+            Array(repeating: 0x27, count: 200_000),
+        ] as [[UInt8]])
     func bodyThatIsNoWordIsPipedByteForByte(_ body: [UInt8]) async throws {
         let run = try await run(attempt(.put, body: body))
         #expect(run.words == ["--request", "PUT", "--data-binary", "@-", "--globoff", "https://h.test/a"])

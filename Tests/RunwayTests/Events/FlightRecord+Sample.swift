@@ -9,10 +9,12 @@ extension FlightRecord {
     static func sample(_ outcome: FlightOutcome = .succeeded, traceContext: ServiceContext? = nil) -> FlightRecord {
         FlightRecord(
             id: FlightID(number: 7), network: "default", service: "library", endpoint: "BookSearch",
-            date: Date(timeIntervalSince1970: 1_767_225_600), duration: .milliseconds(12), parameters: ["title": "Momo"],
+            date: Date(timeIntervalSince1970: 1_767_225_600), duration: .milliseconds(12),
+            parameters: ["title": "Momo"],
             decisions: [
                 Decision(
-                    elapsed: .milliseconds(5), step: .stage(.redirecting), decision: Redirect.followed(status: 302, hop: 1))
+                    elapsed: .milliseconds(5), step: .stage(.redirecting),
+                    decision: Redirect.followed(status: 302, hop: 1))
             ],
             attempts: [
                 Attempt(

@@ -78,7 +78,9 @@ struct FlightRecordTests {
         let record = try await layer.record()
         #expect(record.decisions.map(\.step) == [.stage(.judging), .stage(.redirecting), .stage(.judging)])
         #expect(
-            record.decisions.map(\.decision.description) == ["302 is redirected", "following 302, hop 1", "200 is fine"])
+            record.decisions.map(\.decision.description) == [
+                "302 is a redirect", "following 302, hop 1", "200 is fine",
+            ])
         #expect(record.attempts.map(\.status?.code) == [302, 200])
     }
 

@@ -34,8 +34,10 @@ struct FlightRecordTextTests {
         #expect(
             record.summary == "#1 library QueryCall failed: The host could not be reached. "
                 + "(GET https://library.test/v1/query) after 0 µs, 1 request")
-        #expect(record.description.hasSuffix(
-            "    +0 µs  transporting: GET https://library.test/v1/query in 0 µs failed: The host could not be reached."))
+        #expect(
+            record.description.hasSuffix(
+                "    +0 µs  transporting: GET https://library.test/v1/query in 0 µs failed: The host could not be reached."
+            ))
     }
 
     @Test func summaryOfACallThatNeverTookOffSaysThatNothingWasSent() async throws {

@@ -55,6 +55,7 @@ struct LogSinkTests {
         let entries = entries(.succeeded, at: .trace)
         #expect(entries.map(\.level) == [.info, .debug, .debug, .trace])
         #expect("\(entries[3].message)".contains("redirecting: following 302, hop 1"))
-        #expect("\(entries[3].message)".contains("transporting: GET https://library.test/next → 200 over HTTP/2 in 2 ms"))
+        #expect(
+            "\(entries[3].message)".contains("transporting: GET https://library.test/next → 200 over HTTP/2 in 2 ms"))
     }
 }

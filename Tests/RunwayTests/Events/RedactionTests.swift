@@ -46,7 +46,8 @@ struct RedactionTests {
                 "list": [["Api-Key": "[redacted]"], 7], "login[pin]": "[redacted]", "a.token": "[redacted]",
             ])
         #expect(
-            record.attempts.first?.url == "https://library.test/v1/query?a.token=[redacted]&city=%E4%B8%8A%E6%B5%B7&list=7"
+            record.attempts.first?.url
+                == "https://library.test/v1/query?a.token=[redacted]&city=%E4%B8%8A%E6%B5%B7&list=7"
                 + "&list[Api-Key]=[redacted]&login%5Bpin%5D=[redacted]&password=[redacted]"
                 + "&user[access_token]=[redacted]&user[name]=x")
         #expect(!"\(record)".contains("hunter2"))
@@ -101,11 +102,12 @@ struct RedactionTests {
     }
 
     @Test func keptBodiesHaveTheirSecretsReplaced() async throws {
+        let secretive = secretive.entries.filter { !$0.name.contains { "[.".contains($0) } }
         let layer = StubbedLayer(redaction: Redaction(keepsBodies: true)) { _ in
             .json(#"{"session_id":"hunter2","rows":[{"token":{"deep":"hunter2"},"n":1.50}]}"#)
         }
-        _ = try await layer.network.call(JSONCall(given: secretive))
-        _ = try await layer.network.call(FormCall(given: secretive))
+        _ = try await layer.network.call(JSONCall(given: Parameters(secretive)))
+        _ = try await layer.network.call(FormCall(given: self.secretive))
         await layer.network.events.flush()
         let attempts = layer.records.records.compactMap(\.attempts.first)
         for attempt in attempts {

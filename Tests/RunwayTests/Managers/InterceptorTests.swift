@@ -89,6 +89,9 @@ struct InterceptorTests {
         manager.load(Filter(city: "empty me"))
         try await recorder.landings(count: 2)
         #expect(manager.error?.step == .validating, "parameters are checked after interceptors changed them")
+        #expect(
+            spy.log.entries.suffix(3) == ["manager shouldCall", "manager shouldFail", "manager didFail"],
+            "what never took off does not come back")
     }
 
     @Test func aChangedTypeFailsAsInvalidParameters() async throws {

@@ -80,4 +80,22 @@ struct OverlapTests {
         #expect(recorder.landings.map(\.flight) == [bad, good])
         #expect(manager.error == nil)
     }
+
+    @Test func aCallThatCannotBeEncodedLeavesTheRunningOneAlone() async throws {
+        let manager = APIManager<Bounded>(on: hangar.network, delegate: recorder)
+        let good = manager.load(Bounded(price: 1))
+        let bad = manager.load(Bounded(price: .infinity))
+        try await recorder.landings(count: 1)
+        await hangar.transport.waitForArrival(of: good)
+        hangar.transport.answer(good)
+        try await recorder.landings(count: 2)
+        #expect(recorder.landings.map(\.flight) == [bad, good])
+    }
+}
+
+private struct Bounded: Endpoint {
+    static let service = Estates.self
+    static let overlap = OverlapPolicy.cancelRunning
+    var path: EndpointPath { "bounded" }
+    var price: Double
 }

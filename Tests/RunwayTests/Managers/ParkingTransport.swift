@@ -32,7 +32,9 @@ final class ParkingTransport: Transport {
                     state.parked[id] = continuation
                     return false
                 }
-                if isOver { continuation.resume(returning: .failure(NetworkError(.cancelled, in: .transporting, "gone"))) }
+                if isOver {
+                    continuation.resume(returning: .failure(NetworkError(.cancelled, in: .transporting, "gone")))
+                }
                 arrivals.continuation.yield()
             }
         } onCancel: {

@@ -8,7 +8,8 @@ import Testing
 @MainActor
 struct RandomInterleavingTests {
     /// How many sequences are played; `RUNWAY_INTERLEAVINGS` asks for more.
-    nonisolated static let count = ProcessInfo.processInfo.environment["RUNWAY_INTERLEAVINGS"].flatMap { Int($0) } ?? 3000
+    nonisolated static let count =
+        ProcessInfo.processInfo.environment["RUNWAY_INTERLEAVINGS"].flatMap { Int($0) } ?? 3000
 
     @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
     func noLandingIsLostDoubledOrOutOfOrder(policy: OverlapPolicy) async throws {
@@ -91,7 +92,9 @@ private final class Interleaving: APIManagerDelegate {
 
     func apiManagerDidSucceed(_ manager: any APIManaging) {
         keep(manager, isSuccess: true)
-        if manager.rawData?["flight"].uint64 != manager.landedFlight?.number { problems.append("the answer of another flight") }
+        if manager.rawData?["flight"].uint64 != manager.landedFlight?.number {
+            problems.append("the answer of another flight")
+        }
     }
 
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { keep(manager, isSuccess: false) }
@@ -109,8 +112,9 @@ private final class Interleaving: APIManagerDelegate {
         let succeeded = Set(records.filter { $0.outcome.name == "succeeded" }.map(\.id))
         let failed = Set(records.filter { $0.outcome.name == "failed" }.map(\.id))
         if Set(told.map(\.flight)).count != told.count { problems.append("a call was told twice") }
-        if Set(told.filter(\.isSuccess).map(\.flight)) != succeeded { problems.append("successes told and recorded differ") }
-        if Set(told.filter { !$0.isSuccess }.map(\.flight)) != failed { problems.append("failures told and recorded differ") }
+        let (toldOfSuccess, toldOfFailure) = (told.filter(\.isSuccess), told.filter { !$0.isSuccess })
+        if Set(toldOfSuccess.map(\.flight)) != succeeded { problems.append("successes told and recorded differ") }
+        if Set(toldOfFailure.map(\.flight)) != failed { problems.append("failures told and recorded differ") }
         let allowed: Set<String> =
             switch policy {
             case .ignoreNew: ["succeeded", "failed", "cancelled", "ignored"]

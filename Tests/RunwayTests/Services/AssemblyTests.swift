@@ -29,7 +29,8 @@ struct AssemblyTests {
         let request = try await StubbedLayer().request(
             of: JSONCall(given: [
                 "b": ["z": 1, "a": [true, nil, 1.5, "\"\n中"]], "a": .bytes([0, 255]), "B": .unsigned(.max), "é": -1,
-                "d": .date(Date(timeIntervalSince1970: 0)), "n": .decimal(Decimal(string: "12345678901234567890.10") ?? 0),
+                "d": .date(Date(timeIntervalSince1970: 0)),
+                "n": .decimal(Decimal(string: "12345678901234567890.10") ?? 0),
                 "e": [:], "l": [],
             ]))
         #expect(request.head.headerFields[.contentType] == "application/json")

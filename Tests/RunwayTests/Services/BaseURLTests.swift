@@ -28,8 +28,10 @@ struct BaseURLTests {
         "", " ", "h.test", "//h.test", "/v1", "https:", "https://", "https:///v1", "ftp://h.test", "file:///etc/passwd",
         "https://h.test:0", "https://h.test:65536", "https://h.test:99999999999999999999", "https://h.test:x",
         "https://h.test:-1", "https://h test", "https://h.test/a b", " https://h.test", "https://h.test\n",
-        "https://例え.test", "https://[::1", "https://h.test/?a=b", "https://h.test?", "https://h.test#x", "https://h.test/#",
-        "https://@h.test", "https://h.test\\@evil.test", "https://h.test/%zz", "https://h.test/%", "https://h.test/../x",
+        "https://例え.test", "https://[::1", "https://h.test/?a=b", "https://h.test?", "https://h.test#x",
+        "https://h.test/#",
+        "https://@h.test", "https://h.test\\@evil.test", "https://h.test/%zz", "https://h.test/%",
+        "https://h.test/../x",
         "https://h<.test",
     ])
     func malformedBaseURLIsRefusedByTheCallsThatNeedIt(_ text: String) async throws {

@@ -50,7 +50,9 @@ struct EndpointPathTests {
         let up = ".."
         let here = "."
         let dot = "."
-        for path: EndpointPath in ["a/\(up)/b", "\(up)", "a/\(here)", "../a", "a/.\(dot)/b", "%2E%2E/a", "a/%2e", "a/.%2E/"] {
+        for path: EndpointPath in [
+            "a/\(up)/b", "\(up)", "a/\(here)", "../a", "a/.\(dot)/b", "%2E%2E/a", "a/%2e", "a/.%2E/",
+        ] {
             let error = try await StubbedLayer().failure(of: PathCall(path: path))
             #expect(error.kind == .invalidParameters)
             #expect(error.detail.contains("means another directory"), "\(path)")

@@ -15,7 +15,8 @@ extension Parameters {
         case .object(let parameters): self = parameters
         default:
             throw EncodingError.invalidValue(
-                value, .init(codingPath: [], debugDescription: "The parameters of a call have names; this value has none."))
+                value,
+                .init(codingPath: [], debugDescription: "The parameters of a call have names; this value has none."))
         }
     }
 }
@@ -86,7 +87,8 @@ private final class ParameterNode {
     }
 
     func write(_ value: some BinaryInteger) {
-        content = .value(Int64(exactly: value).map(ParameterValue.integer) ?? .unsigned(UInt64(truncatingIfNeeded: value)))
+        content = .value(
+            Int64(exactly: value).map(ParameterValue.integer) ?? .unsigned(UInt64(truncatingIfNeeded: value)))
     }
 }
 

@@ -29,11 +29,12 @@ extension QueryStyle {
             if !texts.isEmpty { pairs.append((name, texts.joined(separator: ","))) }
         case .array(let elements):
             for (index, element) in elements.enumerated() {
-                let suffix = switch arrays {
-                case .brackets: "[]"
-                case .indices: "[\(index)]"
-                case .repeated, .commas: ""
-                }
+                let suffix =
+                    switch arrays {
+                    case .brackets: "[]"
+                    case .indices: "[\(index)]"
+                    case .repeated, .commas: ""
+                    }
                 try append(element, named: name + suffix, at: "\(path)[\(index)]", depth: depth + 1, to: &pairs)
             }
         case .object(let members):
@@ -84,30 +85,6 @@ extension Double {
     }
 }
 
-extension DateStyle {
-    /// The date as text.
-    ///
-    /// - Throws: ``UnencodableParameter`` for a date that is not finite or that RFC 3339 can't write (outside the years 0 to 9999).
-    func text(_ date: Date, at path: String) throws(UnencodableParameter) -> String {
-        let seconds = try Self.seconds(of: date, at: path)
-        return switch self {
-        case .iso8601: date.formatted(.iso8601)
-        case .secondsSince1970: seconds.shortestText
-        case .millisecondsSince1970: "\(Int64((seconds * 1000).rounded()))"
-        }
-    }
-
-    /// The seconds since 1970 of a date that every style can write.
-    ///
-    /// - Throws: ``UnencodableParameter`` for a date that is not finite or outside the years 0 to 9999.
-    static func seconds(of date: Date, at path: String) throws(UnencodableParameter) -> Double {
-        let seconds = date.timeIntervalSince1970
-        // The first and the last second of the years 0000 and 9999, in UTC.
-        guard (-62_167_219_200..<253_402_300_800).contains(seconds) else { throw .dateOutOfRange(path) }
-        return seconds
-    }
-}
-
 /// A parameter that can't be written, and where it stands.
 public enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConvertible {
     /// The deepest nesting that is written.
@@ -127,7 +104,8 @@ public enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConver
         switch self {
         case .notFinite(let path): "The parameter \"\(path)\" is a number that is not finite."
         case .dateOutOfRange(let path): "The parameter \"\(path)\" is a date outside the years 0 to 9999."
-        case .nestedInCommas(let path): "The parameter \"\(path)\" is nested; only single values can be joined by commas."
+        case .nestedInCommas(let path):
+            "The parameter \"\(path)\" is nested; only single values can be joined by commas."
         case .tooDeep(let path): "The parameter \"\(path)\" is nested deeper than \(Self.maximumDepth)."
         }
     }

@@ -75,7 +75,9 @@ private final class Race: Sendable {
     /// Ends the race with `outcome` if nothing ended it before.
     func finish(_ outcome: Outcome) {
         let (continuation, task) = state.withLock { state in
-            guard state.outcome == nil else { return (nil as CheckedContinuation<Outcome, Never>?, nil as Task<Void, Never>?) }
+            guard state.outcome == nil else {
+                return (nil as CheckedContinuation<Outcome, Never>?, nil as Task<Void, Never>?)
+            }
             state.outcome = outcome
             defer { state.continuation = nil }
             return (state.continuation, state.task)

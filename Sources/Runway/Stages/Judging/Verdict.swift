@@ -3,7 +3,7 @@ public import HTTPTypes
 /// What a service says of an answer, after reading its status and its envelope.
 ///
 /// Every stage acts on this, not on the status: an answer of status 200 may say "token expired" inside.
-public enum Verdict: Sendable, Hashable {
+public enum Verdict: Sendable, Hashable, CustomStringConvertible {
     /// The call did what it was for.
     case fine
     /// The answer points to another place.
@@ -38,6 +38,20 @@ public enum Verdict: Sendable, Hashable {
         }
     }
 
+    /// The verdict in a few words, as a record shows it.
+    public var description: String {
+        switch self {
+        case .fine: "fine"
+        case .redirected: "a redirect"
+        case .tokenRefused: "a refusal of the access token"
+        case .loginNeeded: "a demand to log in"
+        case .overloaded(let wait): "overloaded\(Self.advice(wait))"
+        case .refused: "refused"
+        case .failed(let error, let isAbsorbed): "the service's error \(error)\(isAbsorbed ? ", absorbed" : "")"
+        case .malformed: "not the service's envelope"
+        }
+    }
+
     /// A wait of whole seconds; `nil` for what no clock can count.
     private static func wait(seconds: Int64) -> Duration? {
         (0...Int64(Int32.max)).contains(seconds) ? .seconds(seconds) : nil
@@ -46,7 +60,8 @@ public enum Verdict: Sendable, Hashable {
     /// The error that a call with this verdict ends in; `nil` where it succeeded.
     func error(for response: HTTPResponse) -> NetworkError? {
         let status = response.status
-        let answered = "The server answered \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
+        let answered =
+            "The server answered \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
         func error(_ kind: NetworkError.Kind, _ detail: String, isAbsorbed: Bool = false) -> NetworkError {
             var error = NetworkError(kind, in: .stage(.judging), detail, status: status)
             error.isAbsorbed = isAbsorbed

@@ -46,8 +46,8 @@ extension Request {
             let target = URL(string: location, relativeTo: URL(string: url))?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "https" || (scheme == "http" && head.scheme == "http"),
             let components = URLComponents(url: target, resolvingAgainstBaseURL: true),
-            let host = components.percentEncodedHost, !host.isEmpty, components.user == nil, components.password == nil,
-            components.port.map({ (1...65535).contains($0) }) ?? true
+            let host = components.encodedHost, !host.isEmpty, components.user == nil, components.password == nil,
+            components.hasUsablePort
         else { return nil }
 
         var following = self

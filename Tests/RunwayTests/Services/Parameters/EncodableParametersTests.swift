@@ -77,7 +77,8 @@ struct EncodableParametersTests {
         let price = try #require(Decimal(string: "12345678901234567890.12"))
         #expect(
             try Parameters(encoding: Search()) == [
-                "since": .date(Date(timeIntervalSince1970: 86_400)), "price": .decimal(price), "mark": .bytes([0, 255]),
+                "since": .date(Date(timeIntervalSince1970: 86_400)), "price": .decimal(price),
+                "mark": .bytes([0, 255]),
                 "link": "https://h.test/a?b=c", "days": [.date(Date(timeIntervalSince1970: 0))],
             ])
     }

@@ -6,7 +6,8 @@ struct ParametersTests {
         let parameters: Parameters = ["b": 1, "a": "x", "b": [true, nil, 2.5, ["c": -1]]]
         #expect(parameters.entries.map(\.name) == ["b", "a", "b"])
         #expect(parameters["b"] == 1)
-        #expect(parameters.entries[2].value == .array([.bool(true), .null, .double(2.5), .object(["c": .integer(-1)])]))
+        #expect(
+            parameters.entries[2].value == .array([.bool(true), .null, .double(2.5), .object(["c": .integer(-1)])]))
     }
 
     @Test func settingANameReplacesAllItsEntriesInPlace() {

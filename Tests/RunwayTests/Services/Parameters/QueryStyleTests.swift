@@ -26,8 +26,10 @@ struct QueryStyleTests {
         let ascii = String(String.UnicodeScalarView((0..<128).map { Unicode.Scalar(UInt8($0)) }))
         let escaped = (0..<128).map { byte -> String in
             let scalar = Unicode.Scalar(UInt8(byte))
-            let isUnreserved = scalar.properties.isAlphabetic || (48...57).contains(byte) || "-._~".unicodeScalars.contains(scalar)
-            return isUnreserved ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            let isUnreserved =
+                scalar.properties.isAlphabetic || (48...57).contains(byte) || "-._~".unicodeScalars.contains(scalar)
+            return isUnreserved
+                ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }.joined()
         #expect(try text([ascii: .string(ascii)].asParameters) == "\(escaped)=\(escaped)")
         #expect(try text(["a b&c": "1=2 +x/😀"]) == "a%20b%26c=1%3D2%20%2Bx%2F%F0%9F%98%80")
@@ -79,9 +81,22 @@ struct QueryStyleTests {
             try text(["d": .date(Date(timeIntervalSince1970: -62_167_219_200))]) == "d=0000-01-01T00%3A00%3A00Z")
         #expect(
             try text(["d": .date(Date(timeIntervalSince1970: 253_402_300_799))]) == "d=9999-12-31T23%3A59%3A59Z")
-        // 1582-10-04: RFC 3339 has the proleptic Gregorian calendar, which skips nothing.
+    }
+
+    /// The day before the first of the Gregorian calendar of 1582: RFC 3339 has that calendar for all times.
+    @Test func datesBeforeTheCalendarsReformAreGregorianToo() throws {
         #expect(
-            try text(["d": .date(Date(timeIntervalSince1970: -12_219_379_200))]) == "d=1582-10-04T00%3A00%3A00Z")
+            try text(["d": .date(Date(timeIntervalSince1970: -12_219_379_200))]) == "d=1582-10-14T00%3A00%3A00Z")
+    }
+
+    @Test func everyDayOfFourCenturiesIsTheOneThatFoundationFinds() throws {
+        var date = Date(timeIntervalSince1970: -11_670_912_000 + 0.75)
+        for _ in 0..<146_097 {
+            let text = try QueryStyle(arrays: .commas).text(["d": .date(date)])
+            let expected = date.formatted(.iso8601).replacing(":", with: "%3A")
+            if text != "d=\(expected)" { Issue.record("\(date.timeIntervalSince1970): \(text)") }
+            date += 86_400 + 61
+        }
     }
 
     @Test func numbersHaveTheirShortestExactText() throws {

@@ -103,6 +103,8 @@ struct UnencodableParameterTests {
         }
         let error = try await StubbedLayer().failure(of: Bare())
         #expect(error.kind == .invalidParameters)
-        #expect(error.detail == "The parameters can't be encoded: The parameters of a call have names; this value has none.")
+        #expect(
+            error.detail == "The parameters can't be encoded: The parameters of a call have names; this value has none."
+        )
     }
 }

@@ -3,7 +3,9 @@ import RunwayTesting
 import Testing
 
 struct DeadlineBoundsTests {
-    private func layer(_ deadline: Duration, answer: @escaping StubTransport.Answer = { _ in .json("{}") }) -> StubbedLayer {
+    private func layer(_ deadline: Duration, answer: @escaping StubTransport.Answer = { _ in .json("{}") })
+        -> StubbedLayer
+    {
         let layer = StubbedLayer(answer: answer)
         layer.network.configure(Library.self) { $0.deadline = deadline }
         return layer

@@ -4,6 +4,7 @@ import RunwayJSON
 import RunwayTesting
 import Synchronization
 import Testing
+
 @testable import Runway
 
 /// What a service says of an answer decides how the call ends: one kind of error, one outcome on the record.
@@ -64,7 +65,8 @@ struct EnvelopeTests {
 
     @Test func loginNeededIsAKindOfItsOwn() async throws {
         try await expect(
-            layer(#"{"code":402}"#), endsIn: .needsLogin, telling: "The server answered 200 OK: the user has to log in.")
+            layer(#"{"code":402}"#), endsIn: .needsLogin, telling: "The server answered 200 OK: the user has to log in."
+        )
     }
 
     @Test func overloadedSaysHowLongToWait() async throws {

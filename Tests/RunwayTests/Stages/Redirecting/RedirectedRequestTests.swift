@@ -6,7 +6,8 @@ import Testing
 /// Which request follows a redirect (RFC 9110 §15.4).
 struct RedirectedRequestTests {
     private func request(
-        _ method: HTTPRequest.Method = .get, _ url: (scheme: String, authority: String, path: String) = (
+        _ method: HTTPRequest.Method = .get,
+        _ url: (scheme: String, authority: String, path: String) = (
             "https", "a.test", "/v1/list?city=x"
         ), body: RequestBody = .none, fields: HTTPFields = [:]
     ) -> Request {
@@ -56,14 +57,19 @@ struct RedirectedRequestTests {
         ("/%E4%B8%AD?a=%26", "https://a.test/%E4%B8%AD?a=%26"),
         ("/中 文", "https://a.test/%E4%B8%AD%20%E6%96%87"),
         ("/a?b=c?d", "https://a.test/a?b=c?d"),
+        ("https://例え.test/x", "https://xn--r8jz45g.test/x"),
+        ("https://xn--r8jz45g.test/x", "https://xn--r8jz45g.test/x"),
+        ("https://b.test:/x", "https://b.test/x"),
     ])
     func targetIsResolvedAgainstTheRequest(_ location: String, _ url: String) throws {
         #expect(try #require(request().redirected(by: .found, to: location)).url == url)
     }
 
     @Test(arguments: [
-        "", "http://a.test/x", "http://b.test", "ftp://a.test/x", "file:///etc/passwd", "javascript:alert(1)", "data:,x",
-        "mailto:a@b.test", "https://", "https:///x", "https://user@b.test/", "https://user:secret@b.test/", "https://:@b.test/",
+        "", "http://a.test/x", "http://b.test", "ftp://a.test/x", "file:///etc/passwd", "javascript:alert(1)",
+        "data:,x",
+        "mailto:a@b.test", "https://", "https:///x", "https://user@b.test/", "https://user:secret@b.test/",
+        "https://:@b.test/",
         "https://b.test:0/", "https://b.test:65536/", "https://b.test:99999999999999999999/", "https://b.test:x/",
         "https://[::1/", "https://b .test/", "//", "https://b.test\r\n.evil/", "https://\u{0}/",
     ])
@@ -121,6 +127,7 @@ struct RedirectedRequestTests {
         #expect(request(.put, body: once).redirected(by: .found, to: "/x") == nil)
         #expect(request(.post, body: once).redirected(by: .permanentRedirect, to: "/x") == nil)
         #expect(try #require(request(.post, body: once).redirected(by: .seeOther, to: "/x")).body.byteCount == 0)
-        #expect(try #require(request(.put, body: again).redirected(by: .temporaryRedirect, to: "/x")).body.byteCount == 1)
+        #expect(
+            try #require(request(.put, body: again).redirected(by: .temporaryRedirect, to: "/x")).body.byteCount == 1)
     }
 }

@@ -1,0 +1,101 @@
+import Runway
+import RunwayTransport
+import Synchronization
+
+enum Files: APIService {
+    static let name = "files"
+    static let environments: [ServiceEnvironment: String] = [:]
+}
+
+struct File: Endpoint {
+    static let service = Files.self
+    @Unencoded var name: String
+    var path: EndpointPath { "\(name)" }
+}
+
+/// A sink that keeps the newest records, as an inspector would.
+final class NewestRecords: EventSink {
+    private let kept = Mutex<[FlightRecord]>([])
+
+    func receive(_ record: FlightRecord) {
+        kept.withLock { records in
+            if records.count >= 1000 { records.removeFirst(500) }
+            records.append(record)
+        }
+    }
+}
+
+func makeNetwork(port: Int, root: String, http1Only: Bool) throws -> NetworkLayer {
+    let pem = try String(contentsOfFile: root, encoding: .utf8)
+    let transport = try AsyncHTTPClientTransport(
+        configuration: TransportConfiguration(
+            trust: .certificates(pem: [pem]), httpVersions: http1Only ? .http1Only : .automatic))
+    let network = NetworkLayer(transport: transport, sinks: [NewestRecords()])
+    network.configure(Files.self) { settings in
+        settings.environment = "benchmark"
+        settings.baseURLs["benchmark"] = "https://localhost:\(port)"
+    }
+    return network
+}
+
+/// `network.call`, with all default stages, a kept record and one sink.
+func networkCall(_ network: NetworkLayer, file: String, byteCount: Int) -> Contender {
+    Contender(name: "network.call") { count, atATime in
+        try await spread(count, atATime) {
+            let rawData = try await network.call(File(name: file))
+            guard rawData.bytes.count == byteCount else { throw UnexpectedAnswer() }
+        }
+    }
+}
+
+/// `manager.load` to the delegate, on the main actor.
+func managerLoad(_ network: NetworkLayer, file: String, byteCount: Int) -> Contender {
+    Contender(name: "manager.load") { count, atATime in
+        try await Landings.run(network, file: file, byteCount: byteCount, count: count, atATime: atATime)
+    }
+}
+
+/// Loads again with every landing, until all calls have been made.
+@MainActor
+private final class Landings: APIManagerDelegate {
+    private var remaining: Int
+    private var inTheAir: Int
+    private let file: String
+    private let byteCount: Int
+    private var managers: [APIManager<File>] = []
+    private var continuation: CheckedContinuation<Void, any Error>?
+
+    private init(file: String, byteCount: Int, count: Int, atATime: Int) {
+        self.file = file
+        self.byteCount = byteCount
+        inTheAir = min(count, atATime)
+        remaining = count - inTheAir
+    }
+
+    static func run(_ network: NetworkLayer, file: String, byteCount: Int, count: Int, atATime: Int) async throws {
+        let landings = Landings(file: file, byteCount: byteCount, count: count, atATime: atATime)
+        try await withCheckedThrowingContinuation { continuation in
+            landings.continuation = continuation
+            landings.managers = (0..<landings.inTheAir).map { _ in APIManager(on: network, delegate: landings) }
+            for manager in landings.managers { manager.load(File(name: file)) }
+        }
+    }
+
+    func apiManagerDidSucceed(_ manager: any APIManaging) {
+        guard manager.rawData?.bytes.count == byteCount else { return end(UnexpectedAnswer()) }
+        guard remaining > 0 else {
+            inTheAir -= 1
+            if inTheAir == 0 { end(nil) }
+            return
+        }
+        remaining -= 1
+        (manager as? APIManager<File>)?.load(File(name: file))
+    }
+
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { end(error) }
+
+    private func end(_ error: (any Error)?) {
+        if let error { continuation?.resume(throwing: error) } else { continuation?.resume() }
+        continuation = nil
+    }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Passes the tests: installs what they need, builds, starts nginx and httpbin on the loopback, runs every suite, stops both.
+#
+# Arguments are handed to "swift test", such as --filter RunwayTests. With RUNWAY_SKIP_INTEGRATION set to anything the
+# servers are left out, and so are the tests that need them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+missing=()
+command -v curl >/dev/null || missing+=(curl)
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "test.sh: installing ${missing[*]}" >&2
+    apt-get update -qq && apt-get install -y -qq "${missing[@]}" >/dev/null
+fi
+
+swift build --build-tests
+
+if [ -z "${RUNWAY_SKIP_INTEGRATION:-}" ]; then
+    servers=$(mktemp -d)
+    trap 'Scripts/integration-servers.sh stop "$servers"; rm -rf "$servers"' EXIT
+    Scripts/integration-servers.sh start "$servers"
+    # shellcheck source=/dev/null
+    . "$servers/environment"
+    export RUNWAY_REQUIRE_INTEGRATION=1
+fi
+
+swift test --skip-build "$@"

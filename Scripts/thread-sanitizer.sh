@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Runs the tests under ThreadSanitizer, on Linux. Fails if a race is reported, or a test fails.
+#
+#   Scripts/thread-sanitizer.sh                 every suite below
+#   Scripts/thread-sanitizer.sh 'RunwayTests\.' the tests whose name matches
+#
+# The first run builds every dependency anew into .build-tsan, which takes a quarter of an hour on two cores. Reports are
+# shown at the end and stay in .build-tsan/reports.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=$PWD/.build-tsan
+reports=$build/reports
+mutex=$build/swift-mutex.o
+
+# The suites of the code that runs in several tasks at once. Left out: TidyTests reads source files in one task, and
+# RunwayCommandTests starts the built tool as a process and judges that from outside.
+suites='^(RunwayTests|RunwayJSONTests|RunwayTestingTests|RunwayTransportTests|RunwayDemoTests)\.'
+
+fail() {
+    echo "thread-sanitizer: $*" >&2
+    exit 1
+}
+
+# Exit code 66 is a process with reports. Such a process goes on after the first, so that one run shows them all.
+sanitizer_options() {
+    echo "halt_on_error=0:exitcode=66:second_deadlock_stack=1:suppressions=$PWD/Scripts/tsan/suppressions.txt"
+}
+
+# Tells whether the handover program ends as it should: arguments are its name, its exit code, and compiler options.
+check_handover() {
+    local program=$build/$1 expected=$2 code=0
+    swiftc -swift-version 6 -parse-as-library -sanitize=thread "${@:3}" Scripts/tsan/handover.swift -o "$program" ||
+        fail "the program that this script checks itself with does not build"
+    TSAN_OPTIONS=$(sanitizer_options) "$program" >"$program.log" 2>&1 || code=$?
+    [ "$code" -eq "$expected" ] || { cat "$program.log"; return 1; }
+}
+
+# A toolchain may rename what swift-mutex.c stands in for, or may come to need it no longer. Without this check the
+# results below could be all noise, or all silence.
+check_sanitizer() {
+    check_handover handover-locked 0 -Xlinker "$mutex" ||
+        fail "a locked program is reported: see whether Scripts/tsan/swift-mutex.c still fits this toolchain"
+    check_handover handover-unlocked 66 -D UNLOCKED -Xlinker "$mutex" || fail "a race is not reported"
+    if check_handover handover-plain 0 >/dev/null; then
+        echo "thread-sanitizer: this toolchain tells the sanitizer of Mutex itself; Scripts/tsan/swift-mutex.c can go"
+    fi
+}
+
+[ "$(uname -s)" = Linux ] || fail "for Linux; elsewhere, 'swift test --sanitize=thread' does"
+mkdir -p "$build"
+rm -rf "$reports"
+mkdir "$reports"
+clang -Wall -Wextra -Werror -O2 -fPIC -c Scripts/tsan/swift-mutex.c -o "$mutex"
+check_sanitizer
+
+# The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
+code=0
+TSAN_OPTIONS="$(sanitizer_options):log_path=$reports/process" RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} \
+    swift test --sanitize=thread --scratch-path "$build" -Xlinker "$mutex" --disable-xctest \
+    --filter "${1:-$suites}" || code=$?
+
+count=$(cat "$reports"/* 2>/dev/null | grep -c 'WARNING: ThreadSanitizer' || true)
+if [ "$count" -gt 0 ]; then
+    cat "$reports"/*
+    fail "$count reports, in .build-tsan/reports (swift test ended with $code)"
+fi
+[ "$code" -eq 0 ] || fail "nothing reported, but swift test ended with $code"
+echo "thread-sanitizer: nothing reported, every test passed"

@@ -1,0 +1,75 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How a type is decoded.
+enum DecodingWay {
+    /// Types that are read without a container, so that their keys are needed only for errors.
+    case string, int, double, bool
+    case date, data, url, decimal
+    /// An array or a dictionary with strings as keys, which are decoded without their own containers.
+    case collection(any DirectlyDecoded.Type)
+    /// By its own `init(from:)`.
+    case itself
+
+    init<T: Decodable>(_ type: T.Type) {
+        if type == String.self {
+            self = .string
+        } else if type == Int.self {
+            self = .int
+        } else if type == Double.self {
+            self = .double
+        } else if type == Bool.self {
+            self = .bool
+        } else if type == Date.self {
+            self = .date
+        } else if type == Data.self {
+            self = .data
+        } else if type == URL.self {
+            self = .url
+        } else if type == Decimal.self {
+            self = .decimal
+        } else if let collection = type as? any DirectlyDecoded.Type {
+            self = .collection(collection)
+        } else {
+            self = .itself
+        }
+    }
+}
+
+/// A type whose values are decoded from the index itself, with what its `init(from:)` would make as the result.
+protocol DirectlyDecoded {
+    static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T
+}
+
+extension Array: DirectlyDecoded where Element: Decodable {
+    static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T {
+        let count = try decoder.elementContainer().count ?? 0
+        var array: [Element] = []
+        array.reserveCapacity(count)
+        let way = decoder.context.way(Element.self)
+        var index = decoder.index + IndexEntry.wordCount
+        while array.count < count {
+            array.append(try decoder.unwrap(Element.self, way, at: index, by: .index(array.count)))
+            index += decoder.storage.stride(at: index)
+        }
+        return sameType(array, as: type)
+    }
+}
+
+/// The keys of a dictionary are data: no key strategy changes them. Of equal ones the first counts.
+extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
+    static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T {
+        try decoder.requireObject()
+        let way = decoder.context.way(Value.self)
+        var dictionary: [String: Value] = [:]
+        for member in decoder.value.members {
+            let key = member.key
+            if dictionary[key] != nil { continue }
+            dictionary[key] = try decoder.unwrap(Value.self, way, at: member.value.index, by: .name(key))
+        }
+        return sameType(dictionary, as: type)
+    }
+}

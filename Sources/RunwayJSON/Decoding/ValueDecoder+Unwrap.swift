@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension ValueDecoder {
+    /// Decodes any type, the ones that strategies are about by these.
+    func unwrap<T: Decodable>(_ type: T.Type) throws -> T { try unwrap(type, context.way(type)) }
+
+    private func unwrap<T: Decodable>(_ type: T.Type, _ way: DecodingWay) throws -> T {
+        switch way {
+        case .itself: try T(from: self)
+        case .string: sameType(try string(), as: type)
+        case .int: sameType(try integer() as Int, as: type)
+        case .double: sameType(try double(), as: type)
+        case .bool: sameType(try bool(), as: type)
+        case .collection(let collection): try collection.decode(from: self, as: type)
+        case .date: sameType(try date(), as: type)
+        case .data: sameType(try data(), as: type)
+        case .url: sameType(try url(), as: type)
+        case .decimal: sameType(try decimal(), as: type)
+        }
+    }
+
+    /// Decodes a type from a value below this one. A scalar is tried without a path, which only its error needs.
+    func unwrap<T: Decodable>(
+        _ type: T.Type, _ way: DecodingWay, at index: Int, by key: @autoclosure () -> JSONCodingKey
+    ) throws -> T {
+        switch way {
+        case .string:
+            if let string = storage.string(at: index) { return sameType(string, as: type) }
+        case .int:
+            if let int = storage.integer(at: index) as Int? { return sameType(int, as: type) }
+        case .double:
+            if let double = storage.double(at: index) { return sameType(double, as: type) }
+        default: break
+        }
+        return try below(key(), at: index).unwrap(type, way)
+    }
+
+    private func date() throws -> Date {
+        if kind == .null { throw mismatch(Date.self) }
+        switch context.strategies.dateDecodingStrategy {
+        case .deferredToDate: return try Date(from: self)
+        case .secondsSince1970: return Date(timeIntervalSince1970: try double())
+        case .millisecondsSince1970: return Date(timeIntervalSince1970: try double() / 1000)
+        case .custom(let decode): return try decode(self)
+        case .iso8601:
+            let text = try string()
+            guard let date = try? Date.ISO8601FormatStyle().parse(text) else {
+                throw DecodingError.dataCorrupted(context("Expected date string to be ISO8601-formatted."))
+            }
+            return date
+        case .formatted(let read):
+            guard let date = read(try string()) else {
+                throw DecodingError.dataCorrupted(context("Date string does not match format expected by formatter."))
+            }
+            return date
+        }
+    }
+
+    private func data() throws -> Data {
+        if kind == .null { throw mismatch(Data.self) }
+        switch context.strategies.dataDecodingStrategy {
+        case .deferredToData: return try Data(from: self)
+        case .custom(let decode): return try decode(self)
+        case .base64:
+            guard let data = Data(base64Encoded: try string()) else {
+                throw DecodingError.dataCorrupted(context("Encountered Data is not valid Base64."))
+            }
+            return data
+        }
+    }
+
+    private func decimal() throws -> Decimal {
+        guard kind == .number else { throw mismatch(Decimal.self) }
+        guard let decimal = value.decimal else { throw unrepresentable(Decimal.self) }
+        return decimal
+    }
+
+    private func url() throws -> URL {
+        if kind == .null { throw mismatch(URL.self) }
+        guard let url = URL(string: try string()) else {
+            throw DecodingError.dataCorrupted(context("Invalid URL string."))
+        }
+        return url
+    }
+}

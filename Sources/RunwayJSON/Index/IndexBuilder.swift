@@ -1,0 +1,211 @@
+/// Checks a document against the grammar of RFC 8259 and writes its index, in one pass over its places. It only says yes
+/// or no: ``GrammarCheck`` finds out where and why.
+///
+/// Bounds: a place makes one entry or one name at most, and whenever places are scanned room is made for as many entries.
+struct IndexBuilder {
+    private var places: PlaceReader
+    private let limits: JSONLimits
+    private var words: GrowingMemory<UInt32>
+    private var wordCount = 0
+
+    private struct Container: BitwiseCopyable {
+        /// Where its opening entry is.
+        let index: Int
+        let isObject: Bool
+        var children = 0
+
+        var closing: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
+    }
+
+    /// The containers around the one that is being read, the outermost first.
+    private var outer = GrowingMemory<Container>(capacity: 32)
+    private var depth = 0
+    private var valueCount = 1
+
+    init(places: PlaceReader, byteCount: Int, limits: JSONLimits) {
+        self.places = places
+        self.limits = limits
+        // A word for four bytes is enough for most documents; memory that is not written is not used.
+        words = GrowingMemory(capacity: max(byteCount / 4, 32))
+    }
+
+    /// The index, which is the caller's to free, or nil when the document is not valid or beyond a limit.
+    mutating func index() -> GrowingMemory<UInt32>? {
+        defer { outer.free() }
+        if readDocument() { return words }
+        words.free()
+        return nil
+    }
+
+    @inline(__always)
+    private mutating func refillIfNeeded() {
+        if places.refillIfNeeded() { words.reserve(wordCount &+ places.count &* IndexEntry.wordCount) }
+    }
+
+    @inline(__always)
+    private mutating func append(_ entry: IndexEntry) {
+        words.write(entry, at: wordCount)
+        wordCount &+= IndexEntry.wordCount
+    }
+
+    /// The whole document: one value, and nothing after it.
+    private mutating func readDocument() -> Bool {
+        refillIfNeeded()
+        if isOpening(places.kind()) {
+            guard limits.maximumDepth > 0, readContainers(from: open()) else { return false }
+        } else {
+            guard readScalar() else { return false }
+        }
+        refillIfNeeded()
+        return places.isEmpty && places.isSound && valueCount <= limits.maximumValueCount
+    }
+
+    /// A container from after its opening bracket, with all that is in it.
+    private mutating func readContainers(from outermost: Container) -> Bool {
+        var container = outermost
+        while true {
+            refillIfNeeded()
+            if places.kind() == container.closing {
+                close(container)
+                guard depth > 0 else { return true }
+                depth &-= 1
+                container = outer[depth]
+                continue
+            }
+            if container.children > 0 {
+                guard places.kind() == UInt8(ascii: ",") else { return false }
+                places.next &+= 1
+            }
+            if container.isObject {
+                if readPlainMembers(of: &container) { continue }
+                refillIfNeeded()
+                guard places.kind() == UInt8(ascii: "\""), let name = readString(), places.kind() == UInt8(ascii: ":")
+                else {
+                    return false
+                }
+                let isEscaped = name.tag == .escapedString
+                words[wordCount] = NameEntry(offset: name.offset, count: name.extent, isEscaped: isEscaped).bits
+                wordCount &+= 1
+                places.next &+= 1
+                refillIfNeeded()
+            }
+            container.children &+= 1
+            if isOpening(places.kind()) {
+                guard push(container) else { return false }
+                container = open()
+            } else {
+                guard readScalar() else { return false }
+            }
+        }
+    }
+
+    @inline(__always)
+    private func isOpening(_ kind: UInt8) -> Bool { kind | 0x20 == UInt8(ascii: "{") }
+
+    @inline(__always)
+    private mutating func open() -> Container {
+        let isObject = places.kind() == UInt8(ascii: "{")
+        let container = Container(index: wordCount, isObject: isObject)
+        append(IndexEntry(tag: isObject ? .object : .array, offset: Int(places.place()), extent: 0))
+        places.next &+= 1
+        return container
+    }
+
+    /// Keeps a container while one inside it is read; false when that would be too deep.
+    @inline(__always)
+    private mutating func push(_ container: Container) -> Bool {
+        guard depth &+ 1 < limits.maximumDepth else { return false }
+        outer.reserve(depth &+ 1)
+        outer[depth] = container
+        depth &+= 1
+        return true
+    }
+
+    @inline(__always)
+    private mutating func close(_ container: Container) {
+        let opening = words.entry(at: container.index)
+        words.write(opening.with(extent: wordCount &- container.index), at: container.index)
+        append(IndexEntry(tag: .end, offset: Int(places.place()), extent: container.children))
+        valueCount &+= container.children
+        places.next &+= 1
+    }
+
+    /// Members without escapes and containers, from a name on, as long as eight places are at hand; one look at eight
+    /// kinds says what a member is. True after a value, false before a name that is left to the general way.
+    @inline(__always)
+    private mutating func readPlainMembers(of container: inout Container) -> Bool {
+        let quote = UInt64(UInt8(ascii: "\""))
+        let nameAndColon = quote | quote &<< 8 | UInt64(UInt8(ascii: ":")) &<< 16
+        var written = wordCount
+        var isAfterValue = false
+        while places.hasEight {
+            let eight = places.eightKinds
+            guard eight & 0xFF_FFFF == nameAndColon else { break }
+            let kind = UInt8(truncatingIfNeeded: eight &>> 24)
+            let place = Int(places.place(3))
+            let value: IndexEntry
+            var used = 4
+            if kind == UInt8(ascii: "\"") {
+                guard eight &>> 32 & 0xFF == quote else { break }
+                value = IndexEntry(tag: .string, offset: place &+ 1, extent: Int(places.place(4)) &- place &- 1)
+                used = 5
+            } else {
+                let scalar = ScalarGrammar.scalar(places.bytes.span, kind: kind, at: place, before: places.place(4))
+                guard let scalar else { break }
+                value = scalar
+            }
+            let start = Int(places.place()) &+ 1
+            let count = Int(places.place(1)) &- start
+            words[written] = NameEntry(offset: start, count: count, isEscaped: false).bits
+            words.write(value, at: written &+ 1)
+            written &+= 1 &+ IndexEntry.wordCount
+            container.children &+= 1
+            places.next &+= used
+            guard places.kind() == UInt8(ascii: ",") else {
+                isAfterValue = true
+                break
+            }
+            places.next &+= 1
+        }
+        wordCount = written
+        return isAfterValue
+    }
+
+    /// Reads a string, literal or number.
+    @inline(__always)
+    private mutating func readScalar() -> Bool {
+        if places.kind() == UInt8(ascii: "\"") {
+            guard let string = readString() else { return false }
+            append(string)
+            return true
+        }
+        let scalar = ScalarGrammar.scalar(
+            places.bytes.span, kind: places.kind(), at: Int(places.place()), before: places.place(1))
+        guard let scalar else { return false }
+        append(scalar)
+        places.next &+= 1
+        return true
+    }
+
+    /// From one quotation mark past the other; the places between are escapes, which are checked here.
+    private mutating func readString() -> IndexEntry? {
+        let start = Int(places.place()) &+ 1
+        var tag = IndexEntry.Tag.string
+        places.next &+= 1
+        while true {
+            refillIfNeeded()
+            let place = Int(places.place())
+            switch places.kind() {
+            case UInt8(ascii: "\""):
+                places.next &+= 1
+                refillIfNeeded()
+                return IndexEntry(tag: tag, offset: start, extent: place &- start)
+            case UInt8(ascii: "\\"):
+                guard ScalarGrammar.isEscape(places.bytes.span, at: place) else { return nil }
+                tag = .escapedString
+                places.next &+= 1
+            default: return nil
+            }
+        }
+    }
+}

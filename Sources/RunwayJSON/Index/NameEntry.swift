@@ -1,0 +1,37 @@
+/// What the index says of a member's name: 32 bits, one word.
+///
+/// Bits 0–27 hold the offset of the first byte after the quotation mark. Bits 28–31 hold the length in bytes of names
+/// without escapes up to 13 bytes, which tells most names apart, ``long`` for longer ones, or ``escaped``.
+struct NameEntry {
+    let bits: UInt32
+
+    /// The length of names without escapes of 14 bytes and more.
+    static let long: UInt32 = 14
+    /// The length of names with escapes.
+    static let escaped: UInt32 = 15
+
+    @inline(__always)
+    init(bits: UInt32) { self.bits = bits }
+
+    @inline(__always)
+    init(offset: Int, count: Int, isEscaped: Bool) {
+        let length = isEscaped ? Self.escaped : Self.length(of: count)
+        bits = UInt32(truncatingIfNeeded: offset) | length &<< 28
+    }
+
+    @inline(__always) var offset: Int { Int(bits & 0xFFF_FFFF) }
+    @inline(__always) var length: UInt32 { bits &>> 28 }
+
+    /// The length that a name without escapes has in its entry.
+    @inline(__always)
+    static func length(of count: Int) -> UInt32 { UInt32(truncatingIfNeeded: min(count, Int(long))) }
+
+    /// The name as a string's entry; the end of a long or escaped one is looked for.
+    func string(in bytes: [UInt8]) -> IndexEntry {
+        if length < Self.long { return IndexEntry(tag: .string, offset: offset, extent: Int(length)) }
+        var end = offset
+        while bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        let tag = length == Self.escaped ? IndexEntry.Tag.escapedString : .string
+        return IndexEntry(tag: tag, offset: offset, extent: end - offset)
+    }
+}

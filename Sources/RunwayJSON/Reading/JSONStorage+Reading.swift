@@ -1,0 +1,108 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a value reads as, by its index.
+extension JSONStorage {
+    @usableFromInline
+    func stride(at index: Int) -> Int { entry(at: index).stride }
+
+    /// Where a container's first child stands, or its name.
+    @usableFromInline
+    func firstChild(at index: Int) -> Int { index &+ IndexEntry.wordCount }
+
+    /// Where a container's closing entry stands.
+    @usableFromInline
+    func end(at index: Int) -> Int { index &+ entry(at: index).extent }
+
+    @usableFromInline
+    func kind(at index: Int) -> JSONKind { entry(at: index).kind }
+
+    /// The number of elements or members; 0 for every other kind.
+    @usableFromInline
+    func count(at index: Int) -> Int {
+        let entry = entry(at: index)
+        return entry.isContainer ? self.entry(at: index &+ entry.extent).extent : 0
+    }
+
+    @usableFromInline
+    func string(at index: Int) -> String? {
+        let entry = entry(at: index)
+        if entry.rawTag == IndexEntry.Tag.string.rawValue {
+            return text(entry.offset..<(entry.offset &+ entry.extent))
+        }
+        return entry.isString ? StringText(entry: entry).text(in: self) : nil
+    }
+
+    @usableFromInline
+    func isString(_ text: String, at index: Int) -> Bool {
+        let entry = entry(at: index)
+        return entry.isString && StringText(entry: entry).equals(text.utf8, in: bytes)
+    }
+
+    /// The name of the member whose value is at an index.
+    func nameText(ofValueAt index: Int) -> String {
+        StringText(entry: name(ofValueAt: index).string(in: bytes)).text(in: self)
+    }
+
+    @usableFromInline
+    func bool(at index: Int) -> Bool? {
+        switch entry(at: index).rawTag {
+        case IndexEntry.Tag.true.rawValue: true
+        case IndexEntry.Tag.false.rawValue: false
+        default: nil
+        }
+    }
+
+    func number(at index: Int) -> NumberText? {
+        let entry = entry(at: index)
+        return entry.isNumber ? NumberText(bytes, at: entry.offset, count: entry.extent) : nil
+    }
+
+    @usableFromInline
+    func int64(at index: Int) -> Int64? {
+        let entry = entry(at: index)
+        if entry.rawTag == IndexEntry.Tag.integer.rawValue, entry.extent <= 18 {
+            return NumberText.shortInteger(bytes, at: entry.offset, count: entry.extent)
+        }
+        return number(at: index)?.int64
+    }
+
+    @usableFromInline
+    func uint64(at index: Int) -> UInt64? { number(at: index)?.uint64 }
+
+    /// The number when it is an integer that a type holds.
+    @inline(__always)
+    func integer<T: FixedWidthInteger>(at index: Int) -> T? {
+        if let signed = int64(at: index) { return T(exactly: signed) }
+        return uint64(at: index).flatMap(T.init(exactly:))
+    }
+
+    @usableFromInline
+    func double(at index: Int) -> Double? {
+        guard let number = number(at: index) else { return nil }
+        if let quick = number.quickDouble { return quick }
+        guard let value = Double(numberText(at: index)), value.isFinite else { return nil }
+        return value
+    }
+
+    func float(at index: Int) -> Float? {
+        guard entry(at: index).isNumber, let value = Float(numberText(at: index)), value.isFinite else { return nil }
+        return value
+    }
+
+    func decimal(at index: Int) -> Decimal? {
+        guard let number = number(at: index) else { return nil }
+        if let quick = number.quickDecimal { return quick }
+        guard let value = Decimal(string: numberText(at: index)), !value.isNaN else { return nil }
+        return value
+    }
+
+    /// A number as it is written.
+    func numberText(at index: Int) -> String {
+        let entry = entry(at: index)
+        return text(entry.offset..<(entry.offset &+ entry.extent))
+    }
+}

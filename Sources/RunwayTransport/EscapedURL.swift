@@ -1,0 +1,49 @@
+import HTTPTypes
+import Runway
+
+extension Request {
+    /// The URL, with what may not stand in a path or query percent-encoded (RFC 3986 §3.3, §3.4) and everything else as it is.
+    ///
+    /// The client reads URLs with Foundation, which repairs a URL that is not legal by escaping its escapes too.
+    var escapedURL: String {
+        guard let path = head.path, !path.utf8.allSatisfy(\.isPlainInURL) else { return url }
+        let bytes = Array(path.utf8)
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(bytes.count + 16)
+        for (index, byte) in bytes.enumerated() {
+            let isEscape =
+                byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].isHexDigit
+                && bytes[index + 2].isHexDigit
+            if byte.isPlainInURL || isEscape {
+                escaped.append(byte)
+            } else {
+                let digits = Array("0123456789ABCDEF".utf8)
+                escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return "\(head.scheme ?? "")://\(head.authority ?? "")\(String(decoding: escaped, as: UTF8.self))"
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
+            UInt8(ascii: "a")...UInt8(ascii: "f"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether a byte may stand in a path or query by itself.
+    fileprivate var isPlainInURL: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "/")...UInt8(ascii: ";"), UInt8(ascii: "&")...UInt8(ascii: "."),
+            UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "="), UInt8(ascii: "_"), UInt8(ascii: "~"),
+            UInt8(ascii: "!"), UInt8(ascii: "$"):
+            true
+        default: false
+        }
+    }
+}

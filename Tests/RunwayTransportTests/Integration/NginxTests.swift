@@ -1,0 +1,151 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// Against nginx, which serves the JSON files of Debian's iso-codes.
+@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(2)))
+struct NginxTests {
+    private static let versions: [(TransportConfiguration.HTTPVersions, String)] = [
+        (.automatic, "HTTP/2"), (.http1Only, "HTTP/1.1"),
+    ]
+
+    private let servers = Result { try IntegrationServers() }
+
+    @Test(arguments: versions.indices)
+    func everyFileArrivesByteForByteAndReadsAsJSON(version: Int) async throws {
+        let servers = try servers.get()
+        let (versions, name) = Self.versions[version]
+        let files = try FileManager.default.contentsOfDirectory(at: servers.isoCodes, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "json" }
+        try #require(files.count >= 8)
+        let records = RecordCollector()
+        let network = try servers.nginxLayer(versions, sinks: [records])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for file in files {
+                group.addTask {
+                    let raw = try await network.call(Fetch<GET>("\(file.lastPathComponent)"))
+                    #expect(try raw.bytes == Array(Data(contentsOf: file)), "\(file.lastPathComponent)")
+                    #expect(raw.mediaType?.isJSON == true)
+                    #expect(raw.json.kind == .object)
+                    #expect(raw.json.invalidDocumentError == nil)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let attempts = try await records.records(count: files.count).flatMap(\.attempts)
+        #expect(attempts.count == files.count)
+        #expect(attempts.allSatisfy { $0.httpVersion == name })
+    }
+
+    @Test func whatIsReadOfAFileIsWhatIsInIt() async throws {
+        let raw = try await servers.get().nginxLayer().call(Fetch<GET>("iso_3166-1.json"))
+        let china = try #require(raw["3166-1"].elements.first { $0["alpha_2"].isString("CN") })
+        #expect(china["name"].string == "China")
+        #expect(china["flag"].string == "🇨🇳")
+        #expect(china["numeric"].string == "156")
+        #expect(raw["3166-1"].count > 200)
+    }
+
+    @Test(arguments: versions.indices)
+    func answersAreCompressedOnTheWireAndPlainAboveIt(version: Int) async throws {
+        let servers = try servers.get()
+        let network = try servers.nginxLayer(Self.versions[version].0)
+        let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_639-3.json")))
+        // What a caller asks for itself is sent so; nginx marks a compressed answer by a weak entity tag.
+        let plain = try await network.call(Fetch<GET>("iso_639-3.json", headers: ["Accept-Encoding": "identity"]))
+        let coded = try await network.call(Fetch<GET>("iso_639-3.json"))
+        #expect(plain.bytes == file)
+        #expect(coded.bytes == file)
+        #expect(plain.response.headerFields[.contentLength] == "\(file.count)")
+        #expect(coded.response.headerFields[.contentLength] == nil)
+        #expect(coded.response.headerFields[.contentEncoding] == nil)
+        #expect(plain.response.headerFields[.eTag]?.hasPrefix("W/") == false)
+        #expect(coded.response.headerFields[.eTag]?.hasPrefix("W/") == true)
+    }
+
+    @Test(arguments: versions.indices)
+    func streamsCarryTheSameBytes(version: Int) async throws {
+        let servers = try servers.get()
+        let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_3166-2.json")))
+        let answer = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("iso_3166-2.json"))
+        #expect(try await answer.body.collect(upTo: file.count) == file)
+    }
+
+    @Test(arguments: versions.indices, ["identity", "gzip"])
+    func headHasTheFieldsOfGetAndNoBody(version: Int, coding: String) async throws {
+        let network = try servers.get().nginxLayer(Self.versions[version].0)
+        for _ in 0..<3 {
+            let raw = try await network.call(
+                Fetch<HEAD>("iso_4217.json", headers: ["Accept-Encoding": coding]))
+            #expect(raw.bytes.isEmpty)
+            #expect(raw.response.status == .ok)
+            #expect(raw.mediaType?.isJSON == true)
+        }
+    }
+
+    @Test func headSaysHowLargeTheFileIs() async throws {
+        let servers = try servers.get()
+        let file = try Data(contentsOf: servers.isoCodes.appending(path: "iso_4217.json"))
+        let raw = try await servers.nginxLayer().call(Fetch<HEAD>("iso_4217.json"))
+        #expect(raw.response.headerFields[.contentLength] == "\(file.count)")
+    }
+
+    @Test(arguments: versions.indices)
+    func aFileThatIsNotThereIsRefused(version: Int) async throws {
+        let error = try await servers.get().nginxLayer(Self.versions[version].0).failure(of: Fetch<GET>("none.json"))
+        #expect(error.kind == .refused)
+        #expect(error.status == .notFound)
+    }
+
+    @Test(arguments: versions.indices)
+    func aRangeIsGivenAsAsked(version: Int) async throws {
+        let servers = try servers.get()
+        let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_4217.json")))
+        let raw = try await servers.nginxLayer(Self.versions[version].0).call(
+            Fetch<GET>("iso_4217.json", headers: ["Range": "bytes=100-199", "Accept-Encoding": "identity"]))
+        #expect(raw.response.status == .partialContent)
+        #expect(raw.bytes == Array(file[100..<200]))
+        #expect(raw.response.headerFields[.contentRange] == "bytes 100-199/\(file.count)")
+    }
+
+    @Test(arguments: versions.indices)
+    func aConditionalRequestIsAnsweredWithoutABody(version: Int) async throws {
+        let network = try servers.get().nginxLayer(Self.versions[version].0)
+        let first = try await network.call(Fetch<GET>("iso_4217.json"))
+        let tag = try #require(first.response.headerFields[.eTag])
+        let second = try await network.call(Fetch<GET>("iso_4217.json", headers: ["If-None-Match": tag]))
+        #expect(second.response.status == .notModified)
+        #expect(second.bytes.isEmpty)
+        let other = try await network.call(Fetch<GET>("iso_4217.json", headers: ["If-None-Match": "\"other\""]))
+        #expect(other.response.status == .ok)
+        #expect(other.bytes == first.bytes)
+    }
+
+    @Test func aMethodThatNginxDoesNotAllowIsRefused() async throws {
+        let error = try await servers.get().nginxLayer().failure(of: Fetch<POST>("iso_4217.json", .bytes([1])))
+        #expect(error.kind == .refused)
+        #expect(error.status == .methodNotAllowed)
+    }
+
+    @Test func plainHTTPServesTheSame() async throws {
+        let servers = try servers.get()
+        let plain = try await NetworkLayer(to: servers.plainNginx).call(Fetch<GET>("iso_15924.json"))
+        #expect(try plain.bytes == Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_15924.json"))))
+    }
+
+    @Test func withoutTrustInItsAuthorityNothingIsAsked() async throws {
+        let error = try await NetworkLayer(to: servers.get().nginx).failure(of: Fetch<GET>("iso_4217.json"))
+        #expect(error.kind == .notTrusted)
+    }
+
+    @Test func plainHTTPOnTheTLSPortIsRefusedByTheServer() async throws {
+        let base = try servers.get().nginx.replacing("https:", with: "http:")
+        let error = try await NetworkLayer(to: base).failure(of: Fetch<GET>("iso_4217.json"))
+        #expect(error.kind == .refused)
+        #expect(error.status == .badRequest)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+// The examples of the DocC articles, line by line, and what shows that they do what the articles say.
+
+enum Estate: APIService {
+    static let name = "estate"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://estate.example"]
+}
+
+struct Homes: Endpoint {
+    static let service = Estate.self
+    var path: EndpointPath { "homes" }
+    var city: String
+}
+
+struct Home: Endpoint {
+    static let service = Estate.self
+    @Unencoded var id: String
+    var path: EndpointPath { "homes/\(id)" }
+}
+
+func firstHome(in city: String, on network: NetworkLayer) async throws(NetworkError) -> RawData? {
+    let list = try await network.call(Homes(city: city))
+    guard let id = list["homes"][0]["id"].string else { return nil }
+    return try await network.call(Home(id: id))
+}
+
+func homes(in one: String, and other: String, on network: NetworkLayer) async throws -> [RawData] {
+    async let first = network.call(Homes(city: one))
+    async let second = network.call(Homes(city: other))
+    return try await [first, second]
+}
+
+func details(_ ids: [String], on network: NetworkLayer) async -> [String: RawData] {
+    await withTaskGroup(of: (String, RawData?).self) { group in
+        for id in ids {
+            group.addTask { (id, try? await network.call(Home(id: id))) }
+        }
+        return await group.reduce(into: [:]) { found, answer in found[answer.0] = answer.1 }
+    }
+}
+
+func byteCount(of id: String, on network: NetworkLayer) async throws -> Int {
+    let answer = try await network.stream(Home(id: id))
+    var count = 0
+    for try await part in answer.body { count += part.count }
+    return count
+}
+
+struct TenantStage: RequestStage {
+    let tenant: String
+    var step: FlightStep { .customStage("tenant") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var request = request
+        guard let name = HTTPField.Name("X-Tenant") else { return try await next.send(request, in: flight) }
+        request.head.headerFields[name] = tenant
+        flight.note(TenantDecision(tenant: tenant))
+        return try await next.send(request, in: flight)
+    }
+}
+
+struct TenantDecision: FlightDecision {
+    static let step = FlightStep.customStage("tenant")
+    var tenant: String
+    var description: String { "for \(tenant)" }
+}
+
+struct Row {
+    var title: String
+    var price: Decimal?
+}
+
+func rows(from bytes: [UInt8]) throws -> [Row] {
+    let document = try JSONDocument(bytes)
+    let rows = document.root["data"]["list"].elements.map { item in
+        Row(title: item["title"].string ?? "", price: item["price"].decimal)
+    }
+    return rows
+}
+
+func layer(for tenant: String, over transport: any Transport) -> NetworkLayer {
+    var pipeline = RequestPipeline()
+    pipeline.insert(TenantStage(tenant: tenant), before: .signing)
+    return NetworkLayer(transport: transport, pipeline: pipeline)
+}
+
+struct ArticleExampleTests {
+    private let transport = StubTransport { request in
+        switch request.head.path {
+        case "/homes?city=a", "/homes?city=b": .json(#"{"homes":[{"id":"7"}]}"#)
+        case "/homes/7": .json(#"{"id":"7"}"#)
+        default: .json("{}", status: .notFound)
+        }
+    }
+
+    @Test func aChainUsesWhatTheFirstCallBrought() async throws {
+        let network = NetworkLayer(transport: transport)
+        #expect(try await firstHome(in: "a", on: network)?["id"].string == "7")
+        await #expect(throws: NetworkError.self) { try await firstHome(in: "nowhere", on: network) }
+    }
+
+    @Test func aDocumentBecomesRows() throws {
+        let rows = try rows(from: Array(#"{"data":{"list":[{"title":"a","price":1.50},{}]}}"#.utf8))
+        #expect(rows.map(\.title) == ["a", ""])
+        #expect(rows.map(\.price) == [Decimal(string: "1.50"), nil])
+    }
+
+    @Test func aGroupLandsTogether() async throws {
+        let network = NetworkLayer(transport: transport)
+        #expect(try await homes(in: "a", and: "b", on: network).count == 2)
+        #expect(await details(["7", "8"], on: network).keys.sorted() == ["7"])
+        #expect(try await byteCount(of: "7", on: network) == 10)
+    }
+
+    @Test func aStageOfTheAppsOwnChangesEveryRequest() async throws {
+        _ = try await layer(for: "acme", over: transport).call(Home(id: "7"))
+        let name = try #require(HTTPField.Name("X-Tenant"))
+        #expect(transport.requests.map { $0.head.headerFields[name] } == ["acme"])
+    }
+
+    @Test func aLateAnswerTimesOut() async throws {
+        let clock = ManualClock()
+        let transport = StubTransport { request async throws(NetworkError) in
+            do { try await clock.sleep(until: clock.now.advanced(by: .seconds(3600))) } catch {}
+            return .json("{}")
+        }
+        let network = NetworkLayer(transport: transport, clock: LayerClock(clock))
+        let call = Task { try await network.call(Homes(city: "上海")) }
+        try await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(60))
+        await #expect(throws: NetworkError.self) { try await call.value }
+    }
+}

@@ -1,0 +1,37 @@
+import Runway
+import RunwayJSON
+import RunwayTransport
+
+/// The examples of README.md. They are compiled and not run, since they call a server of somebody else's.
+func readmeExamples() async throws {
+    enum GitHub: APIService {
+        static let name = "github"
+        static let environments: [ServiceEnvironment: String] = [.release: "https://api.github.com"]
+    }
+    struct Repository: Endpoint {
+        static let service = GitHub.self
+        @Unencoded var name: String
+        var path: EndpointPath { "repos/apple/\(name)" }
+    }
+    let network = NetworkLayer(transport: try AsyncHTTPClientTransport(), sinks: [LogSink()])
+    let raw = try await network.call(Repository(name: "swift-nio"))
+    print(raw["stargazers_count"].int ?? 0)
+
+    @MainActor final class RepositoryController: APIManagerDelegate {
+        let network: NetworkLayer
+        lazy var repository = APIManager<Repository>(on: network, delegate: self)
+        var headline = ""
+        init(network: NetworkLayer) { self.network = network }
+        func open(_ name: String) { repository.load(Repository(name: name)) }
+        func apiManagerDidSucceed(_ manager: any APIManaging) {
+            do { headline = try manager.fetch(HeadlineReformer()) } catch { headline = "\(error)" }
+        }
+        func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { headline = "\(error)" }
+    }
+    struct HeadlineReformer: Reformer {
+        func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> String {
+            "\(try rawData["full_name"].require(String.self)): \(rawData["description"].string ?? "")"
+        }
+    }
+    await RepositoryController(network: network).open("swift-nio")
+}
