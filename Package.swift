@@ -6,6 +6,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
 ]
 
 let package = Package(
@@ -37,7 +38,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
     targets: [
-        .target(name: "RunwayJSONSIMD"),
+        .target(name: "RunwayJSONSIMD", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(
             name: "Runway",

@@ -24,4 +24,6 @@ if [ -z "${RUNWAY_SKIP_INTEGRATION:-}" ]; then
     export RUNWAY_REQUIRE_INTEGRATION=1
 fi
 
+# Many tests wait for something to happen within some time, and hundreds at once would leave each other no processor.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 swift test --skip-build "$@"

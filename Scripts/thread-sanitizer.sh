@@ -54,6 +54,8 @@ mkdir "$reports"
 clang -Wall -Wextra -Werror -O2 -fPIC -c Scripts/tsan/swift-mutex.c -o "$mutex"
 check_sanitizer
 
+# Everything is ten times as slow: hundreds of tests at once would leave each other no processor within their waits.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
 code=0
 TSAN_OPTIONS="$(sanitizer_options):log_path=$reports/process" RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} \

@@ -71,7 +71,7 @@ extension JSONError: CustomStringConvertible {
     /// One sentence: where, what was expected, what was found, and how the body starts.
     public var description: String {
         var text = headline
-        if let path { text += " at \(path)" }
+        if let path { text += " at \(Self.shortened(path))" }
         if let line, let column, let offset { text += " (line \(line), column \(column), byte \(offset))" }
         switch (expected, found) {
         case (let expected?, let found?): text += ": expected \(expected), found \(found)"
@@ -82,6 +82,9 @@ extension JSONError: CustomStringConvertible {
         if let bodyStart { text += "; the body starts with: \(bodyStart)" }
         return text
     }
+
+    /// A path or name for a sentence: its end is left out beyond 200 characters.
+    static func shortened(_ text: String) -> String { text.count > 200 ? text.prefix(200) + "…" : text }
 
     private var headline: String {
         switch kind {

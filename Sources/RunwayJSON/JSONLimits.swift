@@ -7,7 +7,8 @@ public struct JSONLimits: Sendable, Hashable {
     public var maximumByteCount: Int
     /// How deep arrays and objects may stand in one another. Default 512; a lone `[]` has depth 1.
     ///
-    /// Nothing in this module recurses, so that a greater depth costs memory (24 bytes a level), never stack.
+    /// Nothing in this module recurses, so that a greater depth costs memory (24 bytes a level), never stack. Types that
+    /// decode or encode trees by their own `init(from:)` and `encode(to:)` do recurse, and set a limit of their own.
     public var maximumDepth: Int
     /// The greatest number of values: the root, every element and every member's value. Default 8 million.
     ///

@@ -144,6 +144,13 @@ extension JSONValue {
         }
     }
 
+    /// The line and the column of the value's first byte, as ``JSONError`` counts them; the first of both when missing.
+    ///
+    /// It takes time in proportion to the document up to the value.
+    public var position: (line: Int, column: Int) {
+        GrammarCheck.position(of: byteRange.lowerBound, in: storage.bytes)
+    }
+
     /// The value's place, such as `data.list[3].title`; `$` for the root.
     ///
     /// Names that are not plain ASCII identifiers stand in brackets and quotation marks: `data["per-page"]`. The path of

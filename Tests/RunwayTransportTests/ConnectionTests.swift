@@ -41,7 +41,9 @@ struct ConnectionTests {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.otherwise(respond: .json("{}").held(by: gate))
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(maximumConnectionsPerOrigin: 2))
+            let network = try NetworkLayer(
+                to: origin.baseURL,
+                TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 2))
             try await withThrowingTaskGroup(of: RawData.self) { group in
                 for _ in 0..<20 { group.addTask { try await network.call(Fetch<GET>("a")) } }
                 try await gate.waitForArrivals(count: 2)

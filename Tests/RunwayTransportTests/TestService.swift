@@ -8,6 +8,8 @@ import Testing
 enum TestService: APIService {
     static let name = "test"
     static let environments: [ServiceEnvironment: String] = [:]
+    /// Far above what a call takes on a machine that is busy with other tests.
+    static let deadline = Duration.seconds(600)
 }
 
 /// A method as a type, since an endpoint's method is its type's.

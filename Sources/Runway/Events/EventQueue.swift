@@ -5,6 +5,8 @@ import Synchronization
 public final class EventQueue: Sendable {
     /// The most records that wait for slow sinks; later ones are dropped.
     public static let maximumPendingRecords = 4096
+    /// The longest that a record waits for others to be carried with it, since waking a thread costs more than making a record.
+    public static let maximumDelay = Duration.milliseconds(10)
 
     private struct State {
         var pending: [Flight] = []
@@ -18,7 +20,7 @@ public final class EventQueue: Sendable {
     private let redaction: Redaction
     /// A thread of its own: a sink that blocks must not hold one of the few threads that tasks share.
     private let thread = DispatchQueue(label: "runway.events", qos: .utility)
-    /// Guards what waits, and whether a task carries it.
+    /// Guards what waits, and whether it will be carried.
     private let state = Mutex(State())
 
     init(sinks: [any EventSink], redaction: Redaction) {
@@ -43,7 +45,7 @@ public final class EventQueue: Sendable {
                     state.waiters[id] = continuation
                     return true
                 }
-                if !mustWait { continuation.resume() }
+                if mustWait { thread.async { self.drain() } } else { continuation.resume() }
             }
         } onCancel: {
             state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
@@ -61,7 +63,7 @@ public final class EventQueue: Sendable {
             defer { state.isDraining = true }
             return !state.isDraining
         }
-        if mustStart { thread.async { self.drain() } }
+        if mustStart { thread.asyncAfter(deadline: .now() + Self.maximumDelay / .seconds(1)) { self.drain() } }
     }
 
     private func drain() {

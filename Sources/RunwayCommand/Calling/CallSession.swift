@@ -84,7 +84,8 @@ struct CallSession: Sendable {
         } catch {
             failure = error
         }
-        await network.events.flush()
+        // In a task of its own: a call that was cancelled has a record too, and a cancelled task waits for nothing.
+        await Task { await network.events.flush() }.value
         await transport.shutdown(.cutting)
         guard let record = keeper.record else { return nil }
         return Result(head: head, answer: answer, isFine: isFine, error: failure ?? record.error, record: record)

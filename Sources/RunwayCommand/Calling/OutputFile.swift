@@ -27,7 +27,7 @@ struct OutputFile: Sendable {
             if exists, access(path, W_OK) != 0 { throw Self.unwritable(path, .current) }
             var template = Array("\(place).XXXXXX".utf8CString)
             descriptor = mkstemp(&template)
-            temporaryPath = String(cString: template)
+            temporaryPath = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
         }
         guard descriptor >= 0 else { throw Self.unwritable(path, .current) }
         self.path = place

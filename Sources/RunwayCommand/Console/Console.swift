@@ -45,7 +45,7 @@ struct Console: Sendable {
         if isTerminal { ProgressLine.wipe() }
         do {
             try descriptor.writeAll(bytes)
-        } catch let error as SystemError where error.code == EPIPE {
+        } catch  where error.code == EPIPE {
             throw BrokenPipe()
         } catch {
             throw CommandFailure("The output can't be written: \(error).")

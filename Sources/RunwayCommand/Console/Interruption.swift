@@ -5,7 +5,7 @@ import Synchronization
 /// How Ctrl-C (SIGINT) and SIGTERM end a command: its work is cancelled, and cleans up after itself.
 enum Interruption {
     /// How long cancelled work may take to end by itself before the process ends without it.
-    static let grace = DispatchTimeInterval.milliseconds(500)
+    static let grace = DispatchTimeInterval.seconds(2)
 
     /// The signal that ended some work.
     struct Signalled: Error {

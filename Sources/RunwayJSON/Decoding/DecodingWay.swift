@@ -7,7 +7,7 @@
 /// How a type is decoded.
 enum DecodingWay {
     /// Types that are read without a container, so that their keys are needed only for errors.
-    case string, int, double, bool
+    case string, int, double, bool, strings, ints, doubles
     case date, data, url, decimal
     /// An array or a dictionary with strings as keys, which are decoded without their own containers.
     case collection(any DirectlyDecoded.Type)
@@ -31,6 +31,12 @@ enum DecodingWay {
             self = .url
         } else if type == Decimal.self {
             self = .decimal
+        } else if type == [String].self {
+            self = .strings
+        } else if type == [Int].self {
+            self = .ints
+        } else if type == [Double].self {
+            self = .doubles
         } else if let collection = type as? any DirectlyDecoded.Type {
             self = .collection(collection)
         } else {
@@ -52,7 +58,7 @@ extension Array: DirectlyDecoded where Element: Decodable {
         let way = decoder.context.way(Element.self)
         var index = decoder.index + IndexEntry.wordCount
         while array.count < count {
-            array.append(try decoder.unwrap(Element.self, way, at: index, by: .index(array.count)))
+            array.append(try decoder.unwrap(Element.self, way, at: index, by: JSONCodingKey.index(array.count)))
             index += decoder.storage.stride(at: index)
         }
         return sameType(array, as: type)
@@ -68,7 +74,7 @@ extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
         for member in decoder.value.members {
             let key = member.key
             if dictionary[key] != nil { continue }
-            dictionary[key] = try decoder.unwrap(Value.self, way, at: member.value.index, by: .name(key))
+            dictionary[key] = try decoder.unwrap(Value.self, way, at: member.value.index, by: JSONCodingKey.name(key))
         }
         return sameType(dictionary, as: type)
     }

@@ -7,7 +7,8 @@
 /// Decodes `Decodable` types from a ``JSONDocument``, a ``JSONValue`` or bytes, as Foundation's `JSONDecoder` does.
 ///
 /// Strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths.
-/// It differs where the document does: a lone surrogate is read as U+FFFD instead of failing.
+/// It differs where the document does: a lone surrogate is read as U+FFFD instead of failing, and a comma before a closing
+/// bracket is refused. Errors of numbers that do not fit and of dates have their full path, which `JSONDecoder` leaves out.
 ///
 /// Use it where models are wanted. To show rows, read the values themselves: that makes nothing that is not shown.
 public struct JSONDocumentDecoder: Sendable {

@@ -14,12 +14,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// The index of a member's value, or -1.
     @inline(__always)
-    private func find(_ key: some CodingKey) -> Int {
-        if decoder.context.usesDefaultKeys {
-            return decoder.storage.member(named: key.stringValue, ofObjectAt: decoder.index)
-        }
-        return decoder.convertedMembers[key.stringValue] ?? -1
-    }
+    private func find(_ key: some CodingKey) -> Int { decoder.member(key.stringValue) }
 
     @inline(__always)
     private func index(_ key: Key) throws -> Int {
@@ -123,7 +118,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.below(key, at: index(key)).unwrap(type)
+        try decoder.unwrap(type, decoder.context.way(type), at: index(key), by: key)
     }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
@@ -212,7 +207,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         let index = optional(key)
-        return index < 0 ? nil : try decoder.below(key, at: index).unwrap(type)
+        return index < 0 ? nil : try decoder.unwrap(type, decoder.context.way(type), at: index, by: key)
     }
 
     func nestedContainer<NestedKey: CodingKey>(

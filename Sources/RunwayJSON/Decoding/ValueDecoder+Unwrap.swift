@@ -15,6 +15,9 @@ extension ValueDecoder {
         case .int: sameType(try integer() as Int, as: type)
         case .double: sameType(try double(), as: type)
         case .bool: sameType(try bool(), as: type)
+        case .strings: try [String].decode(from: self, as: type)
+        case .ints: try [Int].decode(from: self, as: type)
+        case .doubles: try [Double].decode(from: self, as: type)
         case .collection(let collection): try collection.decode(from: self, as: type)
         case .date: sameType(try date(), as: type)
         case .data: sameType(try data(), as: type)
@@ -23,9 +26,9 @@ extension ValueDecoder {
         }
     }
 
-    /// Decodes a type from a value below this one. A scalar is tried without a path, which only its error needs.
+    /// Decodes a type from a value below this one. What needs no decoder is tried without, since only its error has a path.
     func unwrap<T: Decodable>(
-        _ type: T.Type, _ way: DecodingWay, at index: Int, by key: @autoclosure () -> JSONCodingKey
+        _ type: T.Type, _ way: DecodingWay, at index: Int, by key: @autoclosure () -> any CodingKey
     ) throws -> T {
         switch way {
         case .string:
@@ -34,6 +37,18 @@ extension ValueDecoder {
             if let int = storage.integer(at: index) as Int? { return sameType(int, as: type) }
         case .double:
             if let double = storage.double(at: index) { return sameType(double, as: type) }
+        case .strings:
+            if let strings = storage.array(at: index, of: { storage.string(at: $0) }) {
+                return sameType(strings, as: type)
+            }
+        case .ints:
+            if let ints = storage.array(at: index, of: { storage.integer(at: $0) as Int? }) {
+                return sameType(ints, as: type)
+            }
+        case .doubles:
+            if let doubles = storage.array(at: index, of: { storage.double(at: $0) }) {
+                return sameType(doubles, as: type)
+            }
         default: break
         }
         return try below(key(), at: index).unwrap(type, way)

@@ -3,19 +3,20 @@
 /// It is one object that its containers share: they are copied for every value that is decoded.
 final class ValueDecoder: Decoder {
     let context: DecodingContext
+    let storage: JSONStorage
     /// The value's index, or -1 for one that is not there and decodes as a `null`.
     let index: Int
     private let parent: ValueDecoder?
     private let key: (any CodingKey)?
+    private var cursor = MemberCursor()
 
     init(context: DecodingContext, index: Int, parent: ValueDecoder?, key: (any CodingKey)?) {
         self.context = context
+        storage = context.storage
         self.index = index
         self.parent = parent
         self.key = key
     }
-
-    var storage: JSONStorage { context.storage }
 
     var codingPath: [any CodingKey] {
         var keys: [any CodingKey] = []
@@ -25,6 +26,15 @@ final class ValueDecoder: Decoder {
             decoder = current.parent
         }
         return keys.reversed()
+    }
+
+    /// The index of the value of an object's member, or -1.
+    @inline(__always)
+    func member(_ name: String) -> Int {
+        guard context.usesDefaultKeys else { return convertedMembers[name] ?? -1 }
+        var cursor = cursor
+        defer { self.cursor = cursor }
+        return storage.member(named: name, ofObjectAt: index, cursor: &cursor)
     }
 
     var userInfo: [CodingUserInfoKey: Any] { context.strategies.userInfo }
@@ -85,8 +95,7 @@ final class ValueDecoder: Decoder {
 
     /// The error of a number that a type cannot hold.
     func unrepresentable(_ type: Any.Type) -> DecodingError {
-        let number = storage.numberText(at: index)
-        return .dataCorrupted(context("Number \(number) is not representable in \(type)."))
+        .dataCorrupted(context("Number \(value.excerpt) is not representable in \(type)."))
     }
 }
 

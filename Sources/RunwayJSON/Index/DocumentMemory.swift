@@ -1,6 +1,6 @@
-// Every unsafe pointer of this module is in this file. Four kinds of memory are reached through pointers: the document's
-// bytes and a name's, borrowed for the length of one call; the places that a scan found, and the containers around the
-// one that is read, for the length of one call; and the index's words, which are freed with the storage that owns them.
+// Every unsafe pointer of this module is in this file. They reach the document's bytes and a name's, which are borrowed for
+// the length of one call; the places that a scan found, the containers around the one that is read and a string's text,
+// which live for one call too; and the index's words, which are freed with the storage that owns them.
 
 import RunwayJSONSIMD
 
@@ -11,6 +11,8 @@ import RunwayJSONSIMD
 #elseif canImport(Darwin)
     import Darwin
 #endif
+
+private typealias Bytes = UnsafeBufferPointer<UInt8>
 
 /// The bytes of a document and the words of its index; or, for a value that is not there, why it is not.
 ///
@@ -28,7 +30,7 @@ final class JSONStorage: @unchecked Sendable {
         guard !bytes.isEmpty, bytes.count <= limits.effectiveByteCount else { return nil }
         let words = bytes.withUnsafeBufferPointer { bytes in
             let places = PlaceReader(bytes, scan: scan)
-            defer { places.free() }
+            defer { places.deallocate() }
             var builder = IndexBuilder(places: places, byteCount: bytes.count, limits: limits)
             return builder.index()
         }
@@ -47,7 +49,7 @@ final class JSONStorage: @unchecked Sendable {
         self.words = words
     }
 
-    deinit { words.free() }
+    deinit { words.deallocate() }
 
     /// The entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
     @inline(__always)
@@ -63,113 +65,138 @@ final class JSONStorage: @unchecked Sendable {
     func member(named name: String, ofObjectAt object: Int) -> Int {
         let opening = entry(at: object)
         guard opening.rawTag == IndexEntry.Tag.object.rawValue else { return -1 }
-        var name = name
-        return name.withUTF8 { name in
-            member(named: name, from: object &+ IndexEntry.wordCount &+ 1, to: object &+ opening.extent)
+        let end = object &+ opening.extent
+        return withBytes(of: name) { name, bytes in
+            let found = search(name, in: bytes, from: object &+ IndexEntry.wordCount &+ 1, to: end)
+            return found < end ? found : -1
         }
     }
 
-    /// Looks through the values from an object's first one to its closing entry, all of which the builder wrote, each with
-    /// its name before it.
-    private func member(named name: UnsafeBufferPointer<UInt8>, from first: Int, to end: Int) -> Int {
-        let length = NameEntry.length(of: name.count)
-        return bytes.withUnsafeBufferPointer { bytes in
-            var index = first
-            while index < end {
-                let candidate = self.name(ofValueAt: index)
-                if candidate.length == length {
-                    // A long name is the same when the same bytes end at a quotation mark; all bytes of a shorter one are
-                    // inside the document. Neither has escapes.
-                    let end = candidate.offset &+ name.count
-                    if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
-                        Self.isEqual(bytes, at: candidate.offset, name)
-                    {
-                        return index
-                    }
-                } else if candidate.length == NameEntry.escaped {
-                    if StringText(entry: candidate.string(in: self.bytes)).equals(name, in: self.bytes) { return index }
-                }
-                index &+= 1 &+ entry(at: index).stride
+    /// The same as ``member(named:ofObjectAt:)`` for what is known to be an object, the quicker the nearer behind the
+    /// cursor the member is.
+    func member(named name: String, ofObjectAt object: Int, cursor: inout MemberCursor) -> Int {
+        let first = object &+ IndexEntry.wordCount &+ 1
+        let end = object &+ entry(at: object).extent
+        var index = max(cursor.index, first)
+        return withBytes(of: name) { name, bytes in
+            if cursor.mayHavePassed(name.span) {
+                let found = search(name, in: bytes, from: first, to: index)
+                if found < index { return found }
             }
-            return -1
+            let found = search(name, in: bytes, from: index, to: end)
+            while index < end, index <= found {
+                let passed = self.name(ofValueAt: index)
+                index &+= 1 &+ entry(at: index).stride
+                cursor.pass(passed, in: bytes.span, to: index)
+            }
+            return found < end ? found : -1
         }
+    }
+
+    @inline(__always)
+    private func withBytes(of name: String, _ body: (_ name: Bytes, _ bytes: Bytes) -> Int) -> Int {
+        bytes.withUnsafeBufferPointer { bytes in
+            if let found = name.utf8.withContiguousStorageIfAvailable({ body($0, bytes) }) { return found }
+            var name = name
+            return name.withUTF8 { body($0, bytes) }
+        }
+    }
+
+    /// Looks from one value to another, all of which the builder wrote, each with its name before it, for the first with
+    /// a name; gives what is not before the end when there is none.
+    @inline(__always)
+    private func search(_ name: Bytes, in bytes: Bytes, from first: Int, to end: Int) -> Int {
+        let length = NameEntry.length(of: name.count)
+        var index = first
+        while index < end {
+            let candidate = self.name(ofValueAt: index)
+            if candidate.length == length {
+                // A name without escapes is the same when the same bytes end at a quotation mark inside the document.
+                let end = candidate.offset &+ name.count
+                if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
+                    Self.isEqual(bytes, at: candidate.offset, name)
+                {
+                    return index
+                }
+            } else if candidate.length == NameEntry.escaped {
+                if StringText(entry: candidate.string(in: self.bytes)).equals(name, in: self.bytes) { return index }
+            }
+            index &+= 1 &+ entry(at: index).stride
+        }
+        return index
     }
 
     /// Whether a name's bytes stand at an offset, from which on the document has as many.
     @inline(__always)
-    private static func isEqual(
-        _ bytes: UnsafeBufferPointer<UInt8>, at offset: Int, _ name: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
+    private static func isEqual(_ bytes: Bytes, at offset: Int, _ name: Bytes) -> Bool {
         guard let nameStart = name.baseAddress, let documentStart = bytes.baseAddress else { return name.count == 0 }
         let one = UnsafeRawPointer(documentStart + offset)
         let other = UnsafeRawPointer(nameStart)
+        func isEqual<Word: FixedWidthInteger & BitwiseCopyable>(by word: Word.Type) -> Bool {
+            let last = name.count &- MemoryLayout<Word>.size
+            return one.loadUnaligned(as: word) == other.loadUnaligned(as: word)
+                && (one + last).loadUnaligned(as: word) == (other + last).loadUnaligned(as: word)
+        }
         // Names of 4 to 16 bytes are two loads each, which may overlap.
         switch name.count {
-        case 8...16:
-            let last = name.count &- 8
-            let first = one.loadUnaligned(as: UInt64.self) ^ other.loadUnaligned(as: UInt64.self)
-            let second =
-                one.loadUnaligned(fromByteOffset: last, as: UInt64.self)
-                ^ other.loadUnaligned(fromByteOffset: last, as: UInt64.self)
-            return first | second == 0
-        case 4..<8:
-            let last = name.count &- 4
-            let first = one.loadUnaligned(as: UInt32.self) ^ other.loadUnaligned(as: UInt32.self)
-            let second =
-                one.loadUnaligned(fromByteOffset: last, as: UInt32.self)
-                ^ other.loadUnaligned(fromByteOffset: last, as: UInt32.self)
-            return first | second == 0
+        case 8...16: return isEqual(by: UInt64.self)
+        case 4..<8: return isEqual(by: UInt32.self)
         default: return memcmp(one, other, name.count) == 0
         }
     }
 
     /// A string made from well-formed bytes of the document without checking them again.
     func text(_ range: Range<Int>) -> String {
-        bytes.withUnsafeBufferPointer { bytes in
-            // The range is an entry's, so it is inside the document, which was checked to be well-formed as a whole and
-            // in which quotation marks, its neighbours, are sequences of their own.
-            let slice = UnsafeBufferPointer(rebasing: bytes[range])
-            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                return String(copying: UTF8Span(unchecked: slice.span))
-            }
-            return String(decoding: slice, as: UTF8.self)
+        // The range is an entry's, so it is inside the document, which was checked to be well-formed as a whole and in
+        // which quotation marks, its neighbours, are sequences of their own.
+        bytes.withUnsafeBufferPointer { Self.text(UnsafeBufferPointer(rebasing: $0[range])) }
+    }
+
+    private static func text(_ wellFormed: Bytes) -> String {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return String(copying: UTF8Span(unchecked: wellFormed.span))
         }
+        return String(decoding: wellFormed, as: UTF8.self)
     }
 
     /// A string with its escapes undone.
     func text(unescaping text: StringText) -> String {
-        // No escape is shorter than the bytes that it stands for, so that the string's extent is room enough.
-        String(unsafeUninitializedCapacity: text.entry.extent) { output in
-            bytes.withUnsafeBufferPointer { bytes in
-                guard let start = bytes.baseAddress, let target = output.baseAddress else { return 0 }
+        let offset = text.entry.offset
+        let end = offset &+ text.entry.extent
+        // No escape is shorter than the bytes that it stands for, so that at every place as much room is left in the
+        // output as bytes are in the string, and what is well-formed stays so.
+        return withUnsafeTemporaryAllocation(byteCount: text.entry.extent, alignment: 1) { output in
+            bytes.withUnsafeBytes { bytes in
                 var written = 0
-                var place = text.entry.offset
-                let end = place &+ text.entry.extent
+                var place = offset
                 while place < end {
-                    let escape = memchr(start + place, Int32(UInt8(ascii: "\\")), end &- place)
-                    let run = escape.map { UnsafeRawPointer($0) - UnsafeRawPointer(start + place) } ?? end &- place
-                    memcpy(target + written, start + place, run)
-                    written &+= run
-                    place &+= run
-                    guard place < end else { break }
+                    var plain = bytes[place] == UInt8(ascii: "\\") ? 0 : 1
+                    output[written] = bytes[place]
+                    if place &+ 8 <= end {
+                        let eight = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                        output.storeBytes(of: eight, toByteOffset: written, as: UInt64.self)
+                        plain = StringText.plainByteCount(UInt64(littleEndian: eight))
+                    }
+                    written &+= plain
+                    place &+= plain
+                    guard place < end, bytes[place] == UInt8(ascii: "\\") else { continue }
                     let (scalar, length) = text.escape(at: place, in: self.bytes)
                     for byte in UTF8.bytes(of: scalar) {
-                        target[written] = byte
+                        output[written] = byte
                         written &+= 1
                     }
                     place &+= length
                 }
-                return written
+                return Self.text(UnsafeBufferPointer(rebasing: output.assumingMemoryBound(to: UInt8.self)[..<written]))
             }
         }
     }
 }
 
-/// A value as the type that it is of, which the caller has found out by comparing types.
+/// A value as the type that it is of, which the caller has found out by comparing types: the bytes of both are the same.
 @inline(__always)
 func sameType<Value, T>(_ value: Value, as type: T.Type) -> T {
     precondition(Value.self == type)
-    // Both are the same type, so that the bytes of one are the bytes of the other.
     return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee }
 }
 
@@ -183,8 +210,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         self.capacity = capacity
     }
 
-    private static func memory(_ old: UnsafeMutablePointer<Element>?, _ capacity: Int) -> UnsafeMutablePointer<Element>
-    {
+    private static func memory(_ old: UnsafeMutableRawPointer?, _ capacity: Int) -> UnsafeMutablePointer<Element> {
         guard let memory = realloc(old, capacity &* MemoryLayout<Element>.stride) else {
             preconditionFailure("out of memory")
         }
@@ -203,28 +229,19 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         self.capacity = capacity
     }
 
-    func free() { dispose(base) }
-
-    private func dispose(_ memory: UnsafeMutableRawPointer) {
-        #if canImport(Glibc)
-            Glibc.free(memory)
-        #elseif canImport(Musl)
-            Musl.free(memory)
-        #elseif canImport(Darwin)
-            Darwin.free(memory)
-        #endif
-    }
+    func deallocate() { free(base) }
 
     @inline(__always)
     subscript(place: Int) -> Element {
-        get {
-            assert(place >= 0 && place < capacity)
-            return base[place]
-        }
-        set {
-            assert(place >= 0 && place < capacity)
-            base[place] = newValue
-        }
+        get { base[checked(place, 1)] }
+        set { base[checked(place, 1)] = newValue }
+    }
+
+    /// A place from which on so many elements are inside.
+    @inline(__always)
+    fileprivate func checked(_ place: Int, _ count: Int) -> Int {
+        assert(place >= 0 && place &+ count <= capacity)
+        return place
     }
 
     /// Where an element is, for a scan to write to.
@@ -233,8 +250,8 @@ struct GrowingMemory<Element: BitwiseCopyable> {
     /// The eight elements of one byte from a place on, the first one lowest.
     @inline(__always)
     fileprivate func eight(at place: Int) -> UInt64 {
-        assert(MemoryLayout<Element>.size == 1 && place >= 0 && place &+ 8 <= capacity)
-        return UInt64(littleEndian: UnsafeRawPointer(base + place).loadUnaligned(as: UInt64.self))
+        assert(MemoryLayout<Element>.size == 1)
+        return UInt64(littleEndian: UnsafeRawPointer(base + checked(place, 8)).loadUnaligned(as: UInt64.self))
     }
 }
 
@@ -242,15 +259,13 @@ extension GrowingMemory<UInt32> {
     /// The entry in the two words from a place on.
     @inline(__always)
     func entry(at place: Int) -> IndexEntry {
-        assert(place >= 0 && place &+ IndexEntry.wordCount <= capacity)
-        return IndexEntry(bits: UnsafeRawPointer(base + place).loadUnaligned(as: UInt64.self))
+        IndexEntry(bits: UnsafeRawPointer(base + checked(place, IndexEntry.wordCount)).loadUnaligned(as: UInt64.self))
     }
 
     /// Writes an entry to the two words from a place on.
     @inline(__always)
     mutating func write(_ entry: IndexEntry, at place: Int) {
-        assert(place >= 0 && place &+ IndexEntry.wordCount <= capacity)
-        UnsafeMutableRawPointer(base + place).storeBytes(of: entry.bits, as: UInt64.self)
+        UnsafeMutableRawPointer(base + checked(place, IndexEntry.wordCount)).storeBytes(of: entry.bits, as: UInt64.self)
     }
 }
 
@@ -267,7 +282,6 @@ struct PlaceReader {
     private var isAtEnd = false
     private var portable = BlockScan()
     private var state = runway_json_scan_state()
-
     private var places: GrowingMemory<UInt32>
     private var kinds: GrowingMemory<UInt8>
     /// How many places are at hand, and which comes next.
@@ -288,9 +302,9 @@ struct PlaceReader {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { scanned = 3 }
     }
 
-    func free() {
-        places.free()
-        kinds.free()
+    func deallocate() {
+        places.deallocate()
+        kinds.deallocate()
     }
 
     /// The place so many behind the next.
@@ -310,10 +324,8 @@ struct PlaceReader {
 
     /// Whether no byte was met that strings or UTF-8 may not have. Asked at the end.
     var isSound: Bool {
-        switch scan {
-        case .portable: !portable.hasControlCharacter && UTF8Check.firstFault(in: bytes.span) == nil
-        case .vector: state.faults == 0
-        }
+        if case .vector = scan { return state.faults == 0 }
+        return !portable.hasControlCharacter && UTF8Check.firstFault(in: bytes.span) == nil
     }
 
     /// Whether eight places are at hand.
@@ -326,6 +338,12 @@ struct PlaceReader {
         if hasEight { return false }
         refill()
         return true
+    }
+
+    /// Ends the reading as if the document were at its end.
+    mutating func skipRest() {
+        (next, isAtEnd) = (count, true)
+        refill()
     }
 
     @inline(never)

@@ -31,15 +31,19 @@ struct IndexBuilder {
 
     /// The index, which is the caller's to free, or nil when the document is not valid or beyond a limit.
     mutating func index() -> GrowingMemory<UInt32>? {
-        defer { outer.free() }
+        defer { outer.deallocate() }
         if readDocument() { return words }
-        words.free()
+        words.deallocate()
         return nil
     }
 
     @inline(__always)
     private mutating func refillIfNeeded() {
-        if places.refillIfNeeded() { words.reserve(wordCount &+ places.count &* IndexEntry.wordCount) }
+        guard places.refillIfNeeded() else { return }
+        // A value has five words at most. That the document has too many is found out here while it is read, so that no
+        // more memory is taken than the limit allows.
+        if wordCount / 5 > limits.maximumValueCount { places.skipRest() }
+        words.reserve(wordCount &+ places.count &* IndexEntry.wordCount)
     }
 
     @inline(__always)

@@ -27,6 +27,22 @@ extension JSONStorage {
         return entry.isContainer ? self.entry(at: index &+ entry.extent).extent : 0
     }
 
+    /// The elements of an array, or nil when there is no array or an element is not of the kind that is read.
+    @inline(__always)
+    func array<Element>(at index: Int, of read: (_ index: Int) -> Element?) -> [Element]? {
+        guard kind(at: index) == .array else { return nil }
+        var array: [Element] = []
+        array.reserveCapacity(count(at: index))
+        var place = firstChild(at: index)
+        let end = end(at: index)
+        while place < end {
+            guard let element = read(place) else { return nil }
+            array.append(element)
+            place &+= stride(at: place)
+        }
+        return array
+    }
+
     @usableFromInline
     func string(at index: Int) -> String? {
         let entry = entry(at: index)

@@ -45,14 +45,14 @@ extension JSONValue {
 
     /// Where a path broke off: what this value, the last that exists, is, and which step it does not have.
     private func breakOff(at steps: [JSONPathStep]) -> String {
-        let place = path == "$" ? "the root" : path
+        let place = path == "$" ? "the root" : JSONError.shortened(path)
         switch (kind, steps[0]) {
         case (.object, .name(let name)):
-            return "nothing: \(place) exists but has no member \"\(name)\" among its \(count)"
+            return "nothing: \(place) exists but has no member \"\(JSONError.shortened(name))\" among its \(count)"
         case (.array, .index(let index)):
             return "nothing: \(place) exists but has \(count) element\(count == 1 ? "" : "s"); [\(index)] was asked for"
         case (_, .name(let name)):
-            return "nothing: \(place) is \(kind.withArticle), not an object with \"\(name)\""
+            return "nothing: \(place) is \(kind.withArticle), not an object with \"\(JSONError.shortened(name))\""
         case (_, .index(let index)):
             return "nothing: \(place) is \(kind.withArticle), not an array with [\(index)]"
         }

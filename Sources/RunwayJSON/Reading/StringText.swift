@@ -52,6 +52,14 @@ struct StringText {
         return (scalar, 12)
     }
 
+    /// How many of eight bytes, the first one lowest, stand before the first reverse solidus.
+    @inline(__always)
+    static func plainByteCount(_ eight: UInt64) -> Int {
+        // A byte is zero here where it is a reverse solidus; the lowest bit that is left is the first such byte's.
+        let bytes = eight ^ 0x5C5C_5C5C_5C5C_5C5C
+        return ((bytes &- 0x0101_0101_0101_0101) & ~bytes & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
+    }
+
     private static func codeUnit(at place: Int, in bytes: [UInt8]) -> UInt32 {
         (0..<4).reduce(0) { $0 << 4 | (hexValue(bytes[place + $1]) ?? 0) }
     }

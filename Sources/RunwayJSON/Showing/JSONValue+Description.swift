@@ -30,6 +30,11 @@ extension JSONDocument: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 
+extension JSONStorage: CustomReflectable {
+    /// Without children, so that no `dump` of what holds a document, an iterator for example, shows its bytes.
+    @usableFromInline var customMirror: Mirror { Mirror(self, children: [], displayStyle: .class) }
+}
+
 extension JSONMember: CustomStringConvertible {
     /// The name and the value's ``JSONValue/description``.
     public var description: String { "\(key): \(value.description)" }

@@ -1,6 +1,6 @@
 /// The keys from the root to a value, the last one first.
 final class CodingPathNode {
-    let parent: CodingPathNode?
+    private let parent: CodingPathNode?
     let key: any CodingKey
 
     init(parent: CodingPathNode?, key: any CodingKey) {

@@ -38,6 +38,23 @@ final class EncodedNode {
 
     init(_ content: Content = .unset) { self.content = content }
 
+    /// Lets go of the nodes below one by one: a deep tree would overflow the stack otherwise.
+    deinit {
+        var rest = takeNodes()
+        while var node = rest.popLast() {
+            if isKnownUniquelyReferenced(&node) { rest += node.takeNodes() }
+        }
+    }
+
+    private func takeNodes() -> [EncodedNode] {
+        defer { content = .unset }
+        switch content {
+        case .unset, .literal, .string: return []
+        case .array(let elements): return elements
+        case .object(let members): return members.nodes
+        }
+    }
+
     var isSet: Bool { if case .unset = content { false } else { true } }
 
     /// Writes the tree, without recursion. What was asked for but never filled is an empty object, as in Foundation.

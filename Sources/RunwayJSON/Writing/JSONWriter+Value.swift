@@ -4,35 +4,66 @@ extension JSONWriter {
     /// Two documents that differ only in white space, in escapes or, with ``sortsKeys``, in the order of members give
     /// the same bytes. A missing value is written as `null`.
     public mutating func value(_ value: JSONValue) {
-        var ends: [(index: Int, isObject: Bool)] = []
-        let storage = value.storage
-        var index = value.index
-        let end = index + value.entry.stride
-        while index < end {
-            if let container = ends.last {
-                if index == container.index {
-                    if container.isObject { endObject() } else { endArray() }
-                    ends.removeLast()
-                    index += IndexEntry.wordCount
-                    continue
-                }
-                if container.isObject {
-                    index += 1
-                    name(storage.nameText(ofValueAt: index))
-                }
+        var open: [OpenValue] = []
+        begin(value, &open)
+        while let last = open.indices.last {
+            if let child = open[last].next() {
+                if open[last].isObject { name(child.storage.nameText(ofValueAt: child.index)) }
+                begin(child, &open)
+            } else {
+                if open[last].isObject { endObject() } else { endArray() }
+                open.removeLast()
             }
-            let child = JSONValue(storage: storage, index: index)
-            switch child.kind {
-            case .missing, .null: null()
-            case .boolean: bool(child.bool == true)
-            case .number: literal(storage.numberText(at: index))
-            case .string: string(child.string ?? "")
-            case .object: beginObject()
-            case .array: beginArray()
+        }
+    }
+
+    /// Writes a value, or begins it when it is a container.
+    private mutating func begin(_ value: JSONValue, _ open: inout [OpenValue]) {
+        switch value.kind {
+        case .missing, .null: null()
+        case .boolean: bool(value.bool == true)
+        case .number: literal(value.storage.numberText(at: value.index))
+        case .string: string(value.string ?? "")
+        case .object:
+            beginObject()
+            open.append(sortsKeys ? .sorted(members: Self.sorted(value)) : .members(value.members.makeIterator()))
+        case .array:
+            beginArray()
+            open.append(.elements(value.elements.makeIterator()))
+        }
+    }
+
+    /// The members' values by the bytes of their names, the last one first; of equal names the later one.
+    private static func sorted(_ object: JSONValue) -> [JSONValue] {
+        let members = object.members.map { (name: Array($0.key.utf8), value: $0.value) }
+        return members.sorted { one, other in
+            if one.name == other.name { return one.value.index > other.value.index }
+            return other.name.lexicographicallyPrecedes(one.name)
+        }.map(\.value)
+    }
+
+    /// What is left of a container that was begun.
+    private enum OpenValue {
+        case elements(JSONElements.Iterator)
+        case members(JSONMembers.Iterator)
+        case sorted(members: [JSONValue])
+
+        var isObject: Bool { if case .elements = self { false } else { true } }
+
+        mutating func next() -> JSONValue? {
+            switch self {
+            case .elements(var iterator):
+                defer { self = .elements(iterator) }
+                return iterator.next()
+            case .members(var iterator):
+                defer { self = .members(iterator) }
+                return iterator.next()?.value
+            case .sorted(var members):
+                // The members are taken out while one is removed, so that they are not copied.
+                self = .sorted(members: [])
+                defer { self = .sorted(members: members) }
+                return members.popLast()
             }
-            let entry = child.entry
-            if entry.isContainer { ends.append((index: index + entry.extent, isObject: entry.tag == .object)) }
-            index += IndexEntry.wordCount
         }
     }
 }

@@ -131,8 +131,10 @@ public struct JSONWriter: Sendable {
         bytes.append(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
     }
 
-    /// Puts the members of the object just written in order; equal names keep theirs.
+    /// Puts the members of the object just written in order, unless they are; equal names keep theirs.
     private mutating func sort(_ container: OpenContainer) {
+        let pairs = zip(container.members, container.members.dropFirst())
+        if pairs.allSatisfy({ !$1.name.utf8.lexicographicallyPrecedes($0.name.utf8) }) { return }
         let ends = container.members.dropFirst().map { $0.start - 1 } + [bytes.count]
         let members = zip(container.members, ends).map { (name: $0.name, range: $0.start..<$1) }
         let sorted = members.enumerated().sorted { one, other in

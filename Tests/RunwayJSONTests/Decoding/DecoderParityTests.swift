@@ -267,6 +267,17 @@ import Testing
         #expect(context.codingPath.map(\.stringValue) == ["a", "Index 1"])
     }
 
+    @Test func numbersThatDoNotFitAreShownBoundedAndRedacted() throws {
+        for text in [#"{"card_number":4111111111111111}"#, #"{"a":1\#(String(repeating: "0", count: 100_000))}"#] {
+            let error = try #require(throws: DecodingError.self) {
+                try JSONDocumentDecoder().decode([String: Int8].self, from: Array(text.utf8))
+            }
+            guard case .dataCorrupted(let context) = error else { throw error }
+            #expect(!context.debugDescription.contains("4111"))
+            #expect(context.debugDescription.utf8.count < 200)
+        }
+    }
+
     @Test func bytesThatAreNotJSONCarryTheReason() throws {
         let error = try #require(throws: DecodingError.self) {
             try JSONDocumentDecoder().decode(Int.self, from: [0x5B])

@@ -48,16 +48,18 @@ import Testing
     }
 
     /// Foundation reads UTF-16 and UTF-32 as well, which it knows by zero bytes; RFC 8259 §8.1 demands UTF-8. And it lets
-    /// an array end after a comma and white space; by §5 a value follows every comma.
+    /// arrays and objects end after a comma; by §5 a value follows every comma, by §4 a member.
     private static func foundationIsLenient(_ bytes: [UInt8], _ error: JSONError) -> Bool {
         bytes.prefix(4).contains(0) || (error.expected == "a value" && error.found == "']'")
+            || (error.expected == "a member's name in quotation marks" && error.found == "'}'")
     }
 
-    /// Foundation refuses two things that the grammar of RFC 8259 allows: numbers that no double holds (§6 lets a reader
-    /// limit range, ours is limited where a number is read), and lone surrogates (§8.2), which are U+FFFD here.
+    /// Foundation refuses two things that the grammar of RFC 8259 allows: numbers beyond what a double holds, above or below
+    /// (§6 lets a reader limit range, ours is limited where a number is read), and lone surrogates (§8.2), which are U+FFFD
+    /// here.
     private static func foundationIsStrict(_ value: JSONValue) -> Bool {
         switch value.kind {
-        case .number: value.double == nil || value.double == 0 || value.double?.isSubnormal == true
+        case .number: value.double == nil || value.double?.isSubnormal == true || isTooSmall(value)
         case .string: value.string?.unicodeScalars.contains("\u{FFFD}") == true
         case .array: value.elements.contains(where: foundationIsStrict)
         case .object:
@@ -65,6 +67,12 @@ import Testing
         default: false
         }
     }
+}
+
+/// Whether a number that is not zero is zero as a double.
+private func isTooSmall(_ number: JSONValue) -> Bool {
+    let digits = number.rawBytes.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+    return number.double == 0 && digits.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
 }
 
 /// Compares a value with what Foundation made of it.

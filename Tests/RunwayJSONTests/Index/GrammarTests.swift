@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import RunwayJSON
@@ -155,6 +156,19 @@ struct GrammarRule: CustomTestStringConvertible, Sendable {
         #expect(error.offset == 14)
         #expect(error.expected == "the literal 'true'")
         #expect(error.found == "byte 0x0A")
+    }
+
+    /// RFC 8259 §8.1: between systems JSON is UTF-8 and nothing else.
+    @Test func otherEncodingsThanUTF8AreRefused() {
+        let text = #"{"a":[1,"é"]}"#
+        for encoding in [
+            String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16, .utf32LittleEndian, .utf32BigEndian, .utf32,
+        ] {
+            let bytes = Array(text.data(using: encoding) ?? Data())
+            #expect(!bytes.isEmpty)
+            #expect(throws: JSONError.self) { try JSONDocument(bytes) }
+        }
+        #expect(throws: JSONError.self) { try JSONDocument(Array(text.data(using: .isoLatin1) ?? Data())) }
     }
 
     @Test func aByteOrderMarkBeforeTheDocumentIsIgnored() throws {

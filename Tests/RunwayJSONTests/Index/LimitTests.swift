@@ -18,20 +18,6 @@ import Testing
         _ = try JSONDocument("1", limits: JSONLimits(maximumDepth: 0))
     }
 
-    @Test func noDepthOverflowsTheStack() throws {
-        let depth = 300_000
-        let document = try JSONDocument(nested(depth), limits: JSONLimits(maximumDepth: depth))
-        var value = document.root
-        while value.count > 0 { value = value[0] }
-        #expect(value.byteRange.lowerBound == depth - 1)
-        #expect(document.description.utf8.count < 10_000)
-        #expect(document.root.canonicalBytes().count == 2 * depth)
-        let open = try #require(throws: JSONError.self) {
-            try JSONDocument(String(repeating: "{\"a\":", count: depth), limits: JSONLimits(maximumDepth: depth))
-        }
-        #expect(open.kind == .syntax)
-    }
-
     @Test func theNumberOfValuesIsLimited() throws {
         let three = JSONLimits(maximumValueCount: 3)
         _ = try JSONDocument("[1,2]", limits: three)
@@ -40,6 +26,20 @@ import Testing
             let error = try #require(throws: JSONError.self) { try JSONDocument(text, limits: three) }
             #expect(error.kind == .limitExceeded)
             #expect(error.expected == "at most 3 values")
+        }
+    }
+
+    @Test func aDocumentOfTooManyValuesIsRefusedWhereverTheyStand() throws {
+        let few = JSONLimits(maximumValueCount: 1000)
+        for (element, count) in [("1,", 100_000), ("[],", 100_000), (#"{"a":1},"#, 50_000), (#"[{"a":[]}],"#, 20_000)] {
+            let text = "[" + String(repeating: element, count: count) + "1]"
+            let error = try #require(throws: JSONError.self) { try JSONDocument(text, limits: few) }
+            #expect(error.kind == .limitExceeded)
+            #expect(error.expected == "at most 1000 values")
+        }
+        _ = try JSONDocument("[" + String(repeating: "1,", count: 998) + "1]", limits: few)
+        #expect(throws: JSONError.self) {
+            try JSONDocument("[" + String(repeating: "1,", count: 999) + "1]", limits: few)
         }
     }
 

@@ -42,6 +42,24 @@ import Testing
         #expect(range.kind == .outOfRange)
     }
 
+    @Test func aValueKnowsItsPosition() throws {
+        let raw = try document("{\n  \"名\": [1,\n\"a\"]}")
+        #expect(raw["名"].position == (2, 8))
+        #expect(raw["名"].byteRange == 11..<19)
+        #expect(raw["名"][1].position == (3, 1))
+        #expect(raw["no"].position == (1, 1))
+        #expect(raw["no"].byteRange.isEmpty && raw["no"].rawBytes.isEmpty)
+    }
+
+    @Test func noSentenceOfAnErrorIsLong() throws {
+        let long = String(repeating: "name", count: 10_000)
+        let raw = try document(#"{"\#(long)":{"x":1}}"#)
+        for value in [raw[long]["x"]["y"], raw["no\(long)"], raw[long][long], raw[long]["x"]] {
+            let error = try #require(throws: JSONError.self) { try value.require(String.self) }
+            #expect(error.description.utf8.count < 1200)
+        }
+    }
+
     @Test func anInvalidDocumentThrowsItsErrorFromEveryRequire() throws {
         let cause = JSONError(kind: .syntax, offset: 3)
         let raw = JSONValue(invalid: cause)

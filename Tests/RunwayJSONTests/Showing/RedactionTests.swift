@@ -31,6 +31,24 @@ import Testing
         #expect(dumped.contains("Li"))
     }
 
+    @Test func whatHoldsADocumentShowsNoBytes() throws {
+        let raw = try JSONDocument(#"{"list":[{"token":"hunter2"}],"password":"hunter2"}"#).root
+        for holder in [
+            raw.members, raw["list"].elements, raw.members.makeIterator(), raw["list"].elements.makeIterator(),
+        ]
+            as [Any]
+        {
+            var dumped = ""
+            dump(holder, to: &dumped)
+            for text in [dumped, "\(holder)", String(reflecting: holder)] {
+                #expect(!text.contains("hunter2"))
+                // The first bytes of the secret, as an array of numbers is shown.
+                #expect(!text.contains("104, 117, 110") && !text.contains("- 117"))
+            }
+        }
+        for member in raw.members { #expect(!"\(member) \(String(reflecting: member))".contains("hunter2")) }
+    }
+
     @Test func noErrorShowsASecret() throws {
         let raw = try JSONDocument(#"{"password":"hunter2","list":[{"token":{"deep":["hunter2"]}}]}"#).root
         for value in [raw["password"], raw["list"][0]["token"]["deep"][0], raw["list"], raw["list"][0], raw["nothing"]]

@@ -46,6 +46,7 @@ private final class Interleaving: APIManagerDelegate {
         while hangar.records.records.count < loadCount {
             answerOne()
             await Task.yield()
+            await hangar.network.events.flush()
         }
         check(hangar.records.records)
         return problems

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 import RunwayTransport
 import Synchronization
@@ -25,12 +26,14 @@ final class NewestRecords: EventSink {
     }
 }
 
-func makeNetwork(port: Int, root: String, http1Only: Bool) throws -> NetworkLayer {
+func makeNetwork(port: Int, root: String, http1Only: Bool, quiet: Bool = false, instant: (any Transport)? = nil) throws
+    -> NetworkLayer
+{
     let pem = try String(contentsOfFile: root, encoding: .utf8)
     let transport = try AsyncHTTPClientTransport(
         configuration: TransportConfiguration(
             trust: .certificates(pem: [pem]), httpVersions: http1Only ? .http1Only : .automatic))
-    let network = NetworkLayer(transport: transport, sinks: [NewestRecords()])
+    let network = NetworkLayer(transport: instant ?? transport, sinks: quiet ? [] : [NewestRecords()])
     network.configure(Files.self) { settings in
         settings.environment = "benchmark"
         settings.baseURLs["benchmark"] = "https://localhost:\(port)"
@@ -38,9 +41,22 @@ func makeNetwork(port: Int, root: String, http1Only: Bool) throws -> NetworkLaye
     return network
 }
 
+/// Answers at once, so that only the layer's own work is left.
+struct InstantTransport: Transport {
+    let response: Response
+
+    init(byteCount: Int) {
+        let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])
+        let rawData = RawData([UInt8](repeating: UInt8(ascii: "1"), count: byteCount), response: head)
+        response = Response(head: head, body: .whole(rawData))
+    }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response { response }
+}
+
 /// `network.call`, with all default stages, a kept record and one sink.
-func networkCall(_ network: NetworkLayer, file: String, byteCount: Int) -> Contender {
-    Contender(name: "network.call") { count, atATime in
+func networkCall(_ network: NetworkLayer, file: String, byteCount: Int, name: String = "network.call") -> Contender {
+    Contender(name: name) { count, atATime in
         try await spread(count, atATime) {
             let rawData = try await network.call(File(name: file))
             guard rawData.bytes.count == byteCount else { throw UnexpectedAnswer() }

@@ -9,7 +9,7 @@ import Foundation
 struct LayerBenchmark {
     static let usage = """
         usage: LayerBenchmark --http1-port PORT --http2-port PORT --root PEM
-               [--rounds N] [--calls N] [--only h1|h2] [--without CONTENDER]
+               [--rounds N] [--calls N] [--only h1|h2] [--contenders NAME,NAME…]
         """
 
     static func main() async throws {
@@ -27,16 +27,25 @@ struct LayerBenchmark {
             let port = http1Only ? http1Port : http2Port
             let client = try makeClient(root: root, http1Only: http1Only)
             let network = try makeNetwork(port: port, root: root, http1Only: http1Only)
+            let same = try makeClient(root: root, http1Only: http1Only, same: true)
+            let quiet = try makeNetwork(port: port, root: root, http1Only: http1Only, quiet: true)
             for (file, byteCount) in [("1k", 1024), ("50k", 51200)] {
-                for atATime in [1, 16] {
+                for atATime in [1, 16] where argument("--case").map { $0 == "\(file)-\(atATime)" } ?? true {
                     let url = "https://localhost:\(port)/\(file)"
                     let contenders = [
                         asyncHTTPClient(client, url: url, byteCount: byteCount),
                         networkCall(network, file: file, byteCount: byteCount),
+                        asyncHTTPClient(same, url: url, byteCount: byteCount, name: "same"),
+                        networkCall(quiet, file: file, byteCount: byteCount, name: "quiet"),
+                        networkCall(
+                            try makeNetwork(
+                                port: port, root: root, http1Only: http1Only,
+                                instant: InstantTransport(byteCount: byteCount)),
+                            file: file, byteCount: byteCount, name: "instant"),
                         managerLoad(network, file: file, byteCount: byteCount),
                         urlSession(.shared, url: url, byteCount: byteCount),
                     ]
-                    .filter { $0.name != argument("--without") }
+                    .filter { argument("--contenders")?.split(separator: ",").contains($0.name[...]) ?? true }
                     // One at a time waits for the network more than it works.
                     let count = atATime == 1 ? calls / 2 : calls
                     let samples = try await compare(contenders, count: count, atATime: atATime, rounds: rounds)
@@ -45,6 +54,7 @@ struct LayerBenchmark {
                 }
             }
             try await client.shutdown()
+            try await same.shutdown()
         }
     }
 

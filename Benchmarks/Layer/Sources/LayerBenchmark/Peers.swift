@@ -10,8 +10,8 @@ import NIOSSL
 struct UnexpectedAnswer: Error {}
 
 /// AsyncHTTPClient itself, as its own documentation has it.
-func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int) -> Contender {
-    Contender(name: "AsyncHTTPClient") { count, atATime in
+func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int, name: String = "AsyncHTTPClient") -> Contender {
+    Contender(name: name) { count, atATime in
         try await spread(count, atATime) {
             let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
             let body = try await response.body.collect(upTo: 16 << 20)
@@ -20,10 +20,15 @@ func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int) -> Conte
     }
 }
 
-func makeClient(root: String, http1Only: Bool) throws -> HTTPClient {
+func makeClient(root: String, http1Only: Bool, same: Bool = false) throws -> HTTPClient {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .file(root)
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+    if same {
+        configuration.decompression = .enabled(limit: .none)
+        configuration.timeout = .init(connect: .seconds(10), read: .seconds(60))
+        configuration.redirectConfiguration = .disallow
+    }
     if http1Only { configuration.httpVersion = .http1Only }
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
 }

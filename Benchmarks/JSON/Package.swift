@@ -1,0 +1,12 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let package = Package(
+    name: "json-benchmark",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "runway", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "JSONBenchmark", dependencies: [.product(name: "RunwayJSON", package: "runway")])
+    ]
+)

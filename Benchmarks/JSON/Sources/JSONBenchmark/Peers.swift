@@ -1,0 +1,48 @@
+import Foundation
+import RunwayJSON
+
+/// One way from bytes to rows.
+struct Peer: Sendable {
+    let name: String
+    let read: @Sendable ([UInt8], Data) throws -> Int
+
+    static let all: [Peer] = [
+        Peer(name: "runway") { bytes, _ in try runwayRows(bytes).count },
+        Peer(name: "runway-index") { bytes, _ in try JSONDocument(bytes).byteCount },
+        Peer(name: "runway-decoder-full") { bytes, _ in
+            try JSONDocumentDecoder().decode(FullAnswer.self, from: bytes).rows.count
+        },
+        Peer(name: "runway-decoder-minimal") { bytes, _ in
+            try JSONDocumentDecoder().decode(MinimalAnswer.self, from: bytes).rows.count
+        },
+        Peer(name: "foundation-full") { _, data in try JSONDecoder().decode(FullAnswer.self, from: data).rows.count },
+        Peer(name: "foundation-minimal") { _, data in
+            try JSONDecoder().decode(MinimalAnswer.self, from: data).rows.count
+        },
+        Peer(name: "json-serialization") { _, data in try serializationRows(data).count },
+    ]
+
+    private static func runwayRows(_ bytes: [UInt8]) throws -> [Row] {
+        let list = try JSONDocument(bytes).root["data"]["list"]
+        var rows: [Row] = []
+        rows.reserveCapacity(list.count)
+        for item in list.elements {
+            rows.append(
+                Row(
+                    title: item["title"].string ?? "", layout: item["layout"].string ?? "",
+                    cover: item["cover"].string ?? "", price: item["price"].int ?? 0, area: item["area"].double ?? 0))
+        }
+        return rows
+    }
+
+    private static func serializationRows(_ data: Data) throws -> [Row] {
+        let root = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        let list = (root?["data"] as? [String: Any])?["list"] as? [[String: Any]] ?? []
+        return list.map { item in
+            Row(
+                title: item["title"] as? String ?? "", layout: item["layout"] as? String ?? "",
+                cover: item["cover"] as? String ?? "", price: item["price"] as? Int ?? 0,
+                area: item["area"] as? Double ?? 0)
+        }
+    }
+}

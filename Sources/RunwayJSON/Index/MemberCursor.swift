@@ -1,0 +1,31 @@
+/// How far the lookups in one object have come, for those that mostly go from its first member to its last.
+///
+/// `passed` has a bit of every name before the cursor. A name whose bit is not there does not stand before it, so that
+/// the first member of that name is the first one from the cursor on.
+struct MemberCursor {
+    /// The value of the member that comes next; 0 before the first.
+    private(set) var index = 0
+    private var passed: UInt64 = 0
+
+    /// Whether a member with a name may stand before the cursor.
+    @inline(__always)
+    func mayHavePassed(_ name: borrowing Span<UInt8>) -> Bool { passed & Self.bit(of: name, count: name.count) != 0 }
+
+    /// Goes past a member to the value at an index.
+    @inline(__always)
+    mutating func pass(_ name: NameEntry, in bytes: borrowing Span<UInt8>, to index: Int) {
+        // What an escaped name says is not worth reading: every name may be it.
+        let isEscaped = name.length == NameEntry.escaped
+        passed |= isEscaped ? .max : Self.bit(of: bytes.extracting(name.offset...), count: Int(name.length))
+        self.index = index
+    }
+
+    /// One bit of 64 by a name's length and two of its first bytes: the first and the last of at most 14.
+    @inline(__always)
+    private static func bit(of name: borrowing Span<UInt8>, count: Int) -> UInt64 {
+        let count = min(count, Int(NameEntry.long))
+        if count == 0 { return 1 }
+        let mixed = UInt64(name[0]) &* 3 &+ UInt64(name[count &- 1]) &* 37 &+ UInt64(count) &* 11
+        return 1 &<< (mixed & 63)
+    }
+}
