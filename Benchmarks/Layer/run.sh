@@ -47,4 +47,4 @@ nginx -c "$work/nginx.conf" -p "$work"
 
 # URLSession on Linux takes its roots from a file that this variable names.
 URLSessionCertificateAuthorityInfoFile="$work/root.pem" \
-    ${RUNWAY_PROFILER:-} .build-release/release/LayerBenchmark --http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" "$@"
+    .build-release/release/LayerBenchmark --http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" "$@"

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 public import Runway
 
 /// Puts requests on the wire with AsyncHTTPClient: HTTP/1.1 and HTTP/2, TLS, gzip and deflate, connections reused.
@@ -22,6 +23,8 @@ public final class AsyncHTTPClientTransport: Transport {
     }
 
     private let client: HTTPClient
+    /// The loop on which whole answers are gathered, and so the one on which their connections are.
+    private let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     private let gauge = RequestGauge()
 
     /// Makes a transport. No connection is opened before it is needed.
@@ -37,6 +40,14 @@ public final class AsyncHTTPClientTransport: Transport {
         client.shutdown { _ in }
     }
 
+    /// Whether neither body is a stream.
+    public func endsInTime(_ request: Request) -> Bool {
+        switch (request.delivery, request.body) {
+        case (.streamed, _), (_, .stream): false
+        default: true
+        }
+    }
+
     /// Sends a request and gives its answer.
     ///
     /// - Throws: A ``NetworkError`` of the step ``FlightStep/transporting``.
@@ -45,16 +56,24 @@ public final class AsyncHTTPClientTransport: Transport {
             throw NetworkError(transport: HTTPClientError.alreadyShutdown, from: request.head.authority)
         }
         do {
+            if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
+                let answer = WholeAnswer(to: request.head.method, upTo: maximumByteCount)
+                let (head, bytes) = try await answer.receive(
+                    request.clientRequest(), over: client, on: eventLoop, in: flight)
+                flight.noteHTTPVersion(head.version.name)
+                gauge.end()
+                return Response(HTTPResponse(head.status, head.headers), bytes)
+            }
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
-            let answer = try await client.execute(HTTPClientRequest(request), deadline: .distantFuture)
-            flight.noteHTTPVersion(
-                answer.version.major == 2 ? "HTTP/2" : "HTTP/\(answer.version.major).\(answer.version.minor)")
-            let head = HTTPResponse(answer)
+            let answer = try await client.execute(request.streamedClientRequest, deadline: .distantFuture)
+            flight.noteHTTPVersion(answer.version.name)
+            let head = HTTPResponse(answer.status, answer.headers)
             switch request.delivery {
             case .whole(let maximumByteCount):
-                let bytes = try await answer.bytes(upTo: maximumByteCount, answering: request.head.method)
+                var parts = AnswerParts(answer, to: request)
+                let bytes = try await parts.gather(upTo: maximumByteCount)
                 gauge.end()
-                return Response(head: head, body: .whole(RawData(bytes, response: head)))
+                return Response(head, bytes)
             case .streamed:
                 return Response(head: head, body: .stream(BodyStream(answer, to: request, until: GaugeToken(gauge))))
             }
@@ -70,4 +89,16 @@ public final class AsyncHTTPClientTransport: Transport {
         // An error only says that it was shut down before.
         try? await client.shutdown()
     }
+}
+
+extension Response {
+    /// A whole answer.
+    fileprivate init(_ head: HTTPResponse, _ bytes: [UInt8]) {
+        self.init(head: head, body: .whole(RawData(bytes, response: head)))
+    }
+}
+
+extension HTTPVersion {
+    /// The name of the version, such as `HTTP/2` and `HTTP/1.1`.
+    fileprivate var name: String { major >= 2 ? "HTTP/\(major)" : "HTTP/\(major).\(minor)" }
 }

@@ -87,6 +87,8 @@ extension Redaction {
 
     /// A URL with the values of secret parameters replaced, in its query and in its fragment.
     func redacted(url: String) -> String {
+        // Most URLs have nothing in which a secret could be, and this is done for every request.
+        guard url.utf8.contains(where: { "?#@".utf8.contains($0) }) else { return url }
         let url = Self.withoutUserInfo(url)
         guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return url }
         let parts = url[url.index(after: mark)...].split(separator: "#", omittingEmptySubsequences: false)

@@ -20,7 +20,6 @@ public final class Flight: Sendable {
 
     let layer: NetworkLayer
     private let traceContext = ServiceContext.current
-    var deadlines: DeadlineTimer { layer.deadlines }
 
     private struct State {
         var parameters = Parameters()
@@ -55,6 +54,18 @@ public final class Flight: Sendable {
         state.withLock {
             $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))
         }
+    }
+
+    /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.
+    ///
+    /// - Parameter handler: Called at most once, on any thread, and at once where the deadline has passed already. It must return
+    ///   soon, and make `operation` end.
+    public func withDeadlineHandler<Value, Failure: Error>(
+        _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
+    ) async throws(Failure) -> Value {
+        let token = layer.deadlines.schedule(at: deadline, expire: handler)
+        defer { layer.deadlines.remove(token) }
+        return try await operation()
     }
 
     /// Writes down which version of HTTP the current attempt uses. For transports that know.

@@ -55,6 +55,11 @@ extension RequestPipeline {
         let links: ArraySlice<Link>
         let transport: any Transport
 
+        /// Whether everything below ends by itself when the deadline passes or the task is cancelled.
+        func endsInTime(_ request: Request) -> Bool {
+            links.allSatisfy(\.stage.endsInTime) && transport.endsInTime(request)
+        }
+
         /// Sends a request through the stages below and gives the answer.
         ///
         /// - Throws: The error of the stage or transport that failed.

@@ -10,6 +10,12 @@ public protocol RequestStage: Sendable {
     /// Where the stage stands, for the record.
     var step: FlightStep { get }
 
+    /// Whether the stage waits for nothing but `next`. The default is `false`.
+    ///
+    /// Where all stages and the transport can promise to end in time, a call needs no task of its own to be bounded by its
+    /// deadline. Nothing else depends on it: a call that can't, is left behind at its deadline all the same.
+    var endsInTime: Bool { get }
+
     /// Answers without waiting, where the stage can, before any task is made for the call.
     ///
     /// The pipeline asks its stages from the top until one answers or says that it has to see the request fly. The default is
@@ -39,6 +45,9 @@ public enum ImmediateAnswer: Sendable {
 }
 
 extension RequestStage {
+    /// The stage may wait for something else than the rest of the pipeline.
+    public var endsInTime: Bool { false }
+
     /// The stage has to see the request fly.
     public func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         .wait

@@ -4,10 +4,20 @@
 /// content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
 /// ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at once.
 public protocol Transport: Sendable {
+    /// Whether the transport ends the request at once when the deadline of its flight passes, see
+    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer sees to the
+    /// deadline, in a task that it can leave behind.
+    func endsInTime(_ request: Request) -> Bool
+
     /// Sends a request and waits for its answer: for all of it, or for its head where the body is wanted as a stream.
     ///
     /// - Parameters:
     ///   - request: What to send; its head has a scheme and an authority.
     ///   - flight: The call that it is part of, for what the transport has to say for the record.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
+}
+
+extension Transport {
+    /// The layer has to see to the deadline.
+    public func endsInTime(_ request: Request) -> Bool { false }
 }

@@ -26,14 +26,21 @@ final class NewestRecords: EventSink {
     }
 }
 
-func makeNetwork(port: Int, root: String, http1Only: Bool, quiet: Bool = false, instant: (any Transport)? = nil) throws
-    -> NetworkLayer
-{
+func makeNetwork(port: Int, root: String, http1Only: Bool) throws -> NetworkLayer {
     let pem = try String(contentsOfFile: root, encoding: .utf8)
     let transport = try AsyncHTTPClientTransport(
         configuration: TransportConfiguration(
             trust: .certificates(pem: [pem]), httpVersions: http1Only ? .http1Only : .automatic))
-    let network = NetworkLayer(transport: instant ?? transport, sinks: quiet ? [] : [NewestRecords()])
+    return makeNetwork(over: transport, port: port)
+}
+
+/// A layer whose transport answers at once, so that only the layer's own work is left.
+func makeNetwork(answering byteCount: Int) -> NetworkLayer {
+    makeNetwork(over: InstantTransport(byteCount: byteCount), port: 443)
+}
+
+private func makeNetwork(over transport: any Transport, port: Int) -> NetworkLayer {
+    let network = NetworkLayer(transport: transport, sinks: [NewestRecords()])
     network.configure(Files.self) { settings in
         settings.environment = "benchmark"
         settings.baseURLs["benchmark"] = "https://localhost:\(port)"
@@ -41,21 +48,22 @@ func makeNetwork(port: Int, root: String, http1Only: Bool, quiet: Bool = false, 
     return network
 }
 
-/// Answers at once, so that only the layer's own work is left.
-struct InstantTransport: Transport {
-    let response: Response
+private struct InstantTransport: Transport {
+    private let response: Response
 
     init(byteCount: Int) {
-        let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])
-        let rawData = RawData([UInt8](repeating: UInt8(ascii: "1"), count: byteCount), response: head)
-        response = Response(head: head, body: .whole(rawData))
+        let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/octet-stream"])
+        response = Response(
+            head: head, body: .whole(RawData([UInt8](repeating: 0, count: byteCount), response: head)))
     }
+
+    func endsInTime(_ request: Request) -> Bool { true }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response { response }
 }
 
 /// `network.call`, with all default stages, a kept record and one sink.
-func networkCall(_ network: NetworkLayer, file: String, byteCount: Int, name: String = "network.call") -> Contender {
+func networkCall(_ name: String, _ network: NetworkLayer, file: String, byteCount: Int) -> Contender {
     Contender(name: name) { count, atATime in
         try await spread(count, atATime) {
             let rawData = try await network.call(File(name: file))

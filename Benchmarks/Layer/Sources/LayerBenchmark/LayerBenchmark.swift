@@ -22,27 +22,24 @@ struct LayerBenchmark {
         let rounds = argument("--rounds").flatMap { Int($0) } ?? 11
         let calls = argument("--calls").flatMap { Int($0) } ?? 2000
         let cores = ProcessInfo.processInfo.activeProcessorCount
+        // Shown as it comes, also through a pipe.
+        setvbuf(stdout, nil, _IOLBF, 0)
         print("\(cores) cores, \(rounds) rounds of \(calls) calls, medians; × is the ratio to AsyncHTTPClient")
         for http1Only in [true, false] where argument("--only") != (http1Only ? "h2" : "h1") {
             let port = http1Only ? http1Port : http2Port
             let client = try makeClient(root: root, http1Only: http1Only)
+            let likeRunway = try makeClient(root: root, http1Only: http1Only, settings: .likeRunway)
             let network = try makeNetwork(port: port, root: root, http1Only: http1Only)
-            let same = try makeClient(root: root, http1Only: http1Only, same: true)
-            let quiet = try makeNetwork(port: port, root: root, http1Only: http1Only, quiet: true)
             for (file, byteCount) in [("1k", 1024), ("50k", 51200)] {
-                for atATime in [1, 16] where argument("--case").map { $0 == "\(file)-\(atATime)" } ?? true {
+                for atATime in [1, 16] {
                     let url = "https://localhost:\(port)/\(file)"
                     let contenders = [
-                        asyncHTTPClient(client, url: url, byteCount: byteCount),
-                        networkCall(network, file: file, byteCount: byteCount),
-                        asyncHTTPClient(same, url: url, byteCount: byteCount, name: "same"),
-                        networkCall(quiet, file: file, byteCount: byteCount, name: "quiet"),
-                        networkCall(
-                            try makeNetwork(
-                                port: port, root: root, http1Only: http1Only,
-                                instant: InstantTransport(byteCount: byteCount)),
-                            file: file, byteCount: byteCount, name: "instant"),
+                        asyncHTTPClient("AsyncHTTPClient", client, url: url, byteCount: byteCount),
+                        asyncHTTPClient("the same, set alike", likeRunway, url: url, byteCount: byteCount),
+                        networkCall("network.call", network, file: file, byteCount: byteCount),
                         managerLoad(network, file: file, byteCount: byteCount),
+                        networkCall(
+                            "the layer alone", makeNetwork(answering: byteCount), file: file, byteCount: byteCount),
                         urlSession(.shared, url: url, byteCount: byteCount),
                     ]
                     .filter { argument("--contenders")?.split(separator: ",").contains($0.name[...]) ?? true }
@@ -54,7 +51,7 @@ struct LayerBenchmark {
                 }
             }
             try await client.shutdown()
-            try await same.shutdown()
+            try await likeRunway.shutdown()
         }
     }
 

@@ -10,7 +10,7 @@ import NIOSSL
 struct UnexpectedAnswer: Error {}
 
 /// AsyncHTTPClient itself, as its own documentation has it.
-func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int, name: String = "AsyncHTTPClient") -> Contender {
+func asyncHTTPClient(_ name: String, _ client: HTTPClient, url: String, byteCount: Int) -> Contender {
     Contender(name: name) { count, atATime in
         try await spread(count, atATime) {
             let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
@@ -20,16 +20,24 @@ func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int, name: St
     }
 }
 
-func makeClient(root: String, http1Only: Bool, same: Bool = false) throws -> HTTPClient {
+/// What a client of AsyncHTTPClient is asked to do.
+enum ClientSettings {
+    /// What it does unasked.
+    case itsOwn
+    /// What Runway's transport asks of it: to undo content codings, and to bound connecting and silence.
+    case likeRunway
+}
+
+func makeClient(root: String, http1Only: Bool, settings: ClientSettings = .itsOwn) throws -> HTTPClient {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .file(root)
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-    if same {
+    if http1Only { configuration.httpVersion = .http1Only }
+    if case .likeRunway = settings {
         configuration.decompression = .enabled(limit: .none)
         configuration.timeout = .init(connect: .seconds(10), read: .seconds(60))
         configuration.redirectConfiguration = .disallow
     }
-    if http1Only { configuration.httpVersion = .http1Only }
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
 }
 

@@ -2,9 +2,10 @@ import Synchronization
 
 /// Bounds the whole call in time, and takes it off the caller's actor.
 ///
-/// The rest of the pipeline runs in a task of its own. The caller goes on as soon as the first of three things happens: an
-/// answer, the deadline, or its own cancellation. In the last two the task below is cancelled and left to wind down, so that
-/// no stage and no transport can hold a caller longer than it wants to wait. Bodies pass untouched.
+/// The caller goes on as soon as the first of three things happens: an answer, the deadline, or its own cancellation. Where
+/// everything below promises to end by itself in the last two, it runs in the caller's task. Otherwise it runs in a task of its
+/// own, which is then cancelled and left to wind down, so that no stage and no transport can hold a caller longer than it wants to
+/// wait. Bodies pass untouched.
 struct DeadlineStage: RequestStage {
     var step: FlightStep { .stage(.deadline) }
 
@@ -17,6 +18,13 @@ struct DeadlineStage: RequestStage {
         let timedOut = NetworkError(.timedOut, in: step, "There was no answer within \(waited).")
         // A deadline that has passed already must not depend on who is quicker, the timer or the wire.
         guard flight.clock.now < flight.deadline else { throw timedOut }
+        if next.endsInTime(request) {
+            do throws(NetworkError) {
+                return try await sendOffActor(request, in: flight, next)
+            } catch {
+                throw error.kind == .timedOut && flight.clock.now >= flight.deadline ? timedOut : error
+            }
+        }
         let race = Race()
         let step = step
         let result = await withTaskCancellationHandler {
@@ -24,19 +32,29 @@ struct DeadlineStage: RequestStage {
                 guard race.begin(continuation) else { return }
                 let task = Task { @concurrent () async -> Void in
                     do throws(NetworkError) {
-                        race.finish(.success(try await next.send(request, in: flight)))
+                        let response = try await flight.withDeadlineHandler { () async throws(NetworkError) in
+                            try await next.send(request, in: flight)
+                        } onDeadline: {
+                            race.finish(.failure(timedOut))
+                        }
+                        race.finish(.success(response))
                     } catch {
                         race.finish(.failure(error))
                     }
                 }
                 race.attach(task)
-                flight.deadlines.schedule(flight.id, at: flight.deadline) { race.finish(.failure(timedOut)) }
             }
         } onCancel: {
             race.finish(.failure(.cancelled(in: step)))
         }
-        flight.deadlines.remove(flight.id)
         return try result.get()
+    }
+
+    /// Sends without an actor: what the stages below do with an answer is no work for the caller's, which may be the main actor.
+    @concurrent private func sendOffActor(
+        _ request: Request, in flight: Flight, _ next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        try await next.send(request, in: flight)
     }
 }
 

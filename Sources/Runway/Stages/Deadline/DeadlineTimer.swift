@@ -9,8 +9,14 @@ final class DeadlineTimer: Sendable {
     /// What is called, once, when the deadline passed. It must return at once.
     typealias Action = @Sendable () -> Void
 
+    /// Names one deadline that was set.
+    struct Token: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
     private struct State {
-        var pending: [FlightID: (instant: Duration, expire: Action)] = [:]
+        var count: UInt64 = 0
+        var pending: [Token: (instant: Duration, expire: Action)] = [:]
         var wakeUp: (instant: Duration, task: Task<Void, Never>)?
     }
 
@@ -27,17 +33,19 @@ final class DeadlineTimer: Sendable {
     }
 
     /// Calls `expire` when the clock reaches `instant`, unless the deadline is removed before.
-    func schedule(_ id: FlightID, at instant: Duration, expire: @escaping Action) {
+    func schedule(at instant: Duration, expire: @escaping Action) -> Token {
         state.withLock { state in
-            state.pending[id] = (instant, expire)
-            if let wakeUp = state.wakeUp, wakeUp.instant <= instant { return }
-            sleep(until: instant, &state)
+            state.count += 1
+            let token = Token(number: state.count)
+            state.pending[token] = (instant, expire)
+            if state.wakeUp.map({ $0.instant > instant }) ?? true { sleep(until: instant, &state) }
+            return token
         }
     }
 
     /// Takes a deadline back.
-    func remove(_ id: FlightID) {
-        state.withLock { _ = $0.pending.removeValue(forKey: id) }
+    func remove(_ token: Token) {
+        state.withLock { _ = $0.pending.removeValue(forKey: token) }
     }
 
     private func sleep(until instant: Duration, _ state: inout State) {
@@ -53,7 +61,7 @@ final class DeadlineTimer: Sendable {
         let now = clock.now
         let expired = state.withLock { state in
             let expired = state.pending.filter { $0.value.instant <= now }
-            for id in expired.keys { state.pending[id] = nil }
+            for token in expired.keys { state.pending[token] = nil }
             state.wakeUp = nil
             if let next = state.pending.values.map(\.instant).min() { sleep(until: next, &state) }
             return expired

@@ -5,6 +5,7 @@ import HTTPTypes
 /// A whole body is shown to the service with the head. A streamed body passes unread: the service judges by the head.
 struct JudgingStage: RequestStage {
     var step: FlightStep { .stage(.judging) }
+    var endsInTime: Bool { true }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest

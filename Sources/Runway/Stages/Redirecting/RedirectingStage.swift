@@ -12,6 +12,7 @@ struct RedirectingStage: RequestStage {
     static let maximumRedirects = 10
 
     var step: FlightStep { .stage(.redirecting) }
+    var endsInTime: Bool { true }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest

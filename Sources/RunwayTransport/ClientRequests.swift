@@ -1,0 +1,83 @@
+import AsyncHTTPClient
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Runway
+
+extension Request {
+    /// The request in the client's terms, for a whole answer.
+    ///
+    /// - Throws: `HTTPClientError` for a URL that can't be used.
+    func clientRequest() throws -> HTTPClient.Request {
+        let clientBody: HTTPClient.Body? =
+            if case .bytes(let bytes) = body { .byteBuffer(ByteBuffer(bytes: bytes)) } else { nil }
+        return try HTTPClient.Request(
+            url: escapedURL, method: HTTPMethod(rawValue: head.method.rawValue), headers: clientHeaders,
+            body: clientBody)
+    }
+
+    /// The request in the client's terms, where one of the bodies is a stream.
+    var streamedClientRequest: HTTPClientRequest {
+        var request = HTTPClientRequest(url: escapedURL)
+        request.method = HTTPMethod(rawValue: head.method.rawValue)
+        request.headers = clientHeaders
+        switch body {
+        case .none: break
+        case .bytes(let bytes): request.body = .bytes(ByteBuffer(bytes: bytes))
+        case .stream(let stream, let byteCount, _):
+            request.body = .stream(
+                BufferSequence(stream: stream, byteCount: byteCount),
+                length: byteCount.map { .known(Int64($0)) } ?? .unknown)
+        }
+        return request
+    }
+
+    /// The header fields, with the content codings that the transport undoes.
+    private var clientHeaders: HTTPHeaders {
+        var headers = HTTPHeaders()
+        headers.reserveCapacity(head.headerFields.count + 2)
+        for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+        if head.headerFields[.acceptEncoding] == nil {
+            // The answer to HEAD has no body to save, and its fields are of most use where they speak of the plain one.
+            headers.add(name: "accept-encoding", value: head.method == .head ? "identity" : "gzip, deflate")
+        }
+        if head.headerFields[.userAgent] == nil { headers.add(name: "user-agent", value: "runway") }
+        return headers
+    }
+}
+
+/// The parts of a body as NIO's buffers.
+private struct BufferSequence: AsyncSequence, Sendable {
+    let stream: BodyStream
+    let byteCount: Int?
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(parts: stream.makeAsyncIterator(), remainingByteCount: byteCount)
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var parts: BodyStream.AsyncIterator
+        var remainingByteCount: Int?
+
+        mutating func next() async throws -> ByteBuffer? {
+            guard let part = try await nextPart() else { return nil }
+            remainingByteCount = remainingByteCount.map { $0 - part.count }
+            // With its last part the server has a whole request and may act on it: so first it is made sure that it is the last.
+            if remainingByteCount == 0, try await nextPart() != nil { throw HTTPClientError.bodyLengthMismatch }
+            return ByteBuffer(bytes: part)
+        }
+
+        private mutating func nextPart() async throws -> [UInt8]? {
+            do {
+                return try await parts.next()
+            } catch {
+                throw RequestBodyFailed(cause: error)
+            }
+        }
+    }
+}
+
+/// The stream of a request's body threw.
+struct RequestBodyFailed: Error {
+    let cause: any Error
+}

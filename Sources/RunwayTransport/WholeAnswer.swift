@@ -1,0 +1,73 @@
+import AsyncHTTPClient
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Runway
+import Synchronization
+
+/// Gathers one whole answer on the client's event loop.
+///
+/// The task that waits for it is woken once, at the end. The client's own `async` functions wake it for the head and for every
+/// part, and start a task and a timer of their own for every request, which together costs more than the whole layer.
+final class WholeAnswer: HTTPClientResponseDelegate {
+    typealias Response = (head: HTTPResponseHead, bytes: [UInt8])
+
+    private struct State {
+        var head: HTTPResponseHead?
+        var framing: AnswerFraming?
+        var body: GatheredBody?
+    }
+
+    private let method: HTTPRequest.Method
+    private let maximumByteCount: Int
+    /// Guards what has come so far.
+    private let state = Mutex(State())
+
+    init(to method: HTTPRequest.Method, upTo maximumByteCount: Int) {
+        self.method = method
+        self.maximumByteCount = maximumByteCount
+    }
+
+    /// Sends the request and waits for the answer, until the deadline of the flight.
+    ///
+    /// - Throws: ``BodyTooLarge``, or what the client throws.
+    func receive(
+        _ request: HTTPClient.Request, over client: HTTPClient, on eventLoop: any EventLoop, in flight: Flight
+    ) async throws -> Response {
+        let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: eventLoop))
+        do {
+            return try await flight.withDeadlineHandler {
+                try await withTaskCancellationHandler {
+                    try await task.get()
+                } onCancel: {
+                    task.cancel()
+                }
+            } onDeadline: {
+                task.fail(reason: HTTPClientError.deadlineExceeded)
+            }
+        } catch {
+            let state = state.withLock { $0 }
+            guard let head = state.head, state.framing?.isHarmless(error) == true else { throw error }
+            return (head, [])
+        }
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        task.eventLoop.makeCompletedFuture {
+            let framing = AnswerFraming(head.status, head.headers, answering: method)
+            let body = try GatheredBody(framing, upTo: maximumByteCount)
+            state.withLock { $0 = State(head: head, framing: framing, body: body) }
+        }
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        task.eventLoop.makeCompletedFuture { try state.withLock { try $0.body?.append(buffer) } }
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response {
+        try state.withLock { state in
+            guard let head = state.head, let body = state.body else { throw HTTPClientError.remoteConnectionClosed }
+            return (head, body.bytes)
+        }
+    }
+}
