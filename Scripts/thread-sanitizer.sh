@@ -58,7 +58,8 @@ check_sanitizer
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
 code=0
-TSAN_OPTIONS="$(sanitizer_options):log_path=$reports/process" RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} \
+export RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
+TSAN_OPTIONS="$(sanitizer_options):log_path=$reports/process" \
     swift test --sanitize=thread --scratch-path "$build" -Xlinker "$mutex" --disable-xctest \
     --filter "${1:-$suites}" || code=$?
 

@@ -16,7 +16,7 @@ public import Runway
 public final class AsyncHTTPClientTransport: Transport {
     /// What becomes of requests that are under way when a transport is shut down.
     public enum ShutdownMode: Sendable {
-        /// They are cut at once, and fail as ``NetworkError/Kind/noNetwork``.
+        /// They are cut at once, and fail as `NetworkError.Kind.noNetwork`.
         case cutting
         /// They are waited for, at most this long; what is left then is cut.
         case waiting(atMost: Duration)
@@ -29,7 +29,7 @@ public final class AsyncHTTPClientTransport: Transport {
 
     /// Makes a transport. No connection is opened before it is needed.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
     public init(configuration: TransportConfiguration = TransportConfiguration()) throws(NetworkError) {
         client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: try configuration.httpClientConfiguration())
@@ -50,7 +50,7 @@ public final class AsyncHTTPClientTransport: Transport {
 
     /// Sends a request and gives its answer.
     ///
-    /// - Throws: A ``NetworkError`` of the step ``FlightStep/transporting``.
+    /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         guard gauge.begin() else {
             throw NetworkError(transport: HTTPClientError.alreadyShutdown, from: request.head.authority)

@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 /// The codes with which `runway` ends, and the one sentence that it says.
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.timeLimit(.minutes(10)))
 struct ExitCodeTests {
     /// A command line that can't be used, and a word of the sentence that says why.
     struct Misuse: Sendable, CustomTestStringConvertible {

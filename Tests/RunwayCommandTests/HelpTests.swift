@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The help, the version and the completion scripts.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
     @Test(arguments: [[], ["call"], ["serve"], ["demo"]])
     func everyCommandExplainsItselfWithExamplesAndExitCodes(command: [String]) async throws {

@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// Connections are kept, shared, bounded and given back.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionTests {
     @Test func callsOneAfterAnotherShareOneConnection() async throws {
         try await withScriptedOrigin { origin in
@@ -83,7 +83,9 @@ struct ConnectionTests {
             let gate = ScriptedGate()
             origin.on("/endless", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             origin.on("/next", respond: .text("next"))
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(maximumConnectionsPerOrigin: 1))
+            let network = try NetworkLayer(
+                to: origin.baseURL,
+                TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 1))
             _ = try await network.stream(Fetch<GET>("endless"))
             try await origin.waitForDisconnects(count: 1)
             #expect(try await network.call(Fetch<GET>("next")).text == "next")
@@ -95,7 +97,9 @@ struct ConnectionTests {
             let gate = ScriptedGate()
             origin.on("/endless", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             origin.on("/next", respond: .text("next"))
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(maximumConnectionsPerOrigin: 1))
+            let network = try NetworkLayer(
+                to: origin.baseURL,
+                TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 1))
             for try await part in try await network.stream(Fetch<GET>("endless")).body {
                 #expect(part == Array("one".utf8))
                 break

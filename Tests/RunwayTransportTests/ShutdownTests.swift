@@ -4,7 +4,7 @@ import RunwayTransport
 import Testing
 
 /// A transport ends as its owner wants it to, and never traps.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ShutdownTests {
     /// An origin that holds the answers to `/held`, a transport, and a call of it that waits there.
     private func withHeldCall(

@@ -57,7 +57,8 @@ struct SmallFetch: Endpoint {
 extension NetworkLayer {
     /// A layer whose calls go to `baseURL`, over a transport of its own.
     convenience init(
-        to baseURL: String, _ configuration: TransportConfiguration = TransportConfiguration(),
+        to baseURL: String,
+        _ configuration: TransportConfiguration = TransportConfiguration(connectTimeout: .seconds(300)),
         clock: LayerClock = .system, sinks: [any EventSink] = []
     ) throws {
         self.init(

@@ -4,7 +4,7 @@ import RunwayTransport
 import Testing
 
 /// Every wait ends.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TimeTests {
     @Test func theDeadlineOfACallEndsTheWaitAndTheWorkOnTheSocket() async throws {
         try await withScriptedOrigin { origin in

@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// Only a server that proves who it is gets a request.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TrustTests {
     /// The error of a call to an origin with a certificate, none of whose requests may arrive.
     private func failure(

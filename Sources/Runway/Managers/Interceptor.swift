@@ -9,8 +9,10 @@
 public protocol Interceptor: AnyObject {
     /// Called before a call takes off, and before its parameters are checked.
     ///
-    /// - Parameter endpoint: The call, which may be changed; if its type is changed, the call fails as
-    ///   ``NetworkError/Kind/invalidParameters``.
+    /// - Parameters:
+    ///   - manager: The manager that was asked for the call.
+    ///   - endpoint: The call, which may be changed; if its type is changed, the call fails as
+    ///     ``NetworkError/Kind/invalidParameters``.
     /// - Returns: Whether the call may take off. If not it has no further hook and no landing.
     func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool
     /// Called after a call took off.

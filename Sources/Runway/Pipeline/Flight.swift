@@ -58,8 +58,10 @@ public final class Flight: Sendable {
 
     /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.
     ///
-    /// - Parameter handler: Called at most once, on any thread, and at once where the deadline has passed already. It must return
-    ///   soon, and make `operation` end.
+    /// - Parameters:
+    ///   - operation: What may take until the deadline.
+    ///   - handler: Called at most once, on any thread, and at once where the deadline has passed already. It must return soon, and
+    ///     make `operation` end.
     public func withDeadlineHandler<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {

@@ -3,7 +3,7 @@ import RunwayTransport
 
 /// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.
 ///
-/// The app is real, and so are the sockets: controllers with managers, delegates and reformers, on one ``NetworkLayer``. What every
+/// The app is real, and so are the sockets: controllers with managers, delegates and reformers, on one `NetworkLayer`. What every
 /// call should come to is known before; what came otherwise is in ``DemoReport/problems``.
 @MainActor
 public final class DemoSession {

@@ -36,7 +36,9 @@ public final class LandingRecorder: APIManagerDelegate {
 
     /// Waits until there are at least `count` landings, and gives all that there are.
     ///
-    /// - Parameter limit: The longest wait, in real time. The default is 60 s.
+    /// - Parameters:
+    ///   - count: How many landings have to be there.
+    ///   - limit: The longest wait, in real time. The default is 60 s.
     /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
     @discardableResult
     public func landings(count: Int, within limit: Duration = .seconds(60)) async throws -> [Landing] {

@@ -31,7 +31,9 @@ public final class RecordCollector: EventSink {
 
     /// Waits until there are at least `count` records, and gives all that there are.
     ///
-    /// - Parameter limit: The longest wait, in real time. The default is 60 s.
+    /// - Parameters:
+    ///   - count: How many records have to be there.
+    ///   - limit: The longest wait, in real time. The default is 60 s.
     /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
     public func records(count: Int, within limit: Duration = .seconds(60)) async throws -> [FlightRecord] {
         try await self.count.wait(atLeast: count, within: limit, subject: "records")

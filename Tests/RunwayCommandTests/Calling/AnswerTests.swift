@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 /// What `runway call` shows of an answer where no terminal is.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct AnswerTests {
     /// Runs `runway call GET` for one answer.
     private func shown(_ response: ScriptedResponse, _ arguments: String...) async throws -> Tool {

@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 /// What `--json` and `--curl` print.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReportTests {
     private struct Report: Decodable {
         struct Message: Decodable {

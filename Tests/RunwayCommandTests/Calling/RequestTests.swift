@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 /// What a command line makes of a request.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestTests {
     /// Runs `runway call` with an origin that answers everything; gives what it received.
     private func received(

@@ -3,7 +3,7 @@ import RunwayTesting
 import Testing
 
 /// Ctrl-C and SIGTERM: what was begun stops at once, and leaves nothing behind.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct InterruptionTests {
     /// Far below every wait that the interrupted work would have, far above what a busy machine needs.
     static let bound = Duration.seconds(10)

@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 /// What is drawn where a person looks, on a real pseudo-terminal.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct TerminalTests {
     /// Runs `runway call GET` on a terminal for one answer; gives everything that was left standing on it.
     ///

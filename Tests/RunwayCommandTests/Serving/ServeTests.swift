@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `runway serve`, called by `runway call` and curl.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServeTests {
     /// What the server says of itself.
     private struct Greeting {

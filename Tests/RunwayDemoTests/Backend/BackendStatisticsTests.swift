@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunwayDemo
 
-@Suite(.timeLimit(.minutes(1))) struct BackendStatisticsTests {
+@Suite(.timeLimit(.minutes(10))) struct BackendStatisticsTests {
     @Test func requestsAndBytesAreCountedByRoute() async throws {
         try await withClient(of: ListingsBackend()) { client, serving in
             var listBytes = 0

@@ -7,7 +7,7 @@ import X509
 
 @testable import RunwayDemo
 
-@Suite(.timeLimit(.minutes(1))) struct DemoCertificateTests {
+@Suite(.timeLimit(.minutes(10))) struct DemoCertificateTests {
     @Test(arguments: ["127.0.0.1", "localhost"])
     func theAuthorityVouchesForTheServer(host: String) async throws {
         let backend = try ListingsBackend()

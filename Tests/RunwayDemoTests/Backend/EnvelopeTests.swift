@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunwayDemo
 
-@Suite(.timeLimit(.minutes(1))) struct EnvelopeTests {
+@Suite(.timeLimit(.minutes(10))) struct EnvelopeTests {
     @Test func secondHandHomesComeInTheirTeamsEnvelope() async throws {
         try await withClient(of: ListingsBackend(seed: 3)) { client, _ in
             let body = try await client.get("/esf/list").object()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunwayDemo
 
-@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+@Suite(.timeLimit(.minutes(10))) struct FailureTests {
     @Test func aBadParameterIsRefusedAsEachTeamDoes() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let secondHand = try await client.get("/esf/list?page=zero")

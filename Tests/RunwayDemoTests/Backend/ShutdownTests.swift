@@ -8,7 +8,7 @@ import Testing
 @testable import RunwayDemo
 
 /// Slow requests here sleep on a clock that stands still: whatever waited for them would wait for ever.
-@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+@Suite(.timeLimit(.minutes(10))) struct ShutdownTests {
     @Test(arguments: [HTTPClient.Configuration.HTTPVersion.automatic, .http1Only])
     func theScopeEndsWithASlowRequestInFlight(version: HTTPClient.Configuration.HTTPVersion) async throws {
         let clock = HeldClock()

@@ -6,9 +6,8 @@ import Testing
     private static let depth = 1_000_000
     private static let limits = JSONLimits(maximumDepth: depth)
 
-    private func nested(_ opening: String, _ closing: String) throws -> JSONDocument {
-        let text =
-            String(repeating: opening, count: Self.depth) + "1" + String(repeating: closing, count: Self.depth)
+    private func nested(_ opening: String, _ closing: String, depth: Int = depth) throws -> JSONDocument {
+        let text = String(repeating: opening, count: depth) + "1" + String(repeating: closing, count: depth)
         return try JSONDocument(text, limits: Self.limits)
     }
 
@@ -32,10 +31,11 @@ import Testing
         #expect(dumped.utf8.count < 12_000)
     }
 
-    @Test func aMillionObjectsAreReadWrittenAndShown() throws {
-        let document = try nested(#"{"b":2,"a":"#, "}")
+    @Test func manyObjectsAreReadWrittenAndShown() throws {
+        let depth = Self.depth / 10
+        let document = try nested(#"{"b":2,"a":"#, "}", depth: depth)
         let sorted =
-            String(repeating: #"{"a":"#, count: Self.depth) + "1" + String(repeating: #","b":2}"#, count: Self.depth)
+            String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: #","b":2}"#, count: depth)
         #expect(document.root.canonicalBytes() == Array(sorted.utf8))
         #expect(document.root.canonicalBytes(sortsKeys: false) == document.bytes)
         #expect(document.description.utf8.count < 10_000)

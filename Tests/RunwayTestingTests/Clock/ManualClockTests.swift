@@ -2,7 +2,7 @@ import RunwayTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ManualClockTests {
     @Test func standsStillUntilAdvanced() {
         let clock = ManualClock()

@@ -3,7 +3,7 @@ import RunwayTesting
 import Testing
 
 /// Each way in which an answer or a connection can go wrong, as a client sees it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MisbehaviourTests {
     @Test func declaredLengthCanBeTooLargeAndThenTheConnectionCloses() async throws {
         let seen = try await see(.text("short").declaring(length: 99))

@@ -1,7 +1,7 @@
 import RunwayTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScriptedGateTests {
     @Test func holdsEverybodyUntilItOpens() async throws {
         let gate = ScriptedGate()

@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 /// What a real client makes of a scripted origin.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScriptedOriginCurlTests {
     @Test func curlReadsAnAnswerAndItsRequestIsRecorded() async throws {
         try await withScriptedOrigin { origin in

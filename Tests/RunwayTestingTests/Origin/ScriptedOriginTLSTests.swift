@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 /// The same over TLS, where it differs.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScriptedOriginTLSTests {
     @Test func serverNameIsRecordedAsItWasSent() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in

@@ -3,7 +3,7 @@ import RunwayTesting
 import Testing
 
 /// What an origin records, in which order it answers, and how it ends.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScriptedOriginTests {
     @Test func requestIsRecordedByteForByte() async throws {
         try await withScriptedOrigin { origin in

@@ -3,7 +3,7 @@ import RunwayTesting
 import Testing
 
 /// Each well-behaved part of an answer, as bytes on the wire.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScriptedResponseTests {
     @Test func answerHasNothingThatTheScriptDidNotSay() async throws {
         let text = try await exchange(.text("hi", status: .created).header(.eTag, "\"1\"").ending(.close))

@@ -23,7 +23,7 @@ private final class BlockingSink: EventSink {
     func release() { released.signal() }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EventQueueTests {
     @Test func sinkThatBlocksDelaysNoFlight() async throws {
         let sink = BlockingSink()

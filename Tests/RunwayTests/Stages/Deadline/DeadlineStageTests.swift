@@ -4,7 +4,7 @@ import RunwayTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DeadlineStageTests {
     private struct ThreeSeconds: Endpoint {
         static let service = Library.self
