@@ -8,7 +8,7 @@
 ///
 /// Meant for the few values that one view shows; a lookup looks at them in turn.
 public struct ViewData: Sendable {
-    private var entries: [(name: String, value: any Sendable)] = []
+    private(set) var entries: [(name: String, value: any Sendable)] = []
 
     /// Makes an empty dictionary.
     public init() {}

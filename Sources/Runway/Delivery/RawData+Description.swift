@@ -1,0 +1,26 @@
+import HTTPTypes
+import RunwayJSON
+
+extension RawData: CustomStringConvertible {
+    /// The body as a person can read it: indented JSON, or the start of a text, cut off at 4096 bytes, with what
+    /// `JSONRedaction.default` calls secret masked; of what is neither, the size.
+    public var description: String {
+        if json.exists { return json.description }
+        if bytes.isEmpty { return "empty" }
+        guard let text else { return "\(bytes.count) bytes" }
+        return JSONRedaction.default.redactedText(of: text.utf8, maximumByteCount: 4096)
+    }
+}
+
+extension RawData: CustomDebugStringConvertible {
+    /// The status, the media type, the size and the source, then what ``description`` says.
+    public var debugDescription: String {
+        let type = mediaType.map { ", \($0)" } ?? ""
+        return "\(response.status.code)\(type), \(bytes.count) bytes, from \(source): \(description)"
+    }
+}
+
+extension RawData: CustomReflectable {
+    /// Without children, so that `dump` and the debugger show what can be read, and no secret.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}

@@ -1,0 +1,35 @@
+import RunwayJSON
+
+extension ViewData: CustomStringConvertible {
+    /// Indented JSON in the order in which the values were set, cut off at 4096 bytes. A value whose word
+    /// `JSONRedaction.default` calls secret is masked; one that JSON has no form for is shown as its description.
+    public var description: String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, value) in entries {
+            writer.name(name)
+            let word = name.split(separator: ".").last.map(String.init) ?? name
+            writer.shown(JSONRedaction.default.isSecret(word) ? JSONRedaction.mask : value)
+        }
+        writer.endObject()
+        guard let document = try? JSONDocument(writer.bytes) else { return "\(count) values" }
+        return document.description
+    }
+}
+
+extension ViewData: CustomReflectable {
+    /// Without children, so that `dump` and the debugger show the JSON, and no secret.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}
+
+extension JSONWriter {
+    /// Writes a value as a person can read it.
+    fileprivate mutating func shown(_ value: any Sendable) {
+        switch value {
+        case let value as Bool: bool(value)
+        case let value as any BinaryInteger: integer(value)
+        case let value as Double where value.isFinite: (try? double(value)) ?? string("\(value)")
+        default: string("\(value)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import HTTPTypes
+import Runway
+import Testing
+
+/// What a debugger, `dump`, `print` and a failing test show.
+struct DebuggingTests {
+    private enum Keys: ViewKeySpace {
+        static let title = key("title", of: String.self)
+        static let price = key("price", of: Double.self)
+        static let rooms = key("rooms", of: Int.self)
+        static let isNew = key("isNew", of: Bool.self)
+        static let token = key("accessToken", of: String.self)
+    }
+
+    private func dumped(_ value: Any) -> String {
+        var text = ""
+        dump(value, to: &text)
+        return text
+    }
+
+    private func raw(_ text: String, type: String) -> RawData {
+        RawData(Array(text.utf8), response: HTTPResponse(status: .ok, headerFields: [.contentType: type]))
+    }
+
+    @Test func rawDataShowsIndentedJSONWithSecretsMasked() {
+        let raw = raw(#"{"title":"上海","token":"abc"}"#, type: "application/json")
+        let shown = """
+            {
+              "title": "上海",
+              "token": "[redacted]"
+            }
+            """
+        #expect("\(raw)" == shown)
+        #expect(String(reflecting: raw) == "200, application/json, 32 bytes, from network: \(shown)")
+        #expect(dumped(raw).contains(#""title": "上海""#))
+        #expect(!dumped(raw).contains("abc"))
+        #expect(!dumped([raw]).contains("abc"))
+    }
+
+    @Test func rawDataThatIsNoJSONShowsItsTextOrItsSize() {
+        #expect("\(raw("<p>hello</p>", type: "text/html"))" == "<p>hello</p>")
+        #expect("\(RawData([0xFF, 0x00]))" == "2 bytes")
+        #expect("\(RawData([]))" == "empty")
+        #expect("\(raw(#"{"token":"abc","#, type: "application/json"))".contains("[redacted]"))
+    }
+
+    @Test func whatIsShownIsBounded() {
+        let long = String(repeating: "x", count: 1 << 20)
+        #expect("\(raw(#"{"a":["\#(long)"]}"#, type: "application/json"))".utf8.count < 10_000)
+        #expect("\(raw(long, type: "text/plain"))".utf8.count < 10_000)
+        var row = ViewData()
+        row[Keys.title] = long
+        #expect("\(row)".utf8.count < 10_000)
+    }
+
+    @Test func viewDataShowsItsValuesUnderTheirNames() {
+        var row = ViewData()
+        row[Keys.title] = "two \"rooms\""
+        row[Keys.price] = 1.5
+        row[Keys.rooms] = 2
+        row[Keys.isNew] = true
+        row[Keys.token] = "abc"
+        let text = "\(row)"
+        #expect(text.hasPrefix("{\n"))
+        #expect(text.contains(#"Keys.title": "two \"rooms\"","#))
+        #expect(text.contains(#"Keys.price": 1.5,"#))
+        #expect(text.contains(#"Keys.rooms": 2,"#))
+        #expect(text.contains(#"Keys.isNew": true,"#))
+        #expect(text.contains(#"Keys.accessToken": "[redacted]""#))
+        #expect(!dumped(row).contains("abc"))
+    }
+
+    @Test func valuesThatJSONHasNoFormForAreDescribed() {
+        var row = ViewData()
+        row[Keys.price] = .infinity
+        #expect("\(row)".contains(#"Keys.price": "inf""#))
+        #expect("\(ViewData())" == "{}")
+    }
+}
