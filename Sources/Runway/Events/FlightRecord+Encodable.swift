@@ -1,69 +1,112 @@
 import Foundation
 import HTTPTypes
 
-/// A record for programs: times in seconds, sizes in bytes, what is not known left out.
+/// A record for programs: times in seconds to the microsecond, those of steps since the call; what is not known is left out.
 extension FlightRecord: Encodable {
-    private enum Key: String, CodingKey {
-        case id, network, service, endpoint, date, duration, parameters, decisions, attempts, source, outcome, error,
-            running
-        case elapsed, step, decision
-        case method, url, headers, requestBytes, start, end, status, responseHeaders, responseBytes, httpVersion,
-            failure
-        case kind, message, host, attempt
-    }
-
     /// Encodes the record as one object.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(id.number, forKey: .id)
-        try container.encode(network, forKey: .network)
-        try container.encode(service, forKey: .service)
-        try container.encode(endpoint, forKey: .endpoint)
-        try container.encode(date.formatted(.iso8601), forKey: .date)
-        try container.encode(duration.seconds, forKey: .duration)
-        // The same text as in a query, which every reader of the record knows.
-        try container.encode((try? QueryStyle.default.text(parameters)) ?? "", forKey: .parameters)
-        try container.encodeIfPresent(source?.rawValue, forKey: .source)
-        try container.encode(outcome.name, forKey: .outcome)
-        if case .ignored(let running) = outcome { try container.encode(running.number, forKey: .running) }
-        if let error = outcome.error { try Self.encode(error, to: &container) }
+    public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
 
-        var decided = container.nestedUnkeyedContainer(forKey: .decisions)
-        for decision in decisions {
-            var entry = decided.nestedContainer(keyedBy: Key.self)
-            try entry.encode(decision.elapsed.seconds, forKey: .elapsed)
-            try entry.encode("\(decision.step)", forKey: .step)
-            try entry.encode("\(decision.decision)", forKey: .decision)
-        }
-        var tried = container.nestedUnkeyedContainer(forKey: .attempts)
-        for attempt in attempts {
-            var entry = tried.nestedContainer(keyedBy: Key.self)
-            try Self.encode(attempt, to: &entry)
+    private struct Form: Encodable {
+        let id: UInt64
+        let network: String
+        let service: String
+        let endpoint: String
+        /// When the call was asked for, in RFC 3339.
+        let date: String
+        let seconds: Double
+        /// The same text as in a query, which every reader of the record knows.
+        let parameters: String
+        /// What became of the call, in one word.
+        let outcome: String
+        /// The call that flew already, of one that was ignored.
+        let running: UInt64?
+        let error: NetworkError?
+        let source: String?
+        let decisions: [DecisionForm]
+        let attempts: [AttemptForm]
+
+        init(_ record: FlightRecord) {
+            id = record.id.number
+            network = record.network
+            service = record.service
+            endpoint = record.endpoint
+            date = record.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            seconds = record.duration.inSeconds
+            parameters = (try? QueryStyle.default.text(record.parameters)) ?? ""
+            outcome = record.outcome.name
+            running = if case .ignored(let running) = record.outcome { running.number } else { nil }
+            error = record.outcome.error
+            source = record.source?.rawValue
+            decisions = record.decisions.map(DecisionForm.init)
+            attempts = record.attempts.map(AttemptForm.init)
         }
     }
 
-    private static func encode(_ attempt: Attempt, to entry: inout KeyedEncodingContainer<Key>) throws {
-        try entry.encode(attempt.method.rawValue, forKey: .method)
-        try entry.encode(attempt.url, forKey: .url)
-        try entry.encode(attempt.headerFields.pairs, forKey: .headers)
-        try entry.encodeIfPresent(attempt.requestByteCount, forKey: .requestBytes)
-        try entry.encode(attempt.start.seconds, forKey: .start)
-        try entry.encodeIfPresent(attempt.end?.seconds, forKey: .end)
-        try entry.encodeIfPresent(attempt.status?.code, forKey: .status)
-        try entry.encodeIfPresent(attempt.responseHeaderFields?.pairs, forKey: .responseHeaders)
-        try entry.encodeIfPresent(attempt.responseByteCount, forKey: .responseBytes)
-        try entry.encodeIfPresent(attempt.httpVersion, forKey: .httpVersion)
-        try entry.encodeIfPresent(attempt.failure, forKey: .failure)
+    private struct DecisionForm: Encodable {
+        let at: Double
+        let step: String
+        let decision: String
+
+        init(_ decision: Decision) {
+            at = decision.elapsed.inSeconds
+            step = "\(decision.step)"
+            self.decision = "\(decision.decision)"
+        }
     }
 
-    private static func encode(_ error: NetworkError, to container: inout KeyedEncodingContainer<Key>) throws {
-        var entry = container.nestedContainer(keyedBy: Key.self, forKey: .error)
-        try entry.encode(error.kind.name, forKey: .kind)
-        try entry.encode("\(error.step)", forKey: .step)
-        try entry.encode("\(error)", forKey: .message)
-        try entry.encodeIfPresent(error.host, forKey: .host)
-        try entry.encode(error.attempt, forKey: .attempt)
-        try entry.encodeIfPresent(error.status?.code, forKey: .status)
+    private struct AttemptForm: Encodable {
+        let method: String
+        let url: String
+        /// Names and values in order, since a name may stand more than once.
+        let headers: [[String]]
+        let requestByteCount: Int?
+        let start: Double
+        let end: Double?
+        let httpVersion: String?
+        let status: Int?
+        let responseHeaders: [[String]]?
+        let responseByteCount: Int?
+        let failure: String?
+
+        init(_ attempt: Attempt) {
+            method = attempt.method.rawValue
+            url = attempt.url
+            headers = attempt.headerFields.pairs
+            requestByteCount = attempt.requestByteCount
+            start = attempt.start.inSeconds
+            end = attempt.end?.inSeconds
+            httpVersion = attempt.httpVersion
+            status = attempt.status?.code
+            responseHeaders = attempt.responseHeaderFields?.pairs
+            responseByteCount = attempt.responseByteCount
+            failure = attempt.failure
+        }
+    }
+}
+
+/// An error for programs.
+extension NetworkError: Encodable {
+    /// Encodes the error as one object: `kind`, `step`, `message`, `attempt`, and `status` and `host` where there are any.
+    public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
+
+    private struct Form: Encodable {
+        let kind: String
+        let step: String
+        /// One sentence.
+        let message: String
+        let status: Int?
+        let host: String?
+        /// Which attempt failed, counted from 1; 0 if nothing was sent.
+        let attempt: Int
+
+        init(_ error: NetworkError) {
+            kind = error.kind.name
+            step = "\(error.step)"
+            message = "\(error)"
+            status = error.status?.code
+            host = error.host
+            attempt = error.attempt
+        }
     }
 }
 
@@ -82,6 +125,12 @@ extension NetworkError.Kind {
 }
 
 extension HTTPFields {
-    /// Names and values in order, since a name may stand more than once.
     fileprivate var pairs: [[String]] { map { [$0.name.rawName, $0.value] } }
+}
+
+extension Duration {
+    /// The duration in seconds, to the microsecond.
+    fileprivate var inSeconds: Double {
+        Double(components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000) / 1e6
+    }
 }

@@ -151,8 +151,8 @@ extension CallReport {
     fileprivate init(_ result: CallSession.Result) {
         request = result.record.attempts.first.map(RequestReport.init)
         response = result.head.map { ResponseReport($0, result.answer, result.record) }
-        flight = FlightReport(result.record)
-        error = (result.error as? NetworkError).map(ErrorReport.init)
+        flight = result.record
+        error = result.error as? NetworkError
     }
 }
 

@@ -6,8 +6,8 @@ import Runway
 struct CallReport: Encodable, Sendable {
     let request: RequestReport?
     let response: ResponseReport?
-    let flight: FlightReport
-    let error: ErrorReport?
+    let flight: FlightRecord
+    let error: NetworkError?
 
     /// The request that was sent first; those that redirects led to are among the attempts of the flight.
     struct RequestReport: Encodable, Sendable {
@@ -54,4 +54,18 @@ struct CallReport: Encodable, Sendable {
             file = if case .saved(let path) = answer { path } else { nil }
         }
     }
+}
+
+extension CallReport {
+    /// The report as indented JSON with its names in order, and a line feed.
+    func jsonText() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+}
+
+extension HTTPFields {
+    /// Every field as its name and its value, in order.
+    fileprivate var pairs: [[String]] { map { [$0.name.rawName, $0.value] } }
 }

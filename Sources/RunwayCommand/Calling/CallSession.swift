@@ -88,7 +88,8 @@ struct CallSession: Sendable {
         await Task { await network.events.flush() }.value
         await transport.shutdown(.cutting)
         guard let record = keeper.record else { return nil }
-        return Result(head: head, answer: answer, isFine: isFine, error: failure ?? record.error, record: record)
+        return Result(
+            head: head, answer: answer, isFine: isFine, error: failure ?? record.outcome.error, record: record)
     }
 
     private static func certificates(at path: String) throws(CommandFailure) -> String {
@@ -113,11 +114,6 @@ extension SystemError {
         self = descriptor < 0 ? .current : SystemError(code: EISDIR)
         if descriptor >= 0 { close(descriptor) }
     }
-}
-
-extension FlightRecord {
-    /// The error that the call failed with.
-    fileprivate var error: NetworkError? { if case .failed(let error) = outcome { error } else { nil } }
 }
 
 /// Keeps the record of the one call that is made.
