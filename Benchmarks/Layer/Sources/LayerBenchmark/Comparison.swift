@@ -56,4 +56,6 @@ func report(_ title: String, _ contenders: [Contender], _ samples: [[Sample]]) {
                     format: "%9.0f calls/s  ×%.2f   %7.1f µs CPU  ×%.2f", throughput, throughputRatio, processor,
                     processorRatio))
     }
+    // Shown as it comes, also through a pipe.
+    fflush(nil)
 }

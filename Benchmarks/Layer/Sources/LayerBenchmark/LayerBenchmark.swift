@@ -22,8 +22,6 @@ struct LayerBenchmark {
         let rounds = argument("--rounds").flatMap { Int($0) } ?? 11
         let calls = argument("--calls").flatMap { Int($0) } ?? 2000
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        // Shown as it comes, also through a pipe.
-        setvbuf(stdout, nil, _IOLBF, 0)
         print("\(cores) cores, \(rounds) rounds of \(calls) calls, medians; × is the ratio to AsyncHTTPClient")
         for http1Only in [true, false] where argument("--only") != (http1Only ? "h2" : "h1") {
             let port = http1Only ? http1Port : http2Port
@@ -35,7 +33,7 @@ struct LayerBenchmark {
                     let url = "https://localhost:\(port)/\(file)"
                     let contenders = [
                         asyncHTTPClient("AsyncHTTPClient", client, url: url, byteCount: byteCount),
-                        asyncHTTPClient("the same, set alike", likeRunway, url: url, byteCount: byteCount),
+                        asyncHTTPClient("AsyncHTTPClient*", likeRunway, url: url, byteCount: byteCount),
                         networkCall("network.call", network, file: file, byteCount: byteCount),
                         managerLoad(network, file: file, byteCount: byteCount),
                         networkCall(
