@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Command lines are run by a real shell, with a script in the place of curl that writes down the words and the input it gets.
+/// Command lines are run by a real shell, with a function in the place of curl that writes down the words and the input it gets.
 struct CurlCommandTests {
     private struct Run {
         var words: [String]
@@ -24,18 +24,16 @@ struct CurlCommandTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("curl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let curl = folder.appendingPathComponent("curl")
-        let script = "#!/bin/sh\nprintf '%s\\000' \"$@\" > \"$FOLDER/words\"\ncat > \"$FOLDER/input\"\n"
-        try Data(script.utf8).write(to: curl)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: curl.path)
-        // A file, because a line may be longer than one argument of a process can be.
+        // A function, as a program written a moment ago cannot be run while another test's child still holds it open. A
+        // file, because a line may be longer than one argument of a process can be.
+        let curl = "curl() { printf '%s\\000' \"$@\" > \"$FOLDER/words\"; cat > \"$FOLDER/input\"; }\n"
         let line = folder.appendingPathComponent("line")
-        try Data(attempt.curlCommand.utf8).write(to: line)
+        try Data((curl + attempt.curlCommand).utf8).write(to: line)
 
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [line.path]
-        process.environment = ["PATH": "\(folder.path):/usr/bin:/bin", "FOLDER": folder.path]
+        process.environment = ["PATH": "/usr/bin:/bin", "FOLDER": folder.path]
         process.standardInput = FileHandle.nullDevice
         let status = try await withCheckedThrowingContinuation {
             (continuation: CheckedContinuation<Int32, any Error>) in
