@@ -23,27 +23,39 @@ fail() {
 }
 
 # Exit code 66 is a process with reports. Such a process goes on after the first, so that one run shows them all.
-sanitizer_options() {
-    echo "halt_on_error=0:exitcode=66:second_deadlock_stack=1:suppressions=$PWD/Scripts/tsan/suppressions.txt"
-}
+options="halt_on_error=0:exitcode=66:second_deadlock_stack=1"
+suppressions="suppressions=$PWD/Scripts/tsan/suppressions.txt"
 
-# Tells whether the handover program ends as it should: arguments are its name, its exit code, and compiler options.
-check_handover() {
-    local program=$build/$1 expected=$2 code=0
-    swiftc -swift-version 6 -parse-as-library -sanitize=thread "${@:3}" Scripts/tsan/handover.swift -o "$program" ||
+# Builds one of the programs that this script checks itself with: arguments are the program, its source, compiler options.
+compile() {
+    swiftc -swift-version 6 -parse-as-library -sanitize=thread "${@:3}" "Scripts/tsan/$2.swift" -o "$build/$1" ||
         fail "the program that this script checks itself with does not build"
-    TSAN_OPTIONS=$(sanitizer_options) "$program" >"$program.log" 2>&1 || code=$?
-    [ "$code" -eq "$expected" ] || { cat "$program.log"; return 1; }
 }
 
-# A toolchain may rename what swift-mutex.c stands in for, or may come to need it no longer. Without this check the
-# results below could be all noise, or all silence.
+# Tells whether a program ends as it should: arguments are its name, its exit code, and the sanitizer's options.
+ends_with() {
+    local program=$build/$1 code=0
+    TSAN_OPTIONS=$3 "$program" >"$program.log" 2>&1 || code=$?
+    [ "$code" -eq "$2" ] || { cat "$program.log"; return 1; }
+}
+
+# A toolchain may rename what swift-mutex.c stands in for and what is suppressed, or may come to need it no longer. Without
+# these checks the results below could be all noise, or all silence.
 check_sanitizer() {
-    check_handover handover-locked 0 -Xlinker "$mutex" ||
+    compile handover-plain handover
+    compile handover-locked handover -Xlinker "$mutex"
+    compile handover-unlocked handover -D UNLOCKED -Xlinker "$mutex"
+    compile resumption resumption -Xlinker "$mutex"
+    ends_with handover-locked 0 "$options:$suppressions" ||
         fail "a locked program is reported: see whether Scripts/tsan/swift-mutex.c still fits this toolchain"
-    check_handover handover-unlocked 66 -D UNLOCKED -Xlinker "$mutex" || fail "a race is not reported"
-    if check_handover handover-plain 0 >/dev/null; then
+    ends_with handover-unlocked 66 "$options:$suppressions" || fail "a race is not reported"
+    ends_with resumption 0 "$options:$suppressions" ||
+        fail "resumed tasks are reported: see whether Scripts/tsan/suppressions.txt still fits this toolchain"
+    if ends_with handover-plain 0 "$options" >/dev/null; then
         echo "thread-sanitizer: this toolchain tells the sanitizer of Mutex itself; Scripts/tsan/swift-mutex.c can go"
+    fi
+    if ends_with resumption 0 "$options" >/dev/null; then
+        echo "thread-sanitizer: this toolchain tells the sanitizer of resumed tasks; the suppression can go"
     fi
 }
 
@@ -59,7 +71,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
 code=0
 export RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
-TSAN_OPTIONS="$(sanitizer_options):log_path=$reports/process" \
+TSAN_OPTIONS="$options:$suppressions:log_path=$reports/process" \
     swift test --sanitize=thread --scratch-path "$build" -Xlinker "$mutex" --disable-xctest \
     --filter "${1:-$suites}" || code=$?
 

@@ -12,8 +12,10 @@ extension NetworkLayer {
     /// What memory holds is returned without leaving the caller's actor. Interceptors, which belong to managers, do not see the call.
     ///
     /// - Throws: The one error that the call ended in; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled.
-    public func call<E: Endpoint>(_ endpoint: E) async throws(NetworkError) -> RawData {
-        let flight = makeFlight(E.self)
+    public func call<E: Endpoint>(
+        _ endpoint: E, options: CallOptions = .standard
+    ) async throws(NetworkError) -> RawData {
+        let flight = makeFlight(E.self, options)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             let request = try assemble(
@@ -35,8 +37,10 @@ extension NetworkLayer {
     /// transfer, let the body go or cancel the task that reads it.
     ///
     /// - Throws: The one error that the call ended in. What goes wrong while the body is read is thrown there, as a ``NetworkError``.
-    public func stream<E: Endpoint>(_ endpoint: E) async throws(NetworkError) -> StreamedAnswer {
-        let flight = makeFlight(E.self)
+    public func stream<E: Endpoint>(
+        _ endpoint: E, options: CallOptions = .standard
+    ) async throws(NetworkError) -> StreamedAnswer {
+        let flight = makeFlight(E.self, options)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             let request = try assemble(endpoint, delivery: .streamed, in: flight)

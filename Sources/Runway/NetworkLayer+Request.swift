@@ -4,19 +4,19 @@ extension NetworkLayer {
     /// Sends a request as it is and gives the answer, whatever the service says of it.
     ///
     /// For what no ``Endpoint`` describes: a tool in which a person writes the request, a URL that an answer gave, a proxy. Where an
-    /// endpoint can be written, ``call(_:)`` is the better choice: it throws for an answer that is not fine, and gives raw data.
+    /// endpoint can be written, ``call(_:options:)`` is the better choice: it throws for an answer that is not fine, and gives raw data.
     ///
     /// The request passes all stages, over the service's transport and within its deadline. Nothing is added to it: not the
     /// service's base URL, nor its common parameters and header fields, since the request may be for another place. The service's
     /// judgement is the answer's ``Response/verdict``; one that is not fine is the outcome of the call in its record, and is not
-    /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:)``.
+    /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:options:)``.
     ///
     /// - Throws: The one error of a call without an answer; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled,
     ///   of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority.
     public func exchange<Service: APIService>(
-        _ request: Request, with service: Service.Type
+        _ request: Request, with service: Service.Type, options: CallOptions = .standard
     ) async throws(NetworkError) -> Response {
-        let flight = makeFlight(Exchange<Service>.self)
+        let flight = makeFlight(Exchange<Service>.self, options)
         do throws(NetworkError) {
             guard request.head.scheme != nil, request.head.authority != nil else {
                 throw NetworkError(

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Environments, transports, clocks and sinks belong to this value and never to statics, so that two layers live side by side in one
 /// process. Business code holds an ``APIManager`` for each API; callers whose next step differs from call to call use
-/// ``call(_:)`` directly.
+/// ``call(_:options:)`` directly.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: AsyncHTTPTransport())
@@ -80,13 +80,15 @@ public final class NetworkLayer: Sendable {
 
 extension NetworkLayer {
     /// Starts the record of a call.
-    func makeFlight<E: Endpoint>(_ endpoint: E.Type) -> Flight {
+    func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
         let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
-        let lifetime = E.deadline ?? configuration(of: E.Service.self).settings.deadline
+        let settings = configuration(of: E.Service.self).settings
+        let lifetime = E.deadline ?? settings.deadline
         // No clock needs to count further than a year, and a negative time has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         return Flight(
-            id: FlightID(number: number), endpoint: endpoint, service: E.Service.self, lifetime: bounded, layer: self)
+            id: FlightID(number: number), endpoint: endpoint, service: E.Service.self, settings: settings,
+            options: options, lifetime: bounded, layer: self)
     }
 
     /// Turns a checked endpoint into its request.

@@ -6,8 +6,8 @@ extension APIManager {
     ///
     /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that flies already.
     @discardableResult
-    public func load(_ endpoint: E) -> FlightID {
-        let flight = network.makeFlight(E.self)
+    public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
+        let flight = network.makeFlight(E.self, options)
         return launch(endpoint, flight)
     }
 
@@ -15,8 +15,8 @@ extension APIManager {
     ///
     /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that flies already.
     @discardableResult
-    public func load() -> FlightID {
-        let flight = network.makeFlight(E.self)
+    public func load(options: CallOptions) -> FlightID {
+        let flight = network.makeFlight(E.self, options)
         let given = parameterSource?.endpoint(for: self)
         if let endpoint = given as? E { return launch(endpoint, flight) }
         let found = given.map { "gave a \(type(of: $0))" } ?? (parameterSource == nil ? "is missing" : "gave nothing")

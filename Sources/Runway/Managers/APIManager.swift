@@ -23,7 +23,7 @@ public final class APIManager<E: Endpoint>: APIManaging {
     public let overlap: OverlapPolicy
     /// Where calls land.
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
-    /// Gives the parameters of ``load()``.
+    /// Gives the parameters of ``load(options:)``.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
     /// Checks parameters and answers beside the endpoint's own checks.
     @ObservationIgnored public weak var validator: (any Validator)?

@@ -21,7 +21,7 @@ public protocol APIManaging: AnyObject {
     var landedFlight: FlightID? { get }
 
     /// Makes a call with the parameters that the manager's source gives.
-    @discardableResult func load() -> FlightID
+    @discardableResult func load(options: CallOptions) -> FlightID
     /// Cancels one call; it lands nowhere.
     func cancel(_ flight: FlightID)
     /// Cancels every call that flies.
@@ -34,6 +34,11 @@ public protocol APIManaging: AnyObject {
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable
+}
+
+extension APIManaging {
+    /// Makes a call with the parameters that the manager's source gives, and nothing that differs from what its endpoint says.
+    @discardableResult public func load() -> FlightID { load(options: .standard) }
 }
 
 /// Where the calls of a manager land.

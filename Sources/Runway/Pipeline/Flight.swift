@@ -11,6 +11,12 @@ public final class Flight: Sendable {
     public let service: any APIService.Type
     /// The endpoint that the call is for.
     public let endpoint: any Endpoint.Type
+    /// The environment that the service was in when the call was asked for.
+    public let environment: ServiceEnvironment
+    /// Who was signed in to the service then; `nil` where nobody was.
+    public let account: String?
+    /// What this call asks for that differs from what its endpoint says.
+    public let options: CallOptions
     /// The clocks of the layer.
     public let clock: LayerClock
     /// The instant on the layer's clock at which the call was asked for.
@@ -33,11 +39,15 @@ public final class Flight: Sendable {
     private let state = Mutex(State())
 
     init(
-        id: FlightID, endpoint: any Endpoint.Type, service: any APIService.Type, lifetime: Duration, layer: NetworkLayer
+        id: FlightID, endpoint: any Endpoint.Type, service: any APIService.Type, settings: ServiceSettings,
+        options: CallOptions, lifetime: Duration, layer: NetworkLayer
     ) {
         self.id = id
         self.endpoint = endpoint
         self.service = service
+        environment = settings.environment
+        account = settings.account
+        self.options = options
         self.layer = layer
         clock = layer.clock
         takeOff = layer.clock.now

@@ -15,6 +15,8 @@ public struct ServiceSettings: Sendable {
     public var deadline: Duration
     /// The transport of this service; `nil` is the layer's own.
     public var transport: (any Transport)?
+    /// Whose calls these are; `nil` where nobody is signed in. What is kept for one account is never given to another.
+    public var account: String?
 
     init<Service: APIService>(_ service: Service.Type) {
         environment = service.initialEnvironment

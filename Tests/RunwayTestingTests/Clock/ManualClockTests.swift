@@ -142,7 +142,7 @@ struct ManualClockTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func everySleeperEndsWhenAdvancingRacesCancelling(seed: UInt64) async throws {
         let clock = ManualClock()
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let delays = (0..<2000).map { _ in Int(random.next() % 50) }
         let sleepers = delays.map { delay in
             Task { try await clock.sleep(until: ManualClock.Instant(offset: .seconds(delay))) }

@@ -26,7 +26,7 @@ struct RequestReaderTests {
 
     @Test(arguments: 1...200 as ClosedRange<UInt64>)
     func anyFragmentationIsReadTheSame(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var rest = Array(Self.conversation.utf8)[...]
         var pieces: [[UInt8]] = []
         while !rest.isEmpty {
@@ -39,7 +39,7 @@ struct RequestReaderTests {
     /// Whatever bytes come, the reader answers with events or an error, and it never makes more body than it was given.
     @Test(arguments: 1...500 as ClosedRange<UInt64>)
     func damagedBytesEndInEventsOrAnErrorAndNeverTrap(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var bytes = Array(Self.conversation.utf8)
         for _ in 0..<Int.random(in: 1...8, using: &random) {
             let index = Int.random(in: bytes.indices, using: &random)

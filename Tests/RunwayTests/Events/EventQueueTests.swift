@@ -43,7 +43,7 @@ struct EventQueueTests {
         let sink = BlockingSink()
         let layer = StubbedLayer(sinks: [sink])
         func fly(_ count: Int) {
-            for _ in 0..<count { layer.network.makeFlight(QueryCall.self).finish(.succeeded) }
+            for _ in 0..<count { layer.network.makeFlight(QueryCall.self, .standard).finish(.succeeded) }
         }
         fly(1)
         try await sink.entered.pass()
@@ -82,7 +82,7 @@ struct EventQueueTests {
         let layer = StubbedLayer()
         let network = layer.network
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<200 { group.addTask { network.makeFlight(QueryCall.self).finish(.cancelled) } }
+            for _ in 0..<200 { group.addTask { network.makeFlight(QueryCall.self, .standard).finish(.cancelled) } }
         }
         await network.events.flush()
         #expect(Set(layer.records.records.map(\.id.number)) == Set(1...200))
@@ -90,7 +90,7 @@ struct EventQueueTests {
 
     @Test func callEndsOnceHoweverOftenItIsEnded() async throws {
         let layer = StubbedLayer()
-        let flight = layer.network.makeFlight(QueryCall.self)
+        let flight = layer.network.makeFlight(QueryCall.self, .standard)
         #expect(flight.finish(.vetoed))
         #expect(!flight.finish(.succeeded))
         #expect(!flight.finish(.cancelled))

@@ -23,7 +23,7 @@ struct RandomInterleavingTests {
 
 @MainActor
 private final class Interleaving: APIManagerDelegate {
-    private var random: SplitMix64
+    private var random: SeededGenerator
     private let policy: OverlapPolicy
     private let hangar: Hangar
     private var managers: [APIManager<Refresh>?] = []
@@ -34,7 +34,7 @@ private final class Interleaving: APIManagerDelegate {
     private var problems: [String] = []
 
     init(seed: UInt64, policy: OverlapPolicy) {
-        random = SplitMix64(state: seed)
+        random = SeededGenerator(seed: seed)
         self.policy = policy
         hangar = Hangar(isDeaf: seed % 2 == 0)
         managers = (0..<3).map { _ in APIManager(on: hangar.network, delegate: self, overlap: policy) }
@@ -129,18 +129,5 @@ private final class Interleaving: APIManagerDelegate {
                 problems.append("an older flight landed after a newer one")
             }
         }
-    }
-}
-
-/// A small generator with a published sequence (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators").
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

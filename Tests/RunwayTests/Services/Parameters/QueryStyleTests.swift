@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayTesting
 import Testing
 
 struct QueryStyleTests {
@@ -17,7 +18,7 @@ struct QueryStyleTests {
         let entries = names.map { Parameters.Entry($0, .string("v \($0)")) }
         let expected = try text(Parameters(entries))
         for seed in 1...20 {
-            var generator = SeededOrder(state: UInt64(seed))
+            var generator = SeededGenerator(seed: UInt64(seed))
             #expect(try text(Parameters(entries.shuffled(using: &generator))) == expected)
         }
     }
@@ -114,17 +115,4 @@ struct QueryStyleTests {
 
 extension [String: ParameterValue] {
     fileprivate var asParameters: Parameters { Parameters(map { Parameters.Entry($0.key, $0.value) }) }
-}
-
-/// A generator of the same order for the same seed (SplitMix64).
-private struct SeededOrder: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
 }

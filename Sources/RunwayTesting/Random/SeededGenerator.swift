@@ -1,0 +1,23 @@
+/// Random numbers that are the same for the same seed, on every machine (SplitMix64), so that a test that failed can be run again.
+///
+/// ```swift
+/// var random = SeededGenerator(seed: seed)
+/// let delay = Int.random(in: 0..<100, using: &random)
+/// ```
+///
+/// Not for keys.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Makes a generator. Neighbouring seeds give unrelated numbers.
+    public init(seed: UInt64) { state = seed }
+
+    /// The next number.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
