@@ -1,12 +1,24 @@
 /// What one call asks for that differs from what its endpoint says.
 ///
 /// ```swift
-/// rentals.load(RentalList(city: "上海"), options: CallOptions())
+/// rentals.load(RentalList(city: "上海"), options: CallOptions(cacheUse: .refresh))
 /// ```
 public struct CallOptions: Sendable {
     /// Nothing differs.
     public static let standard = CallOptions()
 
-    /// Makes options in which nothing differs.
-    public init() {}
+    /// The cache policy of this call; `nil` is its endpoint's.
+    public var cache: CachePolicy?
+    /// What the call makes of answers that are kept. The default is what its policy says.
+    public var cacheUse: CacheUse
+
+    /// Makes options.
+    ///
+    /// - Parameters:
+    ///   - cache: The cache policy of this call; `nil` is its endpoint's.
+    ///   - cacheUse: What the call makes of answers that are kept.
+    public init(cache: CachePolicy? = nil, cacheUse: CacheUse = .standard) {
+        self.cache = cache
+        self.cacheUse = cacheUse
+    }
 }

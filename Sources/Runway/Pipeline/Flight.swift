@@ -24,6 +24,9 @@ public final class Flight: Sendable {
     /// The instant on the layer's clock by which the call has to be over.
     public let deadline: Duration
 
+    /// The cache policy of the call.
+    public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
+
     let layer: NetworkLayer
     private let traceContext = ServiceContext.current
 

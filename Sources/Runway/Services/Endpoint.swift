@@ -30,6 +30,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var overlap: OverlapPolicy { get }
     /// The longest that a call may take from `load` to its landing. The default, `nil`, is the service's.
     static var deadline: Duration? { get }
+    /// Whether answers are kept, where, and for how long. The default is ``CachePolicy/none``.
+    static var cache: CachePolicy { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -72,6 +74,8 @@ extension Endpoint {
     public static var overlap: OverlapPolicy { .ignoreNew }
     /// The service's deadline.
     public static var deadline: Duration? { nil }
+    /// Nothing is kept.
+    public static var cache: CachePolicy { .none }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

@@ -1,0 +1,97 @@
+/// Whether the answers of an endpoint are kept, where, and for how long.
+///
+/// ```swift
+/// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
+/// ```
+///
+/// Only an answer that the service judged fine and the endpoint's own check accepted is kept. It is given to calls of the same service,
+/// environment, account, endpoint and parameters, and to no others.
+public struct CachePolicy: Sendable, Hashable {
+    /// Who decides how long an answer is fresh.
+    public enum Rule: Sendable, Hashable {
+        /// Nothing is kept.
+        case none
+        /// The client, by time.
+        case timeToLive
+        /// Nobody: it is fresh until there is no room for it. For what never changes, such as images.
+        case untilEvicted
+        /// The server, by the header fields of HTTP caching (RFC 9111).
+        case http
+    }
+
+    /// Who decides how long an answer is fresh.
+    public var rule: Rule
+    /// How long an answer in memory is fresh by ``Rule/timeToLive``; `.zero` keeps none there.
+    public var memoryLifetime: Duration = .zero
+    /// How long an answer on disk is fresh by ``Rule/timeToLive``; `.zero` keeps none there.
+    public var diskLifetime: Duration = .zero
+    /// Where answers are kept.
+    public var tiers: CacheTiers
+    /// How long after its freshness an answer may land while a fresh one is fetched, by ``Rule/timeToLive``. The default is not at all.
+    public var staleWhileRevalidate: Duration = .zero
+    /// How long after its freshness an answer may land where no fresh one can be had, by ``Rule/timeToLive``. The default is not at all.
+    public var staleIfError: Duration = .zero
+
+    /// Nothing is kept.
+    public static let none = CachePolicy(rule: .none, tiers: [])
+
+    /// The client decides by time.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long an answer in memory is fresh. The default is three minutes; `.zero` keeps none there.
+    ///   - diskLifetime: How long an answer on disk is fresh. The default, `.zero`, keeps none there.
+    ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at all.
+    ///   - staleIfError: How long after that it may land where no fresh one can be had. The default is not at all.
+    public static func timeToLive(
+        _ lifetime: Duration = .seconds(180), onDisk diskLifetime: Duration = .zero,
+        staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero
+    ) -> CachePolicy {
+        var policy = CachePolicy(rule: .timeToLive, tiers: [])
+        policy.memoryLifetime = lifetime
+        policy.diskLifetime = diskLifetime
+        if lifetime > .zero { policy.tiers.insert(.memory) }
+        if diskLifetime > .zero { policy.tiers.insert(.disk) }
+        policy.staleWhileRevalidate = staleWhileRevalidate
+        policy.staleIfError = staleIfError
+        return policy
+    }
+
+    /// An answer is fresh until there is no room for it.
+    public static func untilEvicted(in tiers: CacheTiers = .memory) -> CachePolicy {
+        CachePolicy(rule: .untilEvicted, tiers: tiers)
+    }
+
+    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them.
+    public static func http(in tiers: CacheTiers = .memory) -> CachePolicy {
+        CachePolicy(rule: .http, tiers: tiers)
+    }
+
+    private init(rule: Rule, tiers: CacheTiers) {
+        self.rule = rule
+        self.tiers = tiers
+    }
+}
+
+/// The places in which answers are kept.
+public struct CacheTiers: OptionSet, Sendable, Hashable {
+    /// The places, one bit each.
+    public let rawValue: Int
+
+    /// Makes a set of places.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The app's memory.
+    public static let memory = CacheTiers(rawValue: 1)
+    /// The device's disk.
+    public static let disk = CacheTiers(rawValue: 2)
+}
+
+/// What one call makes of answers that are kept.
+public enum CacheUse: Sendable, Hashable {
+    /// A fresh one is taken, as the policy says.
+    case standard
+    /// None is taken; the new answer takes its place.
+    case refresh
+    /// One is taken, fresh or not, and nothing is sent; where none is kept the call fails as ``NetworkError/Kind/noNetwork``.
+    case onlyIfCached
+}
