@@ -71,7 +71,7 @@ print(*(s.getsockname()[1] for s in sockets))'
 }
 
 write_nginx_configuration() {
-    mkdir -p "$dir/nginx"
+    mkdir -p "$dir/nginx" "$dir/own"
     {
         [ "$(id -u)" -ne 0 ] || echo "user root;"
         cat <<EOF
@@ -95,6 +95,8 @@ http {
         listen 127.0.0.1:$1 ssl http2;
         listen 127.0.0.1:$2;
         root $iso_codes;
+        # For files that the tests make, sent slowly enough to be changed while they are sent.
+        location /own/ { alias $dir/own/; limit_rate 32k; limit_rate_after 64k; }
     }
 }
 EOF
@@ -129,6 +131,7 @@ export RUNWAY_NGINX="https://localhost:$tls_port"
 export RUNWAY_NGINX_PLAIN="http://localhost:$plain_port"
 export RUNWAY_NGINX_CA="$dir/authority.pem"
 export RUNWAY_ISO_CODES="$iso_codes"
+export RUNWAY_NGINX_OWN="$dir/own"
 export RUNWAY_HTTPBIN="http://127.0.0.1:$httpbin_port"
 EOF
     for _ in $(seq 100); do

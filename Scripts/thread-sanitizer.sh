@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests under ThreadSanitizer, on Linux. Fails if a race is reported, or a test fails.
 #
-#   Scripts/thread-sanitizer.sh                 every suite below
+#   Scripts/thread-sanitizer.sh                 every test
 #   Scripts/thread-sanitizer.sh 'RunwayTests\.' the tests whose name matches
 #
 # The first run builds every dependency anew into .build-tsan, which takes a quarter of an hour on two cores. Reports are
@@ -12,10 +12,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$PWD/.build-tsan
 reports=$build/reports
 mutex=$build/swift-mutex.o
-
-# The suites of the code that runs in several tasks at once. Left out: TidyTests reads source files in one task, and
-# RunwayCommandTests starts the built tool as a process and judges that from outside.
-suites='^(RunwayTests|RunwayJSONTests|RunwayTestingTests|RunwayTransportTests|RunwayDemoTests)\.'
 
 fail() {
     echo "thread-sanitizer: $*" >&2
@@ -73,7 +69,7 @@ code=0
 export RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
 TSAN_OPTIONS="$options:$suppressions:log_path=$reports/process" \
     swift test --sanitize=thread --scratch-path "$build" -Xlinker "$mutex" --disable-xctest \
-    --filter "${1:-$suites}" || code=$?
+    --filter "${1:-.}" || code=$?
 
 count=$(cat "$reports"/* 2>/dev/null | grep -c 'WARNING: ThreadSanitizer' || true)
 if [ "$count" -gt 0 ]; then

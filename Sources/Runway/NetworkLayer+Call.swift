@@ -16,13 +16,17 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> RawData {
         let flight = makeFlight(E.self, options)
+        flight.setGiven(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             let request = try assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            var response = try answerImmediately(request, in: flight)
-            if response == nil { response = try await send(request, for: E.self, in: flight) }
-            let rawData = try checked(response, for: endpoint, in: flight)
+            let rawData =
+                if let response = try answerImmediately(request, in: flight) {
+                    try checked(response, for: endpoint, in: flight)
+                } else {
+                    try await fly(request, for: endpoint, in: flight)
+                }
             flight.finish(.succeeded)
             return rawData
         } catch {
@@ -41,11 +45,12 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> StreamedAnswer {
         let flight = makeFlight(E.self, options)
+        flight.setGiven(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             let request = try assemble(endpoint, delivery: .streamed, in: flight)
-            let response = try await send(request, for: E.self, in: flight)
-            if let error = response.verdict.error(for: response.head) { throw error }
+            let response = try await send(request, in: flight)
+            if let error = response.refusal { throw error }
             flight.setSource(response.source)
             let body: BodyStream =
                 switch response.body {
@@ -66,12 +71,18 @@ extension NetworkLayer {
         return endpoint
     }
 
+    /// Sends a request, and has its answer checked where it came: off the caller's actor, which may be the main actor.
+    @concurrent func fly<E: Endpoint>(
+        _ request: Request, for endpoint: E, in flight: Flight
+    ) async throws(NetworkError) -> RawData {
+        try checked(try await send(request, in: flight), for: endpoint, in: flight)
+    }
+
     /// Turns an answer into raw data that the service and the endpoint accept.
     func checked<E: Endpoint>(
-        _ response: Response?, for endpoint: E, in flight: Flight
+        _ response: Response, for endpoint: E, in flight: Flight
     ) throws(NetworkError) -> RawData {
-        guard let response else { throw .cancelled(in: .transporting) }
-        if let error = response.verdict.error(for: response.head) { throw error }
+        if let error = response.refusal { throw error }
         guard case .whole(var rawData) = response.body else {
             throw NetworkError(.invalidAnswer, in: .checking, "A whole answer was asked for, and a stream came.")
         }

@@ -12,21 +12,27 @@ extension NetworkLayer {
     /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:options:)``.
     ///
     /// - Throws: The one error of a call without an answer; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled,
-    ///   of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority.
+    ///   of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority, or with a user's name in it.
     public func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, options: CallOptions = .standard
     ) async throws(NetworkError) -> Response {
         let flight = makeFlight(Exchange<Service>.self, options)
         do throws(NetworkError) {
-            guard request.head.scheme != nil, request.head.authority != nil else {
+            guard request.head.scheme != nil, let authority = request.head.authority else {
                 throw NetworkError(
                     .invalidParameters, in: .assembling, "The request does not say which server it is for.")
             }
-            var answer = try answerImmediately(request, in: flight)
-            if answer == nil { answer = try await send(request, for: Exchange<Service>.self, in: flight) }
-            guard var response = answer else { throw .cancelled(in: .transporting) }
+            // RFC 9110 §4.2.4: credentials in a URL are an error. They would also show wherever the host does.
+            guard !authority.contains("@") else {
+                throw NetworkError(
+                    .invalidParameters, in: .assembling, "The request has a user's name or password before its host.")
+            }
+            var response: Response =
+                if let answer = try answerImmediately(request, in: flight) { answer } else {
+                    try await send(request, in: flight)
+                }
             flight.setSource(response.source)
-            let refusal = response.verdict.error(for: response.head)
+            let refusal = response.refusal
             switch response.body {
             case .stream(let body): response.body = .stream(body.recorded(in: flight, refusal: refusal))
             case .whole:

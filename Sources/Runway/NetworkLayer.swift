@@ -7,7 +7,7 @@ import Synchronization
 /// ``call(_:options:)`` directly.
 ///
 /// ```swift
-/// let network = NetworkLayer(transport: AsyncHTTPTransport())
+/// let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
 /// let raw = try await network.call(RentalList(city: "上海"))
 /// print(raw["result"]["items"][0]["zf_title"].string ?? "nothing")
 /// ```
@@ -27,14 +27,8 @@ public final class NetworkLayer: Sendable {
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
-    /// A service as this layer uses it, its base URL read once.
-    private struct Configuration {
-        var settings: ServiceSettings
-        var baseURL: Result<BaseURL, NetworkError>
-    }
-
     /// Guards the settings of the services.
-    private let configurations = Mutex<[ObjectIdentifier: Configuration]>([:])
+    private let configurations = Mutex<[ObjectIdentifier: ServiceConfiguration]>([:])
     /// The interceptors for every manager of an endpoint, by the endpoint's type.
     @MainActor var interceptors: [ObjectIdentifier: [WeakInterceptor]] = [:]
 
@@ -62,14 +56,26 @@ public final class NetworkLayer: Sendable {
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.
     ///
+    /// `change` may run more than once, where others change the same service at the same time.
+    ///
     /// ```swift
     /// network.configure(Listings.self) { $0.environment = .development }
     /// ```
     public func configure<Service: APIService>(_ service: Service.Type, _ change: (inout ServiceSettings) -> Void) {
-        var settings = settings(of: service)
-        change(&settings)
-        let configuration = Self.configuration(settings, of: service)
-        configurations.withLock { $0[ObjectIdentifier(service)] = configuration }
+        let key = ObjectIdentifier(service)
+        var isKept = false
+        while !isKept {
+            let known = configuration(of: service)
+            var settings = known.settings
+            change(&settings)
+            let changed = ServiceConfiguration(settings, of: service)
+            // The closure is code of the app and runs outside the lock; if another change came first, it runs again on that.
+            isKept = configurations.withLock { configurations in
+                guard configurations[key] === known else { return false }
+                configurations[key] = changed
+                return true
+            }
+        }
     }
 
     /// What this layer uses for a service now.
@@ -82,22 +88,21 @@ extension NetworkLayer {
     /// Starts the record of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
         let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
-        let settings = configuration(of: E.Service.self).settings
-        let lifetime = E.deadline ?? settings.deadline
+        let configuration = configuration(of: E.Service.self)
+        let lifetime = E.deadline ?? configuration.settings.deadline
         // No clock needs to count further than a year, and a negative time has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         return Flight(
-            id: FlightID(number: number), endpoint: endpoint, service: E.Service.self, settings: settings,
-            options: options, lifetime: bounded, layer: self)
+            id: FlightID(number: number), endpoint: endpoint, configuration: configuration, options: options,
+            lifetime: bounded, layer: self)
     }
 
     /// Turns a checked endpoint into its request.
     func assemble<E: Endpoint>(
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
-        let configuration = configuration(of: E.Service.self)
-        return try configuration.settings.assemble(
-            endpoint, at: configuration.baseURL.get(), delivery: delivery, in: flight)
+        try flight.configuration.settings.assemble(
+            endpoint, at: flight.configuration.baseURL.get(), delivery: delivery, in: flight)
     }
 
     /// The answer that a stage has at once; `nil` if the request has to fly.
@@ -108,30 +113,19 @@ extension NetworkLayer {
     }
 
     /// Sends a request through the stages, over the service's transport or the layer's.
-    func send<E: Endpoint>(
-        _ request: Request, for endpoint: E.Type, in flight: Flight
-    ) async throws(NetworkError) -> Response {
-        let transport = configuration(of: E.Service.self).settings.transport ?? transport
-        return try await pipeline.send(request, in: flight, over: transport)
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        try await pipeline.send(request, in: flight, over: flight.configuration.settings.transport ?? transport)
     }
 
-    private func configuration<Service: APIService>(of service: Service.Type) -> Configuration {
+    private func configuration<Service: APIService>(of service: Service.Type) -> ServiceConfiguration {
         let key = ObjectIdentifier(service)
         if let known = configurations.withLock({ $0[key] }) { return known }
         // Made outside the lock, since a service's description is code of the app; of two that are made at once the first counts.
-        let made = Self.configuration(ServiceSettings(service), of: service)
+        let made = ServiceConfiguration(ServiceSettings(service), of: service)
         return configurations.withLock { configurations in
             if let known = configurations[key] { return known }
             configurations[key] = made
             return made
         }
-    }
-
-    private static func configuration<Service: APIService>(
-        _ settings: ServiceSettings, of service: Service.Type
-    ) -> Configuration {
-        Configuration(
-            settings: settings,
-            baseURL: Result { () throws(NetworkError) in try settings.baseURL(of: service) })
     }
 }

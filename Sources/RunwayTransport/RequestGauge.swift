@@ -5,7 +5,8 @@ final class RequestGauge: Sendable {
     fileprivate struct State {
         var count = 0
         var isClosed = false
-        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var idleWaiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var waiterCount: UInt64 = 0
     }
 
     /// Guards the count and who waits for it to come to nothing.
@@ -42,25 +43,29 @@ final class RequestGauge: Sendable {
     }
 
     private func idle() async {
+        let id = state.withLock { state in
+            state.waiterCount += 1
+            return state.waiterCount
+        }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isIdle = state.withLock { state in
                     if state.count == 0 || Task.isCancelled { return true }
-                    state.idleWaiters.append(continuation)
+                    state.idleWaiters[id] = continuation
                     return false
                 }
                 if isIdle { continuation.resume() }
             }
         } onCancel: {
-            for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
+            state.withLock { $0.idleWaiters.removeValue(forKey: id) }?.resume()
         }
     }
 }
 
 extension RequestGauge.State {
     fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-        defer { idleWaiters = [] }
-        return idleWaiters
+        defer { idleWaiters = [:] }
+        return Array(idleWaiters.values)
     }
 }
 

@@ -108,8 +108,13 @@ struct MisbehaviourTests {
             let first = try await network.call(Fetch<GET>("a"))
             #expect(first.text == "first")
             try await origin.waitForDisconnects(count: 1)
-            let second = try await network.call(Fetch<GET>("b"))
-            #expect(second.text == "clean")
+            // The pool may learn a moment later than the origin that the connection is closed. Then nothing is sent on it.
+            do {
+                #expect(try await network.call(Fetch<GET>("b")).text == "clean")
+            } catch {
+                #expect((error as? NetworkError)?.kind == .noNetwork)
+                #expect(try await network.call(Fetch<GET>("b")).text == "clean")
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 import Runway
 import RunwayTesting
-import RunwayTransport
 import Testing
+
+@testable import RunwayTransport
 
 /// A transport ends as its owner wants it to, and never traps.
 @Suite(.timeLimit(.minutes(10)))
@@ -42,6 +43,22 @@ struct ShutdownTests {
             await shutdown
             try await origin.waitForDisconnects(count: origin.connectionCount)
         }
+    }
+
+    @Test func shutdownThatIsCancelledEndsNoOtherOnesWait() async {
+        let gauge = RequestGauge()
+        #expect(gauge.begin())
+        let end = ScriptedGate()
+        let patient = Task {
+            await gauge.close(waitingFor: .waiting(atMost: .seconds(600)))
+            end.open()
+        }
+        let hasty = Task { await gauge.close(waitingFor: .waiting(atMost: .seconds(600))) }
+        hasty.cancel()
+        await hasty.value
+        #expect(!end.isOpen)
+        gauge.end()
+        await patient.value
     }
 
     @Test func waitingEndsWhenItsTimeIsUp() async throws {

@@ -12,6 +12,17 @@ extension RawData: CustomStringConvertible {
     }
 }
 
+extension RawData {
+    /// The start of the body in one line, as errors show it: at most 200 bytes, secrets masked.
+    var start: String {
+        bytes.isEmpty
+            ? "the body is empty"
+            : "the body starts with: "
+                + JSONRedaction.default.redactedText(
+                    of: (text ?? "\(bytes.count) bytes that are no text").utf8, maximumByteCount: 200)
+    }
+}
+
 extension RawData: CustomDebugStringConvertible {
     /// The status, the media type, the size and the source, then what ``description`` says.
     public var debugDescription: String {

@@ -51,6 +51,16 @@ public struct RawData: Sendable {
         }
     }
 
+    /// Whether the body is JSON by its media type or, since many servers name another, by how it begins.
+    var looksLikeJSON: Bool {
+        if mediaType?.isJSON == true { return true }
+        let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+
+    /// Whether somebody has looked at the JSON.
+    var isIndexed: Bool { document.isMade }
+
     /// A member of the root, where the body is a JSON object.
     public subscript(key: String) -> JSONValue { json[key] }
 
@@ -62,6 +72,8 @@ public struct RawData: Sendable {
 private final class LazyDocument: Sendable {
     /// Guards the root; it is held while the index is made, so that it is made once.
     private let root = Mutex<JSONValue?>(nil)
+
+    var isMade: Bool { root.withLock { $0 != nil } }
 
     func value(_ make: () -> JSONValue) -> JSONValue {
         root.withLock { root in

@@ -1,4 +1,6 @@
+import Foundation
 public import HTTPTypes
+import RunwayJSON
 
 /// The one error that Runway's public calls throw and its delegates are told.
 ///
@@ -22,6 +24,8 @@ public struct NetworkError: Error, Sendable {
     public var attempt = 0
     /// The status of the answer; `nil` if none came.
     public var status: HTTPResponse.Status?
+    /// The answer that was refused, where a whole one came. Records never hold it.
+    public var answer: RawData?
     /// Whether the service says that the error is not the business's affair.
     var isAbsorbed = false
 
@@ -83,19 +87,41 @@ extension NetworkError {
         if let error = error as? NetworkError { return error }
         // The text of an encoding error shows the whole value, which may hold secrets.
         guard case EncodingError.invalidValue(_, let context) = error else {
-            return NetworkError(.invalidParameters, in: step, "\(error)", underlying: error)
+            return NetworkError(.invalidParameters, in: step, text(of: error), underlying: error)
         }
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         let place = path.isEmpty ? "The parameters" : "The parameter \"\(path)\""
         return NetworkError(
-            .invalidParameters, in: step, "\(place) can't be encoded: \(context.debugDescription)", underlying: error)
+            .invalidParameters, in: step, "\(place) can't be encoded: \(context.debugDescription)",
+            underlying: EncodingError.invalidValue((), context))
     }
 
     /// The error of an answer that someone refused.
     static func invalidAnswer(in step: FlightStep, _ rawData: RawData, _ error: any Error) -> NetworkError {
-        error as? NetworkError
-            ?? NetworkError(
-                .invalidAnswer, in: step, "\(error)", status: rawData.response.status, underlying: error)
+        if let error = error as? NetworkError { return error }
+        // An error of the JSON says itself where it is and how the body starts.
+        let detail = error is JSONError ? "\(error)" : "\(text(of: error)); \(rawData.start)"
+        var located = NetworkError(
+            .invalidAnswer, in: step, detail, status: rawData.response.status, underlying: error)
+        located.answer = rawData
+        return located
+    }
+
+    /// What an error of the app says of itself. Of one that says nothing only the name: its fields may be secrets.
+    private static func text(of error: any Error) -> String {
+        switch error {
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return path.isEmpty ? context.debugDescription : "\"\(path)\": \(context.debugDescription)"
+        case _ where type(of: error) is any CustomStringConvertible.Type: return "\(error)"
+        case let error as any LocalizedError where error.errorDescription != nil: return error.errorDescription ?? ""
+        default:
+            let mirror = Mirror(reflecting: error)
+            // Without an associated value the text of an enum's case is its name; with one, its only child has that name.
+            let name = mirror.displayStyle == .enum ? mirror.children.first?.label ?? "\(error)" : nil
+            return "\(type(of: error))" + (name.map { ".\($0)" } ?? "")
+        }
     }
 
     /// What went wrong with a call that is over because its task was cancelled.

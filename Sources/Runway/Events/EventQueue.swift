@@ -8,12 +8,30 @@ public final class EventQueue: Sendable {
     /// The longest that a record waits for others to be carried with it, since waking a thread costs more than making a record.
     public static let maximumDelay = Duration.milliseconds(10)
 
+    /// What happened to one flight, to be told.
+    private struct Entry {
+        var flight: Flight
+        var isAmendment: Bool
+    }
+
     private struct State {
-        var pending: [Flight] = []
+        var pending: [Entry] = []
+        /// How many records the sinks are being told of now.
+        var inHand = 0
         var isDraining = false
         var dropped = 0
-        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        /// How many records were taken so far, and how many the sinks have.
+        var taken: UInt64 = 0
+        var told: UInt64 = 0
+        var waiters: [UInt64: (awaited: UInt64, continuation: CheckedContinuation<Void, Never>)] = [:]
         var waiterCount: UInt64 = 0
+
+        /// Takes out the waiters whose records the sinks have.
+        mutating func takeSatisfied() -> [CheckedContinuation<Void, Never>] {
+            let satisfied = waiters.filter { $0.value.awaited <= told }
+            for id in satisfied.keys { waiters[id] = nil }
+            return satisfied.values.map(\.continuation)
+        }
     }
 
     private let sinks: [any EventSink]
@@ -41,25 +59,26 @@ public final class EventQueue: Sendable {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
                     // A task is marked cancelled before its handler runs: either this sees it, or the handler finds the waiter.
-                    guard state.isDraining, !Task.isCancelled else { return false }
-                    state.waiters[id] = continuation
+                    guard state.told < state.taken, !Task.isCancelled else { return false }
+                    state.waiters[id] = (state.taken, continuation)
                     return true
                 }
                 if mustWait { thread.async { self.drain() } } else { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
         }
     }
 
-    func enqueue(_ flight: Flight) {
+    func enqueue(_ flight: Flight, isAmendment: Bool = false) {
         if sinks.isEmpty { return }
         let mustStart = state.withLock { state in
-            guard state.pending.count < Self.maximumPendingRecords else {
+            guard state.pending.count + state.inHand < Self.maximumPendingRecords else {
                 state.dropped += 1
                 return false
             }
-            state.pending.append(flight)
+            state.pending.append(Entry(flight: flight, isAmendment: isAmendment))
+            state.taken += 1
             defer { state.isDraining = true }
             return !state.isDraining
         }
@@ -68,25 +87,30 @@ public final class EventQueue: Sendable {
 
     private func drain() {
         while let batch = nextBatch() {
-            for flight in batch {
-                let record = flight.record(redaction)
+            for entry in batch {
+                var record = entry.flight.record(redaction)
+                record.isAmendment = entry.isAmendment
                 for sink in sinks { sink.receive(record) }
             }
+            let satisfied = state.withLock { state in
+                state.told += UInt64(batch.count)
+                state.inHand = 0
+                return state.takeSatisfied()
+            }
+            for waiter in satisfied { waiter.resume() }
         }
     }
 
     /// What waits; `nil`, and the end of draining, where nothing does.
-    private func nextBatch() -> [Flight]? {
-        let (batch, waiters) = state.withLock { state in
-            defer { state.pending = [] }
-            guard state.pending.isEmpty else {
-                return (state.pending as [Flight]?, [] as [CheckedContinuation<Void, Never>])
+    private func nextBatch() -> [Entry]? {
+        state.withLock { state in
+            if state.pending.isEmpty {
+                state.isDraining = false
+                return nil
             }
-            state.isDraining = false
-            defer { state.waiters = [:] }
-            return (nil, Array(state.waiters.values))
+            defer { state.pending = [] }
+            state.inHand = state.pending.count
+            return state.pending
         }
-        for waiter in waiters { waiter.resume() }
-        return batch
     }
 }

@@ -19,7 +19,7 @@ public enum CallDecision: FlightDecision, Equatable {
     /// The answer was there before `load` returned.
     case answeredImmediately
     /// A reformer threw.
-    case reformingFailed(detail: String)
+    case reformingFailed(reformer: String, detail: String)
 
     /// The step.
     public static var step: FlightStep { .landing }
@@ -32,7 +32,7 @@ public enum CallDecision: FlightDecision, Equatable {
         case .vetoedFailure: "an interceptor did not let the failure be told"
         case .replacedRunning(let count): "replaced \(count) running"
         case .answeredImmediately: "answered at once"
-        case .reformingFailed(let detail): "reforming failed: \(detail)"
+        case .reformingFailed(let reformer, let detail): "\(reformer) failed: \(detail)"
         }
     }
 }

@@ -16,6 +16,8 @@ extension FlightRecord: Encodable {
         let seconds: Double
         /// The same text as in a query, which every reader of the record knows.
         let parameters: String
+        /// Likewise, of what was sent.
+        let sentParameters: String?
         /// What became of the call, in one word.
         let outcome: String
         /// The call that flew already, of one that was ignored.
@@ -33,6 +35,7 @@ extension FlightRecord: Encodable {
             date = record.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             seconds = record.duration.inSeconds
             parameters = (try? QueryStyle.default.text(record.parameters)) ?? ""
+            sentParameters = record.sentParameters.flatMap { try? QueryStyle.default.text($0) }
             outcome = record.outcome.name
             running = if case .ignored(let running) = record.outcome { running.number } else { nil }
             error = record.outcome.error

@@ -19,8 +19,11 @@ public struct FlightRecord: Sendable, Identifiable {
     public var date: Date
     /// The time from the call to its landing.
     public var duration: Duration
-    /// The parameters as they were given, after the endpoint and interceptors completed them; common ones are not among them.
+    /// The parameters as they were given; empty where none were.
     public var parameters: Parameters
+    /// The parameters as they were sent, after the endpoint and interceptors completed them, the common ones among them; `nil` where
+    /// the call did not come so far.
+    public var sentParameters: Parameters?
     /// What was decided, in order.
     public var decisions: [Decision]
     /// The requests that went to the transport, in order: what was really sent, and what came back.
@@ -29,6 +32,8 @@ public struct FlightRecord: Sendable, Identifiable {
     public var source: AnswerSource?
     /// What became of the call.
     public var outcome: FlightOutcome
+    /// Whether this tells more of a call that was told before, in the place of that record: it is no second call.
+    public var isAmendment = false
     /// The trace in which the call was made, if there is one.
     public var traceContext: ServiceContext?
 

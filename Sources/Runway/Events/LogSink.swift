@@ -4,7 +4,7 @@ public import Logging
 ///
 /// A call that succeeded is `info`, one that the network or the server failed `warning`, one that only a change of the app or the server
 /// can mend `error`; what the app itself called off is `debug`, with the requests as curl command lines; every decision is
-/// `trace`.
+/// `trace`. What a reformer could not read is a `warning` of its own, as the record was written when its call landed.
 public struct LogSink: EventSink {
     private let logger: Logger
 
@@ -13,8 +13,12 @@ public struct LogSink: EventSink {
         self.logger = logger
     }
 
-    /// Writes one record.
+    /// Writes one record; of one that amends another, what was decided last.
     public func receive(_ record: FlightRecord) {
+        if record.isAmendment {
+            guard let last = record.decisions.last else { return }
+            return logger.warning("\(record.id) \(last.decision)", metadata: record.metadata)
+        }
         // The arguments are closures that swift-log runs only where the level is on: no text is made for nobody.
         logger.log(level: record.outcome.logLevel, "\(record.summary)", metadata: record.metadata)
         for attempt in record.attempts { logger.debug("\(record.id) \(attempt.curlCommand)") }

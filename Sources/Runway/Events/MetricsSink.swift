@@ -15,8 +15,9 @@ public struct MetricsSink: EventSink {
         self.factory = factory
     }
 
-    /// Counts one record.
+    /// Counts one record; what amends one that was counted is left out.
     public func receive(_ record: FlightRecord) {
+        if record.isAmendment { return }
         let api = [("service", record.service), ("endpoint", record.endpoint)]
         let call = api + [("outcome", record.outcome.name)]
         Counter(label: "runway_calls_total", dimensions: call, factory: factory).increment()

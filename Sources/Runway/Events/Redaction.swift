@@ -5,7 +5,7 @@ public import RunwayJSON
 /// What is kept out of records, logs and errors: the values of secret header fields and parameters, and bodies.
 ///
 /// It is applied before a sink sees a record, never after. The values are replaced by ``placeholder``.
-public struct Redaction: Sendable {
+public struct Redaction: Sendable, Equatable {
     /// What stands in the place of a secret.
     public static let placeholder = JSONRedaction.mask
 
@@ -109,6 +109,14 @@ extension Redaction {
             let name = String(pair[..<equals]).removingPercentEncoding ?? String(pair[..<equals])
             return isSecret(name) ? "\(pair[...equals])\(Self.placeholder)" : String(pair)
         }.joined(separator: "&")
+    }
+
+    /// An outcome without what an error carries beside its own sentence: an answer, and errors of other parts with fields of theirs.
+    func redacted(_ outcome: FlightOutcome) -> FlightOutcome {
+        guard case .failed(var error) = outcome, self != .none else { return outcome }
+        error.answer = nil
+        error.underlying = nil
+        return .failed(error)
     }
 
     func redacted(_ attempt: FlightRecord.Attempt) -> FlightRecord.Attempt {

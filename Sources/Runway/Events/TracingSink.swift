@@ -15,8 +15,9 @@ public struct TracingSink: EventSink {
         self.tracer = tracer
     }
 
-    /// Makes the span of one record.
+    /// Makes the span of one record; a span that has ended is not amended.
     public func receive(_ record: FlightRecord) {
+        if record.isAmendment { return }
         let span = tracer.startSpan(
             "\(record.service) \(record.endpoint)",
             context: record.traceContext ?? .topLevel, ofKind: .client,

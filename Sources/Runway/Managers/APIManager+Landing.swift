@@ -52,7 +52,7 @@ extension APIManager {
         landed = endpoint.map { (flight.id, $0) }
         delegate?.apiManager(self, didFailWith: error)
         for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error) }
-        flight.finish(.failed(error))
+        _ = flight.finish(failing: error)
     }
 
     /// Makes an answer the one that the manager holds.

@@ -27,6 +27,7 @@ extension APIManager {
     }
 
     private func launch(_ endpoint: E, _ flight: Flight) -> FlightID {
+        flight.setGiven(endpoint)
         var endpoint = endpoint
         do throws(NetworkError) {
             guard let prepared = try prepare(endpoint) else {
@@ -95,10 +96,9 @@ extension APIManager {
         let task = Task { @concurrent [weak self, network] in
             let result: Result<RawData, NetworkError>
             do throws(NetworkError) {
-                let response = try await network.send(request, for: E.self, in: flight)
-                let rawData = try network.checked(response, for: endpoint, in: flight)
+                let rawData = try await network.fly(request, for: endpoint, in: flight)
                 // Indexed here, off the main actor, and once, however many reformers read it.
-                if rawData.mediaType?.isJSON == true { _ = rawData.json }
+                if rawData.looksLikeJSON { _ = rawData.json }
                 result = .success(rawData)
             } catch {
                 result = .failure(error)

@@ -47,8 +47,12 @@ extension Flight {
     /// The error of a reformer, written into the record of the call.
     fileprivate func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
         let located = locate(.invalidAnswer(in: .reforming, rawData, error))
-        note(CallDecision.reformingFailed(detail: "\(reformer): \(located.detail)"), in: .reforming)
-        amend()
+        // A view may ask again and again, and the answer does not change: what one reformer has to say is said once.
+        let name = "\(reformer)"
+        if !hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {
+            note(CallDecision.reformingFailed(reformer: name, detail: located.detail), in: .reforming)
+            amend()
+        }
         return located
     }
 }

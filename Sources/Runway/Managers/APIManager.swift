@@ -38,8 +38,8 @@ public final class APIManager<E: Endpoint>: APIManaging {
     public var landedEndpoint: (any Endpoint)? { landed?.endpoint }
     /// The number of the call that landed last.
     public var landedFlight: FlightID? { landed?.flight }
-    /// The head of the answer that landed last.
-    public var response: HTTPResponse? { rawData?.response }
+    /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
+    public var response: HTTPResponse? { error == nil ? rawData?.response : error?.answer?.response }
     /// Whether a call flies.
     public var isLoading: Bool { flights.values.contains { $0.phase == .flying } }
     /// The endpoint that the manager calls.

@@ -11,7 +11,7 @@ public protocol APIManaging: AnyObject {
     var isLoading: Bool { get }
     /// The answer that landed last and was not cleared.
     var rawData: RawData? { get }
-    /// The head of the answer that landed last.
+    /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
     var response: HTTPResponse? { get }
     /// The error of the call that landed last; `nil` if it succeeded.
     var error: NetworkError? { get }

@@ -7,14 +7,8 @@ import Synchronization
 public final class Flight: Sendable {
     /// The number of the call in its layer.
     public let id: FlightID
-    /// The service that the call is for.
-    public let service: any APIService.Type
     /// The endpoint that the call is for.
     public let endpoint: any Endpoint.Type
-    /// The environment that the service was in when the call was asked for.
-    public let environment: ServiceEnvironment
-    /// Who was signed in to the service then; `nil` where nobody was.
-    public let account: String?
     /// What this call asks for that differs from what its endpoint says.
     public let options: CallOptions
     /// The clocks of the layer.
@@ -24,16 +18,38 @@ public final class Flight: Sendable {
     /// The instant on the layer's clock by which the call has to be over.
     public let deadline: Duration
 
+    /// The service that the call is for.
+    public var service: any APIService.Type { configuration.service }
+    /// The environment that the service was in when the call was asked for.
+    public var environment: ServiceEnvironment { configuration.settings.environment }
+    /// Who was signed in to the service then; `nil` where nobody was.
+    public var account: String? { configuration.settings.account }
     /// The cache policy of the call.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
 
     let layer: NetworkLayer
+    /// The service's settings when the call was asked for.
+    let configuration: ServiceConfiguration
     private let traceContext = ServiceContext.current
 
+    /// One request that went to the transport, as it is kept while flying: its URL is text only on the record.
+    private struct Attempt {
+        var request: HTTPRequest
+        var record: FlightRecord.Attempt
+
+        /// The attempt as a record has it.
+        var written: FlightRecord.Attempt {
+            var written = record
+            written.url = request.urlText
+            return written
+        }
+    }
+
     private struct State {
-        var parameters = Parameters()
+        var given: (any Endpoint)?
+        var sent: Parameters?
         var decisions: [FlightRecord.Decision] = []
-        var attempts: [FlightRecord.Attempt] = []
+        var attempts: [Attempt] = []
         var source: AnswerSource?
         var ending: (outcome: FlightOutcome, instant: Duration)?
     }
@@ -42,14 +58,12 @@ public final class Flight: Sendable {
     private let state = Mutex(State())
 
     init(
-        id: FlightID, endpoint: any Endpoint.Type, service: any APIService.Type, settings: ServiceSettings,
-        options: CallOptions, lifetime: Duration, layer: NetworkLayer
+        id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
+        lifetime: Duration, layer: NetworkLayer
     ) {
         self.id = id
         self.endpoint = endpoint
-        self.service = service
-        environment = settings.environment
-        account = settings.account
+        self.configuration = configuration
         self.options = options
         self.layer = layer
         clock = layer.clock
@@ -87,14 +101,20 @@ public final class Flight: Sendable {
     public func noteHTTPVersion(_ version: String) {
         state.withLock { state in
             guard !state.attempts.isEmpty else { return }
-            state.attempts[state.attempts.count - 1].httpVersion = version
+            state.attempts[state.attempts.count - 1].record.httpVersion = version
         }
     }
 }
 
 extension Flight {
-    func setParameters(_ parameters: Parameters) {
-        state.withLock { $0.parameters = parameters }
+    /// Keeps the endpoint as it was given; its parameters are read when somebody reads the record.
+    func setGiven(_ endpoint: any Endpoint) {
+        state.withLock { $0.given = endpoint }
+    }
+
+    /// Keeps the parameters that are sent, with those that the endpoint completed and those common to the service.
+    func setSent(_ parameters: Parameters) {
+        state.withLock { $0.sent = parameters }
     }
 
     /// How many requests went to the transport so far.
@@ -107,9 +127,11 @@ extension Flight {
             if layer.redaction.keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
-                FlightRecord.Attempt(
-                    method: request.head.method, url: request.url, headerFields: request.head.headerFields,
-                    requestByteCount: request.body.byteCount, requestBody: body, start: start))
+                Attempt(
+                    request: request.head,
+                    record: FlightRecord.Attempt(
+                        method: request.head.method, url: "", headerFields: request.head.headerFields,
+                        requestByteCount: request.body.byteCount, requestBody: body, start: start)))
             return state.attempts.count - 1
         }
     }
@@ -117,20 +139,20 @@ extension Flight {
     func endAttempt(_ index: Int, with response: Response) {
         let end = clock.now - takeOff
         state.withLock { state in
-            state.attempts[index].status = response.head.status
-            state.attempts[index].responseHeaderFields = response.head.headerFields
+            state.attempts[index].record.status = response.head.status
+            state.attempts[index].record.responseHeaderFields = response.head.headerFields
             guard case .whole(let rawData) = response.body else { return }
-            state.attempts[index].end = end
-            state.attempts[index].responseByteCount = rawData.bytes.count
-            if layer.redaction.keepsBodies { state.attempts[index].responseBody = rawData.bytes }
+            state.attempts[index].record.end = end
+            state.attempts[index].record.responseByteCount = rawData.bytes.count
+            if layer.redaction.keepsBodies { state.attempts[index].record.responseBody = rawData.bytes }
         }
     }
 
     func endAttempt(_ index: Int, failing error: NetworkError) {
         let end = clock.now - takeOff
         state.withLock {
-            $0.attempts[index].end = end
-            $0.attempts[index].failure = error.detail
+            $0.attempts[index].record.end = end
+            $0.attempts[index].record.failure = error.detail
         }
     }
 
@@ -140,9 +162,9 @@ extension Flight {
         state.withLock { state in
             guard !state.attempts.isEmpty, state.ending == nil else { return }
             let index = state.attempts.count - 1
-            state.attempts[index].end = end
-            state.attempts[index].responseByteCount = byteCount
-            state.attempts[index].failure = error?.detail
+            state.attempts[index].record.end = end
+            state.attempts[index].record.responseByteCount = byteCount
+            state.attempts[index].record.failure = error?.detail
         }
     }
 
@@ -153,10 +175,10 @@ extension Flight {
     /// Gives an error what the flight knows of where it arose.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
-        let attempt = state.withLock { state in state.attempts.last.map { ($0, state.attempts.count) } }
+        let attempt = state.withLock { state in state.attempts.last.map { ($0.request, state.attempts.count) } }
         guard let (last, count) = attempt else { return error }
-        if error.request == nil { error.request = "\(last.method) \(layer.redaction.redacted(url: last.url))" }
-        if error.host == nil { error.host = last.host }
+        if error.request == nil { error.request = "\(last.method) \(layer.redaction.redacted(url: last.urlText))" }
+        if error.host == nil { error.host = Origin(last).host }
         if error.attempt == 0 { error.attempt = count }
         return error
     }
@@ -185,9 +207,14 @@ extension Flight {
         return error
     }
 
+    /// Whether a decision of this kind is on the record.
+    func hasNoted(_ isMeant: (any FlightDecision) -> Bool) -> Bool {
+        state.withLock { $0.decisions.contains { isMeant($0.decision) } }
+    }
+
     /// Tells the sinks again, of a call that has ended and of which there is more to say.
     func amend() {
-        if state.withLock({ $0.ending != nil }) { layer.events.enqueue(self) }
+        if state.withLock({ $0.ending != nil }) { layer.events.enqueue(self, isAmendment: true) }
     }
 
     /// The record so far, without what `redaction` keeps out of it.
@@ -197,21 +224,10 @@ extension Flight {
         return FlightRecord(
             id: id, network: layer.name, service: service.name, endpoint: endpoint.name,
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
-            parameters: redaction.redacted(state.parameters), decisions: state.decisions,
-            attempts: state.attempts.map(redaction.redacted), source: state.source,
-            outcome: state.ending?.outcome ?? .cancelled, traceContext: traceContext)
-    }
-}
-
-extension FlightRecord.Attempt {
-    /// The host of the URL, without its port.
-    fileprivate var host: String? {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
-        let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
-            return String(authority)
-        }
-        return String(authority[..<colon])
+            parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
+            sentParameters: state.sent.map(redaction.redacted), decisions: state.decisions,
+            attempts: state.attempts.map { redaction.redacted($0.written) }, source: state.source,
+            outcome: redaction.redacted(state.ending?.outcome ?? .cancelled), traceContext: traceContext)
     }
 }
 

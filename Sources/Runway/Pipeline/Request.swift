@@ -24,9 +24,12 @@ public struct Request: Sendable {
     }
 
     /// The absolute URL, as text. The parts of the head that are missing are left out.
-    public var url: String {
-        "\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "")"
-    }
+    public var url: String { head.urlText }
+}
+
+extension HTTPRequest {
+    /// The absolute URL, as text. The parts that are missing are left out.
+    var urlText: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
 }
 
 /// How the body of an answer reaches its reader.

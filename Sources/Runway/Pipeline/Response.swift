@@ -18,6 +18,18 @@ public struct Response: Sendable {
     }
 }
 
+extension Response {
+    /// The error that a call with this answer ends in; `nil` where the service judged it fine.
+    var refusal: NetworkError? {
+        guard var error = verdict.error(for: head), case .whole(let rawData) = body else {
+            return verdict.error(for: head)
+        }
+        if case .malformed = verdict { error.detail += " \(rawData.response.status.code), \(rawData.start)" }
+        error.answer = rawData
+        return error
+    }
+}
+
 /// The body of an answer.
 public enum ResponseBody: Sendable {
     /// All of it.

@@ -15,7 +15,7 @@ public import HTTPTypes
 /// }
 /// ```
 public protocol APIService: Sendable {
-    /// The name of the service, as records, metrics and errors show it.
+    /// The name of the service, as records, metrics and errors show it. The default is the name of the type.
     static var name: String { get }
 
     /// The base URL of each environment: scheme, host, an optional port and an optional path.
@@ -60,6 +60,9 @@ public protocol APIService: Sendable {
 }
 
 extension APIService {
+    /// The name of the type.
+    public static var name: String { String(describing: Self.self) }
+
     /// The release environment.
     public static var initialEnvironment: ServiceEnvironment { .release }
 

@@ -13,8 +13,8 @@ extension ServiceSettings {
 
         let own: Parameters
         do { own = try endpoint.parameters } catch { throw .invalidParameters(in: .assembling, error) }
-        flight.setParameters(own)
         let parameters = own.merging(defaults: commonParameters)
+        flight.setSent(parameters)
 
         var fields = HTTPFields()
         for headers in [commonHeaders, endpoint.headers] where !headers.isEmpty {

@@ -70,6 +70,21 @@ struct BadInputTests {
         try await expect(Array(#"{"books":[{"title":7}]}"#.utf8), telling: "books[0].title", "found a number, 7")
     }
 
+    @Test func errorOfACheckOrAnEnvelopeSaysHowTheBodyStarts() async throws {
+        struct Checked: Endpoint {
+            static let service = Library.self
+            var path: EndpointPath { "checked" }
+            func validate(answer: RawData) throws { throw Refused("No books.") }
+        }
+        let body = #"{"books":0,"token":"hunter2"}"#
+        let checked = try await StubbedLayer { _ in .json(body) }.failure(of: Checked())
+        #expect(checked.detail == #"No books.; the body starts with: {"books":0,"token":"[redacted]"}"#)
+        let envelope = try await StubbedLayer { _ in .json("[1]") }.failure(of: PaintingList())
+        #expect(envelope.kind == .invalidAnswer && envelope.detail.hasSuffix("200, the body starts with: [1]"))
+        let empty = try await StubbedLayer { _ in .json("") }.failure(of: PaintingList())
+        #expect(empty.detail.hasSuffix("the body is empty"))
+    }
+
     @Test func answerThatATransportFindsTooLarge() async throws {
         let layer = StubbedLayer { request throws(NetworkError) in
             guard case .whole(let limit) = request.delivery else { return .json("{}") }

@@ -1,6 +1,8 @@
 import HTTPTypes
 import Runway
+import RunwayJSON
 import RunwayTesting
+import Synchronization
 import Testing
 
 struct NetworkErrorTests {
@@ -28,7 +30,8 @@ struct NetworkErrorTests {
             #expect(error.host == "museum.test")
             #expect(error.attempt == 1)
             #expect(error.request == "GET https://museum.test/api/paintings?app=guide&lang=zh&room=7")
-            #expect(error.detail.hasSuffix(".") && error.detail.first?.isUppercase == true, "\(error.detail)")
+            #expect(error.detail.hasSuffix(kind == .invalidAnswer ? "[]" : "."), "\(error.detail)")
+            #expect(error.detail.first?.isUppercase == true, "\(error.detail)")
             #expect("\(error)" == "\(error.detail) (\(error.request ?? ""))")
         }
     }
@@ -58,6 +61,38 @@ struct NetworkErrorTests {
         #expect(error.underlying is Below)
     }
 
+    @Test func errorOfTheAppThatSaysNothingOfItselfShowsItsNameAlone() async throws {
+        struct Fields: Error { let password = "hunter2" }
+        enum Cases: Error { case plain, token(String) }
+        let errors: [(any Error, String)] = [
+            (Fields(), "Fields"), (Cases.plain, "Cases.plain"), (Cases.token("hunter2"), "Cases.token"),
+        ]
+        for (error, text) in errors {
+            let thrown = try await StubbedLayer().failure(of: Refusing(error: error))
+            #expect(thrown.detail == text)
+        }
+    }
+
+    @Test func nothingOfASecretReachesASinkInsideAnError() async throws {
+        struct Fields: Error { let password = "hunter2" }
+        let secret = QueryCall(given: ["a": .double(.nan), "password": "hunter2"])
+        let collector = ErrorCollector()
+        let layer = StubbedLayer(sinks: [collector])
+        _ = try await layer.failure(of: Refusing(error: Fields()))
+        _ = try await layer.failure(of: Encoding())
+        _ = try await layer.failure(of: secret)
+        await layer.network.events.flush()
+        #expect(collector.dumps.count == 3)
+        for dump in collector.dumps { #expect(!dump.contains("hunter2"), "\(dump)") }
+    }
+
+    @Test func refusedAnswerIsWithTheErrorAndNotOnTheRecord() async throws {
+        let layer = StubbedLayer { _ in .json(#"{"field":"rent"}"#, status: .unprocessableContent) }
+        let error = try await layer.failure(of: QueryCall())
+        #expect(error.answer?["field"].string == "rent")
+        #expect(try await layer.record().outcome.error?.answer == nil)
+    }
+
     @Test func serviceErrorReadsAsItsCodeAndItsMessage() {
         #expect("\(ServiceError(code: "17"))" == "17")
         #expect("\(ServiceError(code: "17", message: "No such room."))" == "17: No such room.")
@@ -72,5 +107,41 @@ struct NetworkErrorTests {
             (.landing, "landing"),
             (.reforming, "reforming"),
         ] { #expect("\(step)" == name) }
+    }
+}
+
+/// A call whose check refuses with an error that the test gives.
+private struct Refusing: Endpoint {
+    static let service = Library.self
+    var path: EndpointPath { "refusing" }
+    @Unencoded var error: any Error
+    var parameters: Parameters { [:] }
+    func validate() throws { throw error }
+}
+
+/// A call with a value that refuses to be encoded, a secret in it.
+private struct Encoding: Endpoint {
+    struct Locked: Encodable {
+        let password = "hunter2"
+        func encode(to encoder: any Encoder) throws {
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: "Locked."))
+        }
+    }
+    static let service = Library.self
+    var path: EndpointPath { "encoding" }
+    var locked = Locked()
+}
+
+/// Keeps what is in the errors that records bring.
+private final class ErrorCollector: EventSink {
+    /// Guards the texts.
+    private let texts = Mutex<[String]>([])
+    var dumps: [String] { texts.withLock { $0 } }
+
+    func receive(_ record: FlightRecord) {
+        guard let error = record.outcome.error else { return }
+        var text = "\(error)"
+        dump(error, to: &text)
+        texts.withLock { $0.append(text) }
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RunwayTesting
 import Synchronization
 import Testing
@@ -21,6 +22,32 @@ private final class BlockingSink: EventSink {
     }
 
     func release() { released.signal() }
+}
+
+/// A sink that counts how many threads are in it at once.
+private final class CrowdedSink: EventSink {
+    private struct State {
+        var inside = 0
+        var crowd = 0
+        var numbers: [UInt64] = []
+    }
+
+    /// Guards who is inside and what came.
+    private let state = Mutex(State())
+    var crowd: Int { state.withLock { $0.crowd } }
+    var numbers: [UInt64] { state.withLock { $0.numbers } }
+
+    func receive(_ record: FlightRecord) {
+        state.withLock { state in
+            state.inside += 1
+            state.crowd = max(state.crowd, state.inside)
+        }
+        sched_yield()
+        state.withLock { state in
+            state.numbers.append(record.id.number)
+            state.inside -= 1
+        }
+    }
 }
 
 @Suite(.timeLimit(.minutes(10)))
@@ -47,16 +74,17 @@ struct EventQueueTests {
         }
         fly(1)
         try await sink.entered.pass()
-        fly(EventQueue.maximumPendingRecords)
+        // The one that the sink has in hand counts.
+        fly(EventQueue.maximumPendingRecords - 1)
         #expect(layer.network.events.droppedRecordCount == 0)
         fly(10)
         #expect(layer.network.events.droppedRecordCount == 10)
         sink.release()
         await layer.network.events.flush()
-        #expect(sink.numbers == Array(1...UInt64(1 + EventQueue.maximumPendingRecords)))
+        #expect(sink.numbers == Array(1...UInt64(EventQueue.maximumPendingRecords)))
         fly(1)
         await layer.network.events.flush()
-        #expect(sink.numbers.last == UInt64(EventQueue.maximumPendingRecords + 12))
+        #expect(sink.numbers.last == UInt64(EventQueue.maximumPendingRecords + 11))
         #expect(layer.network.events.droppedRecordCount == 10)
     }
 
@@ -79,13 +107,33 @@ struct EventQueueTests {
     }
 
     @Test func sinksAreToldOneRecordAtATimeInTheOrderOfLanding() async throws {
-        let layer = StubbedLayer()
-        let network = layer.network
+        let sink = CrowdedSink()
+        let network = StubbedLayer(sinks: [sink]).network
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 { group.addTask { network.makeFlight(QueryCall.self, .standard).finish(.cancelled) } }
         }
+        let flights = (0..<200).map { _ in network.makeFlight(QueryCall.self, .standard) }
+        for flight in flights.reversed() { flight.finish(.vetoed) }
         await network.events.flush()
-        #expect(Set(layer.records.records.map(\.id.number)) == Set(1...200))
+        #expect(sink.crowd == 1)
+        #expect(Set(sink.numbers.prefix(200)) == Set(1...200))
+        #expect(sink.numbers.dropFirst(200) == flights.reversed().map(\.id.number)[...])
+    }
+
+    @Test func flushEndsThoughNewRecordsKeepComing() async throws {
+        let network = StubbedLayer().network
+        let traffic = Task.detached {
+            while !Task.isCancelled {
+                network.makeFlight(QueryCall.self, .standard).finish(.succeeded)
+                await Task.yield()
+            }
+        }
+        for _ in 0..<20 {
+            network.makeFlight(QueryCall.self, .standard).finish(.succeeded)
+            await network.events.flush()
+        }
+        traffic.cancel()
+        await traffic.value
     }
 
     @Test func callEndsOnceHoweverOftenItIsEnded() async throws {

@@ -62,9 +62,42 @@ struct FlightRecordTests {
         _ = try await layer.network.call(PaintingList(room: 3))
         let record = try await layer.record()
         #expect(record.parameters == ["room": 3])
+        #expect(record.sentParameters == ["app": "guide", "lang": "zh", "room": 3])
         #expect(record.attempts.first?.url == "https://museum.test/api/paintings?app=guide&lang=zh&room=3")
         #expect(record.attempts.first?.method == .get)
         #expect(record.attempts.first?.headerFields[.acceptLanguage] == "zh")
+    }
+
+    @Test func parametersAreGivenBeforeTheEndpointCompletesThemAndWhereItsCheckRefuses() async throws {
+        struct Completed: Endpoint {
+            static let service = Library.self
+            static let method = HTTPRequest.Method.post
+            var path: EndpointPath { "completed" }
+            var city: String
+            mutating func complete() { city = city.lowercased() }
+            func validate() throws { if city.isEmpty { throw Refused("The city is empty.") } }
+        }
+        let sent = StubbedLayer()
+        sent.network.configure(Library.self) { $0.commonParameters = ["v": 1, "token": "hunter2"] }
+        _ = try await sent.network.call(Completed(city: "Hangzhou"))
+        let record = try await sent.record()
+        #expect(record.parameters == ["city": "Hangzhou"])
+        #expect(record.sentParameters == ["v": 1, "token": "[redacted]", "city": "hangzhou"])
+        let refused = StubbedLayer()
+        _ = try await refused.failure(of: Completed(city: ""))
+        #expect(try await refused.record().parameters == ["city": ""])
+        #expect(try await refused.record().sentParameters == nil)
+    }
+
+    @Test func requestWithAUsersNameInItIsRefusedAndTheNameIsNowhere() async throws {
+        let layer = StubbedLayer()
+        let head = HTTPRequest(method: .get, scheme: "https", authority: "me:hunter2@h.test", path: "/")
+        let error = await #expect(throws: NetworkError.self) {
+            try await layer.network.exchange(Request(head: head), with: Library.self)
+        }
+        #expect(error?.kind == .invalidParameters)
+        #expect(!"\(try await layer.record())\(String(describing: error))".contains("hunter2"))
+        #expect(layer.transport.requests.isEmpty)
     }
 
     @Test func decisionsStandInTheOrderInWhichTheyWereMade() async throws {

@@ -44,6 +44,15 @@ struct LogSinkTests {
         #expect(self.entries(.cancelled).isEmpty)
     }
 
+    @Test func amendmentIsOneLineWithWhatWasDecidedLast() {
+        let handler = InMemoryLogHandler()
+        var amendment = FlightRecord.sample()
+        amendment.isAmendment = true
+        LogSink(logger: Logger(label: "test") { [handler] _ in handler }).receive(amendment)
+        #expect(handler.entries.map { "\($0.message)" } == ["#7 following 302, hop 1"])
+        #expect(handler.entries.map(\.level) == [.warning])
+    }
+
     @Test func debuggingAddsACurlLineForEveryRequest() {
         let entries = entries(.succeeded, at: .debug)
         #expect(entries.map(\.level) == [.info, .debug, .debug])

@@ -21,6 +21,14 @@ struct MetricsSinkTests {
             try metrics.expectTimer("runway_call_duration_seconds", succeeded).values == [12_000_000, 12_000_000])
     }
 
+    @Test func whatAmendsARecordIsNotCountedAgain() throws {
+        let sink = MetricsSink(factory: metrics)
+        var amendment = FlightRecord.sample()
+        amendment.isAmendment = true
+        for record in [.sample(), amendment, amendment] { sink.receive(record) }
+        #expect(try metrics.expectCounter("runway_calls_total", api + [("outcome", "succeeded")]).totalValue == 1)
+    }
+
     @Test func requestsAreCountedByStatusAndAnswersMeasured() throws {
         MetricsSink(factory: metrics).receive(.sample())
         #expect(try metrics.expectCounter("runway_requests_total", api + [("status", "302")]).totalValue == 1)

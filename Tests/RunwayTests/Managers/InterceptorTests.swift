@@ -84,7 +84,7 @@ struct InterceptorTests {
         #expect((manager.landedEndpoint as? Filter)?.city == "changed")
         let record = try await hangar.records.records(count: 1)[0]
         #expect(record.attempts.first?.url == "https://estates.example/v1/filter?city=changed")
-        #expect(record.parameters == ["city": "changed"])
+        #expect(record.sentParameters == ["city": "changed"])
 
         manager.load(Filter(city: "empty me"))
         try await recorder.landings(count: 2)
@@ -176,7 +176,8 @@ struct InterceptorTests {
         await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
-        #expect(manager.error?.kind == .invalidAnswer && manager.error?.detail == "The answer is forged.")
+        #expect(
+            manager.error?.kind == .invalidAnswer && manager.error?.detail.hasPrefix("The answer is forged.; ") == true)
         #expect(manager.rawData == nil)
     }
 }

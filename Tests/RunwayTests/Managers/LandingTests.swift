@@ -44,10 +44,21 @@ struct LandingTests {
 
         #expect(manager.error?.kind == .refused)
         #expect(manager.error?.status == .notFound)
+        #expect(manager.response?.status == .notFound && manager.error?.answer?.text == "{}")
         #expect(manager.rawData?["flight"].uint64 == first.number)
         #expect(try manager.fetch(PageReformer()) == 1, "the kept answer is reformed with the call that it answers")
         manager.clear()
         #expect(manager.error == nil)
+    }
+
+    @Test func aCancellationThatTheManagerDidNotAskForIsToldAndRecordedAsOne() async throws {
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let flight = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: flight)
+        hangar.transport.answer(flight.number, with: .failure(NetworkError(.cancelled, in: .transporting, "Cut.")))
+        try await recorder.landings(count: 1)
+        #expect(manager.error?.kind == .cancelled && !manager.isLoading)
+        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
     }
 
     @Test func aBadParameterNeverLeavesTheApp() async throws {

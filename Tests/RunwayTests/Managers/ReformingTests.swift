@@ -1,8 +1,10 @@
 import Dispatch
-import Runway
+import HTTPTypes
 import RunwayJSON
 import RunwayTesting
 import Testing
+
+@testable import Runway
 
 @MainActor
 struct ReformingTests {
@@ -54,6 +56,31 @@ struct ReformingTests {
         let decision = try #require(records[0].decisions.last)
         #expect(decision.step == .reforming)
         #expect("\(decision.decision)".contains("TitleReformer"))
+    }
+
+    @Test func whatOneReformerHasToSayOfAnAnswerIsSaidOnce() async throws {
+        let manager = try await landed(Refresh(), #"{"headline":7}"#)
+        for _ in 0..<100 { #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) } }
+        #expect(throws: NetworkError.self) { try manager.fetch(DecodableReformer(String.self, at: "page")) }
+        await hangar.network.events.flush()
+        let record = try #require(hangar.records.records.first)
+        #expect(record.decisions.filter { $0.step == .reforming }.count == 2)
+        #expect(record.isAmendment)
+    }
+
+    @Test(arguments: ["application/json", "text/html", nil])
+    func answerIsIndexedWhenItLandsWhateverItsMediaTypeSays(_ mediaType: String?) async throws {
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        var wasIndexed = false
+        recorder.onLanding = { _, manager in wasIndexed = manager.rawData?.isIndexed ?? false }
+        let flight = manager.load(Refresh())
+        await hangar.transport.waitForArrival(of: flight)
+        let head = HTTPResponse(status: .ok, headerFields: mediaType.map { [.contentType: $0] } ?? [:])
+        hangar.transport.answer(
+            flight.number,
+            with: .success(Response(head: head, body: .whole(RawData(Array(" {}".utf8), response: head)))))
+        try await recorder.landings(count: 1)
+        #expect(wasIndexed)
     }
 
     @Test func withoutAnAnswerThereIsNothingToReform() async throws {

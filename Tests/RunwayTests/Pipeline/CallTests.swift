@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Runway
 import RunwayJSON
@@ -55,6 +56,17 @@ struct CallTests {
         #expect(error.detail.contains("data.list[1]"))
         #expect(error.detail.contains("expected a string, found a number, 3"))
         #expect(!"\(error)".contains("hunter2"))
+    }
+
+    @MainActor @Test func answerIsCheckedOffTheMainActor() async throws {
+        struct Watched: Endpoint {
+            static let service = Library.self
+            var path: EndpointPath { "watched" }
+            func validate(answer: RawData) throws {
+                if Thread.isMainThread { throw Refused("checked on the main thread") }
+            }
+        }
+        _ = try await StubbedLayer().network.call(Watched())
     }
 
     @Test func groupOfCallsIsPlainStructuredConcurrency() async throws {

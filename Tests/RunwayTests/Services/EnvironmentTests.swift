@@ -42,6 +42,28 @@ struct EnvironmentTests {
         #expect(untouched.head.headerFields.isEmpty)
     }
 
+    @MainActor @Test func transportChangedInTheTurnOfTheCallIsForLaterCalls() async throws {
+        let layer = StubbedLayer()
+        let other = StubTransport { _ in .json(#"{"other":true}"#) }
+        let landings = LandingRecorder()
+        let manager = APIManager<QueryCall>(on: layer.network, delegate: landings)
+        manager.load(QueryCall())
+        layer.network.configure(Library.self) { $0.transport = other }
+        try await landings.landings(count: 1)
+        #expect(layer.transport.requests.count == 1 && other.requests.isEmpty)
+        #expect(try await layer.network.call(QueryCall())["other"].bool == true)
+    }
+
+    @Test func noneOfManyChangesAtOnceIsLost() async {
+        let network = StubbedLayer().network
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask { network.configure(Library.self) { $0.commonHeaders["X-\(number)"] = "" } }
+            }
+        }
+        #expect(network.settings(of: Library.self).commonHeaders.count == 200)
+    }
+
     @Test func changeHoldsForCallsThatTakeOffAfterIt() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer { _ throws(NetworkError) in

@@ -14,6 +14,8 @@ struct IntegrationServers {
     let authorityPEM: String
     /// The directory whose files nginx serves.
     let isoCodes: URL
+    /// The directory whose files nginx serves below `own/`, slowly; a test may put some there.
+    let ownFiles: URL
     /// httpbin under gunicorn, over plain HTTP/1.1.
     let httpbin: String
 
@@ -35,6 +37,7 @@ struct IntegrationServers {
         plainNginx = try value("RUNWAY_NGINX_PLAIN")
         authorityPEM = try String(contentsOf: URL(filePath: value("RUNWAY_NGINX_CA")), encoding: .utf8)
         isoCodes = URL(filePath: try value("RUNWAY_ISO_CODES"))
+        ownFiles = URL(filePath: try value("RUNWAY_NGINX_OWN"))
         httpbin = try value("RUNWAY_HTTPBIN")
     }
 

@@ -125,6 +125,27 @@ struct NginxTests {
         #expect(other.bytes == first.bytes)
     }
 
+    @Test(arguments: versions.indices)
+    func aFileThatIsCutWhileItIsSentIsNoWholeAnswer(version: Int) async throws {
+        let servers = try servers.get()
+        let name = "\(UUID().uuidString).bin"
+        let file = servers.ownFiles.appending(path: name)
+        try Data(count: 1 << 20).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let answer = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("own/\(name)"))
+        #expect(answer.response.headerFields[.contentLength] == "\(1 << 20)")
+        var received = 0
+        let error = await #expect(throws: NetworkError.self) {
+            for try await part in answer.body {
+                if received == 0 { try FileHandle(forWritingTo: file).truncate(atOffset: 100_000) }
+                received += part.count
+            }
+        }
+        #expect(received < 1 << 20)
+        #expect([.noNetwork, .invalidAnswer].contains(error?.kind))
+        #expect(error?.step == .transporting)
+    }
+
     @Test func aMethodThatNginxDoesNotAllowIsRefused() async throws {
         let error = try await servers.get().nginxLayer().failure(of: Fetch<POST>("iso_4217.json", .bytes([1])))
         #expect(error.kind == .refused)

@@ -5,7 +5,6 @@ import RunwayTransport
 /// The examples of README.md. They are compiled and not run, since they call a server of somebody else's.
 func readmeExamples() async throws {
     enum GitHub: APIService {
-        static let name = "github"
         static let environments: [ServiceEnvironment: String] = [.release: "https://api.github.com"]
     }
     struct Repository: Endpoint {
@@ -13,9 +12,8 @@ func readmeExamples() async throws {
         @Unencoded var name: String
         var path: EndpointPath { "repos/apple/\(name)" }
     }
-    let network = NetworkLayer(transport: try AsyncHTTPClientTransport(), sinks: [LogSink()])
-    let raw = try await network.call(Repository(name: "swift-nio"))
-    print(raw["stargazers_count"].int ?? 0)
+    let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+    print(try await network.call(Repository(name: "swift-nio"))["stargazers_count"].int ?? 0)
 
     @MainActor final class RepositoryController: APIManagerDelegate {
         let network: NetworkLayer

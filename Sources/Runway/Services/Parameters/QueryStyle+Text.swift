@@ -81,7 +81,7 @@ extension ParameterValue {
 extension Double {
     /// The shortest text that reads back as this number, without a fraction where it is whole and exact.
     var shortestText: String {
-        if let whole = Int64(exactly: self), abs(whole) <= 1 << 53 { "\(whole)" } else { "\(self)" }
+        if let whole = Int64(exactly: self), whole.magnitude <= 1 << 53 { "\(whole)" } else { "\(self)" }
     }
 }
 

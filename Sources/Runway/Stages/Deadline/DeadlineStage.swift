@@ -14,15 +14,13 @@ struct DeadlineStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let waited = flight.deadline - flight.takeOff
-        let timedOut = NetworkError(.timedOut, in: step, "There was no answer within \(waited).")
         // A deadline that has passed already must not depend on who is quicker, the timer or the wire.
-        guard flight.clock.now < flight.deadline else { throw timedOut }
+        guard flight.clock.now < flight.deadline else { throw timedOut(flight) }
         if next.endsInTime(request) {
             do throws(NetworkError) {
                 return try await sendOffActor(request, in: flight, next)
             } catch {
-                throw error.kind == .timedOut && flight.clock.now >= flight.deadline ? timedOut : error
+                throw error.kind == .timedOut && flight.clock.now >= flight.deadline ? timedOut(flight) : error
             }
         }
         let race = Race()
@@ -35,7 +33,7 @@ struct DeadlineStage: RequestStage {
                         let response = try await flight.withDeadlineHandler { () async throws(NetworkError) in
                             try await next.send(request, in: flight)
                         } onDeadline: {
-                            race.finish(.failure(timedOut))
+                            race.finish(.failure(timedOut(flight)))
                         }
                         race.finish(.success(response))
                     } catch {
@@ -48,6 +46,10 @@ struct DeadlineStage: RequestStage {
             race.finish(.failure(.cancelled(in: step)))
         }
         return try result.get()
+    }
+
+    private func timedOut(_ flight: Flight) -> NetworkError {
+        NetworkError(.timedOut, in: step, "There was no answer within \(flight.deadline - flight.takeOff).")
     }
 
     /// Sends without an actor: what the stages below do with an answer is no work for the caller's, which may be the main actor.

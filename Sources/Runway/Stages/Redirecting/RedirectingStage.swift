@@ -4,7 +4,8 @@ import HTTPTypes
 /// Follows redirects (RFC 9110 §15.4), at most ten of them.
 ///
 /// After 303, and after 301 or 302 to a POST, the next request is a GET without a body; 307 and 308 keep method and body.
-/// Credentials are not carried to another origin (RFC 9110 §15.4, RFC 6454), HTTPS never falls back to plain HTTP, and only
+/// Credentials, and every other field that the layer's ``Redaction`` calls secret, are not carried to another origin (RFC 9110 §15.4,
+/// RFC 6454), HTTPS never falls back to plain HTTP, and only
 /// `http` and `https` are followed. What can't be followed is given to the caller as it came. Bodies pass untouched; a body that
 /// can't be sent twice ends the chain at a redirect that keeps it.
 struct RedirectingStage: RequestStage {
@@ -24,7 +25,10 @@ struct RedirectingStage: RequestStage {
             guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
                 return response
             }
-            guard let following = request.redirected(by: response.head.status, to: location) else {
+            guard
+                let following = request.redirected(
+                    by: response.head.status, to: location, keepingFromOthers: flight.layer.redaction.headerFields)
+            else {
                 flight.note(Redirect.notFollowed)
                 return response
             }
@@ -42,7 +46,11 @@ struct RedirectingStage: RequestStage {
 
 extension Request {
     /// The request that follows a redirect; `nil` where it may not be followed.
-    func redirected(by status: HTTPResponse.Status, to location: String) -> Request? {
+    ///
+    /// - Parameter secretFields: What goes to no other origin, beside what is a credential by its name.
+    func redirected(
+        by status: HTTPResponse.Status, to location: String, keepingFromOthers secretFields: Set<HTTPField.Name> = []
+    ) -> Request? {
         guard [301, 302, 303, 307, 308].contains(status.code),
             let target = URL(string: location, relativeTo: URL(string: url))?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "https" || (scheme == "http" && head.scheme == "http"),
@@ -67,7 +75,7 @@ extension Request {
             return nil
         }
         if Origin(head) != Origin(following.head) {
-            following.head.headerFields.removeAll { $0.name.isCredential }
+            following.head.headerFields.removeAll { $0.name.isForOneOrigin || secretFields.contains($0.name) }
         }
         return following
     }
@@ -83,9 +91,9 @@ extension HTTPField.Name {
     /// Whether the field speaks of the request's content, which a GET has not (RFC 9110 §15.4).
     fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
 
-    /// Whether the field proves who sends it, to one origin and no other.
-    fileprivate var isCredential: Bool {
-        [.authorization, .proxyAuthorization, .cookie].contains(self) || canonicalName.hasPrefix("runway-")
+    /// Whether the field proves to one origin who sends it, or names that origin.
+    fileprivate var isForOneOrigin: Bool {
+        Redaction.secretHeaderFields.contains(self) || canonicalName == "host" || canonicalName.hasPrefix("runway-")
             || canonicalName.hasPrefix("signature")
     }
 }

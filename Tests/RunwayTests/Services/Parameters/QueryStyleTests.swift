@@ -104,6 +104,8 @@ struct QueryStyleTests {
         #expect(
             try text(["a": 1.0, "b": 0.1, "c": 1e300, "d": -0.0, "e": .unsigned(.max), "f": .integer(.min)])
                 == "a=1&b=0.1&c=1e%2B300&d=0&e=18446744073709551615&f=-9223372036854775808")
+        #expect(
+            try text(["low": -0x1p63, "high": 0x1p63]) == "high=9.223372036854776e%2B18&low=-9.223372036854776e%2B18")
         let decimal = try #require(Decimal(string: "0.10000000000000000000000000000000000001"))
         #expect(try text(["d": .decimal(decimal)]) == "d=0.10000000000000000000000000000000000001")
     }

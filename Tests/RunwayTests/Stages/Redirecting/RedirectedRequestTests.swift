@@ -109,6 +109,17 @@ struct RedirectedRequestTests {
         #expect(following.head.headerFields[.accept] == "text/html")
     }
 
+    @Test func everySecretFieldAndTheHostStayAtTheirOrigin() throws {
+        var fields: HTTPFields = [.accept: "text/html"]
+        let own = try #require(HTTPField.Name("X-Own-Secret"))
+        let host = try #require(HTTPField.Name("Host"))
+        for name in Redaction.secretHeaderFields.union([own, host]) { fields[name] = "1" }
+        let abroad = request(fields: fields).redirected(
+            by: .found, to: "https://b.test/x", keepingFromOthers: [own])
+        #expect(abroad?.head.headerFields == [.accept: "text/html"])
+        #expect(request(fields: fields).redirected(by: .found, to: "/x")?.head.headerFields == fields)
+    }
+
     @Test func changeOfSchemeIsAChangeOfOrigin() throws {
         let plain = request(.get, ("http", "a.test", "/"), fields: Self.credentials)
         #expect(try #require(plain.redirected(by: .found, to: "https://a.test/")).head.headerFields.isEmpty)

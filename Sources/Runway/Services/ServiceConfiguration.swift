@@ -1,0 +1,14 @@
+/// A service as a layer uses it for a while: its settings, and the base URL read from them once.
+///
+/// Every call takes the one that holds when it is asked for, and keeps it: a later change is not for calls in the air.
+final class ServiceConfiguration: Sendable {
+    let service: any APIService.Type
+    let settings: ServiceSettings
+    let baseURL: Result<BaseURL, NetworkError>
+
+    init(_ settings: ServiceSettings, of service: any APIService.Type) {
+        self.service = service
+        self.settings = settings
+        baseURL = Result { () throws(NetworkError) in try settings.baseURL(of: service) }
+    }
+}
