@@ -3,6 +3,7 @@
 // which live for one call too; and the index's words, which are freed with the storage that owns them.
 
 import RunwayJSONSIMD
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -22,6 +23,8 @@ final class JSONStorage: @unchecked Sendable {
     let bytes: [UInt8]
     let absence: JSONAbsence?
     private let words: GrowingMemory<UInt32>
+    /// The start of the document as errors show it, made for the first of them.
+    let bodyStartText = AtomicLazyReference<BodyStart>()
 
     /// Indexes a document, or returns nil when it is not valid or beyond a limit.
     ///
@@ -44,12 +47,19 @@ final class JSONStorage: @unchecked Sendable {
     init(absence: JSONAbsence) {
         bytes = []
         self.absence = absence
-        var words = GrowingMemory<UInt32>(capacity: IndexEntry.wordCount)
-        words.write(.missing, at: 0)
-        self.words = words
+        words = Self.absentWords
     }
 
-    deinit { words.deallocate() }
+    /// The index of everything that is not there, which is never freed.
+    ///
+    /// `nonisolated(unsafe)`: it is written before it can be reached, and never after.
+    nonisolated(unsafe) private static let absentWords: GrowingMemory<UInt32> = {
+        var words = GrowingMemory<UInt32>(capacity: IndexEntry.wordCount)
+        words.write(.missing, at: 0)
+        return words
+    }()
+
+    deinit { if absence == nil { words.deallocate() } }
 
     /// The entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
     @inline(__always)
@@ -81,6 +91,7 @@ final class JSONStorage: @unchecked Sendable {
         return withBytes(of: name) { name, bytes in
             if cursor.mayHavePassed(name.span) {
                 let found = search(name, in: bytes, from: first, to: index)
+                cursor.noteSearchBehind(words: found &- first)
                 if found < index { return found }
             }
             let found = search(name, in: bytes, from: index, to: end)
@@ -111,10 +122,13 @@ final class JSONStorage: @unchecked Sendable {
         while index < end {
             let candidate = self.name(ofValueAt: index)
             if candidate.length == length {
-                // A name without escapes is the same when the same bytes end at a quotation mark inside the document.
+                // A name without escapes is the same when the same bytes end at its closing quotation mark, the first one
+                // behind its start. Where the entry has the whole length, that is the next one; a longer name may end
+                // before, at a quotation mark that the other name has too. A reverse solidus cannot stand before it.
                 let end = candidate.offset &+ name.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
-                    Self.isEqual(bytes, at: candidate.offset, name)
+                    Self.isEqual(bytes, at: candidate.offset, name),
+                    length < NameEntry.long || !Self.hasQuotationMark(name)
                 {
                     return index
                 }
@@ -124,6 +138,11 @@ final class JSONStorage: @unchecked Sendable {
             index &+= 1 &+ entry(at: index).stride
         }
         return index
+    }
+
+    private static func hasQuotationMark(_ name: Bytes) -> Bool {
+        guard let start = name.baseAddress else { return false }
+        return memchr(start, CInt(UInt8(ascii: "\"")), name.count) != nil
     }
 
     /// Whether a name's bytes stand at an offset, from which on the document has as many.

@@ -72,7 +72,7 @@ enum ScalarGrammar {
     /// Whether a literal or number may end before a byte: white space, or the next place, which is checked in its turn.
     @inline(__always)
     private static func isDelimited(_ bytes: borrowing Span<UInt8>, at end: Int, before following: UInt32) -> Bool {
-        if end == Int(following) || end == bytes.count { return true }
+        if end == Int(truncatingIfNeeded: following) || end == bytes.count { return true }
         switch bytes[end] {
         case 0x20, 0x09, 0x0A, 0x0D: return true
         default: return false

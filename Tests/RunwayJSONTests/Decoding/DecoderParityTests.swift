@@ -135,6 +135,101 @@ import Testing
         ] { expectParity(Snake.self, text, ours: ours, theirs: theirs) }
     }
 
+    /// Every name as the strategy converts it.
+    @Test func wordsOfSnakeCaseBeginAsInFoundation() throws {
+        struct Names: Decodable {
+            let names: [String]
+            init(from decoder: any Decoder) throws {
+                names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
+            }
+        }
+        var ours = JSONDocumentDecoder()
+        ours.keyDecodingStrategy = .convertFromSnakeCase
+        let theirs = JSONDecoder()
+        theirs.keyDecodingStrategy = .convertFromSnakeCase
+        for name in [
+            "has_3d_tour", "line_2nd", "a_1A2B", "a_b-c", "a_b c", "a_'tis", "é_élan_ÉLAN", "a_ǆ", "a_ß", "a_b.c",
+            "a_上b",
+            "_a_b_", "a__b", "a_B1c_D", "url_2_path", "a_e\u{301}b", "a_İ", "_", "",
+        ] { expectParity(Names.self, #"{"\#(name)":1}"#, ours: ours, theirs: theirs) }
+    }
+
+    @Test func integersOf128BitsDecodeAsInFoundation() {
+        struct Wide: Codable {
+            var a: Int128
+            var b: UInt128?
+        }
+        for text in [
+            "170141183460469231731687303715884105727", "-170141183460469231731687303715884105728", "1", "\"1\"", "null",
+        ] {
+            expectParity(Wide.self, #"{"a":\#(text),"b":1}"#)
+            expectParity(Wide.self, #"{"a":1,"b":\#(text)}"#)
+            expectParity([Int128].self, "[\(text)]")
+            expectParity([String: UInt128].self, #"{"a":\#(text)}"#)
+        }
+    }
+
+    /// The rest of what the documentation names as different.
+    @Test func whatDiffersFromFoundationIsWhatIsSaid() throws {
+        let decoder = JSONDocumentDecoder()
+        #expect(throws: DecodingError.self) {
+            try decoder.decode([Int].self, from: Data("[1]".utf16.flatMap { [UInt8($0), 0] }))
+        }
+        #expect(throws: DecodingError.self) { try decoder.decode(Int.self, from: Data("1.0000000000000000001".utf8)) }
+        #expect(try decoder.decode(Double.self, from: Data("1e-310".utf8)) == strtod("1e-310", nil))
+        struct Accent: Decodable { var é: Int? }
+        #expect(try decoder.decode(Accent.self, from: Data("{\"e\u{301}\":1}".utf8)).é == nil)
+        #expect(try JSONDocument(Data("[1]".utf8)[...]).root[0].int == 1)
+    }
+
+    /// How long decoding takes of so many numbers that do not fit, each of which is tried for itself.
+    private func misfitSeconds(_ count: Int) throws -> Double {
+        struct Lenient: Decodable {
+            let value: Int8?
+            init(from decoder: any Decoder) throws { value = try? Int8(from: decoder) }
+        }
+        let text = #"{"list":["# + Array(repeating: "300", count: count).joined(separator: ",") + "]}"
+        let list = try JSONDocument(text).root["list"]
+        var start = timespec()
+        var end = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+        #expect(try JSONDocumentDecoder().decode([Lenient].self, from: list).count == count)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+        return Double(end.tv_sec - start.tv_sec) + Double(end.tv_nsec - start.tv_nsec) / 1e9
+    }
+
+    /// Sixteen times as many take about sixteen times as long, not 256 times.
+    @Test func errorsTakeNoTimeInProportionToTheDocument() throws {
+        _ = try misfitSeconds(10)
+        #expect(try misfitSeconds(32_000) < 64 * misfitSeconds(2_000))
+    }
+
+    @Test func numbersBelowSecretNamesAreNeverShown() throws {
+        let raw = try JSONDocument(#"{"pin":{"a":[4111]},"b":[{"token":{"c":4111}},4111]}"#).root
+        var custom = JSONDocumentDecoder()
+        custom.keyDecodingStrategy = .custom { Name(stringValue: "x\($0.count)") }
+        for decode in [
+            { try JSONDocumentDecoder().decode([String: [Int8]].self, from: raw["pin"]) },
+            { try JSONDocumentDecoder().decode([Int8].self, from: raw["pin"]["a"]) },
+            { try JSONDocumentDecoder().decode(Int8.self, from: raw["pin"]["a"][0]) },
+            { try JSONDocumentDecoder().decode([String: Int8].self, from: raw["b"][0]["token"]) },
+            { try JSONDocumentDecoder().decode([String: [String: Int8]].self, from: raw["b"][0]) },
+            { try custom.decode(Hidden.self, from: raw["b"][0]) },
+        ] as [() throws -> Any] {
+            let error = try #require(throws: DecodingError.self) { _ = try decode() }
+            #expect("\(error)".contains("[redacted]") && !"\(error)".contains("4111"))
+        }
+        #expect(
+            "\(try #require(throws: DecodingError.self) { try JSONDocumentDecoder().decode(Int8.self, from: raw["b"][1]) })"
+                .contains("4111"))
+    }
+
+    /// Reads a member under the name that the custom strategy gives it.
+    struct Hidden: Decodable {
+        struct Inner: Decodable { var x2: Int8 }
+        var x1: Inner
+    }
+
     struct Name: CodingKey {
         var stringValue: String
         var intValue: Int? { nil }
