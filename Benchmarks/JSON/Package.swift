@@ -7,6 +7,9 @@ let package = Package(
     dependencies: [.package(name: "runway", path: "../..")],
     targets: [
         .executableTarget(
-            name: "JSONBenchmark", dependencies: [.product(name: "RunwayJSON", package: "runway")])
+            name: "JSONBenchmark",
+            dependencies: [
+                .product(name: "RunwayJSON", package: "runway"), .product(name: "Runway", package: "runway"),
+            ])
     ]
 )

@@ -8,6 +8,10 @@ public func readAnything(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     let narrow = JSONLimits(maximumByteCount: 200, maximumDepth: 3, maximumValueCount: 12)
     for limits in [JSONLimits.default, narrow] { ReaderFuzz(bytes: bytes, limits: limits).run() }
+    // Behind so many spaces that the border between the first two chunks of a scan goes through the bytes, or stands shortly
+    // before or behind them; where it is depends on the size, so that the fuzzer can move it.
+    let blanks = [UInt8](repeating: 0x20, count: 4096 - size % 70)
+    ReaderFuzz(bytes: blanks + bytes, limits: .default).runAcrossChunks(after: blanks.count)
     return 0
 }
 
@@ -25,6 +29,21 @@ private struct ReaderFuzz {
         let root = JSONValue(storage: portable, index: 0)
         check(root)
         checkWriting(root)
+    }
+
+    /// Every scan finds the same behind some spaces, which a byte order mark may not stand behind, as without these.
+    func runAcrossChunks(after blankCount: Int) {
+        let storages = PlaceScan.all.map { JSONStorage(indexing: bytes, limits: limits, scan: $0) }
+        let error = GrammarCheck.error(in: bytes, limits: limits)
+        for storage in storages { precondition((storage == nil) == (error != nil), "index and grammar check disagree") }
+        guard let portable = storages.last ?? nil else { return }
+        for storage in storages { precondition(storage.map(words) == words(portable), "two scans disagree") }
+        let alone = JSONStorage(indexing: Array(bytes[blankCount...]), limits: limits)
+        precondition(alone.map(words)?.count == words(portable).count, "spaces before a document change its index")
+        let root = JSONValue(storage: portable, index: 0)
+        precondition(
+            alone.map { JSONValue(storage: $0, index: 0).canonicalBytes() } == root.canonicalBytes(),
+            "spaces before a document change its values")
     }
 
     private func words(_ storage: JSONStorage) -> [UInt32] {
@@ -91,7 +110,25 @@ private struct ReaderFuzz {
             first[Array(name.utf8)] = index
             if first.count < 40 { precondition(object[name].index == index, "not the first member") }
         }
+        checkNamesThatRunOn(object)
         precondition(object.members.count == object.count, "another number of members")
+    }
+
+    /// Bytes from the start of one member's name to the end of the next are found only where a member has them as its name.
+    private func checkNamesThatRunOn(_ object: JSONValue) {
+        var decoder = JSONDocumentDecoder()
+        let members = Array(object.members.prefix(8))
+        for (one, other) in zip(members, members.dropFirst()) {
+            let start = one.keyByteRange.lowerBound + 1
+            for end in [other.keyByteRange.lowerBound, other.keyByteRange.upperBound - 1] {
+                let text = String(decoding: bytes[start..<end], as: UTF8.self)
+                let hasMember = object.members.contains { $0.hasKey(text) }
+                precondition(object[text].exists == hasMember, "a name that runs on into what follows is found")
+                decoder.userInfo[NameProbe.key] = text
+                let probe = try? decoder.decode(NameProbe.self, from: object)
+                precondition(probe?.isFound == hasMember, "a decoder finds a name that runs on into what follows")
+            }
+        }
     }
 
     private func checkWriting(_ root: JSONValue) {
@@ -102,5 +139,16 @@ private struct ReaderFuzz {
             let again = try? JSONDocument(written, limits: wide).root.canonicalBytes(sortsKeys: sortsKeys)
             precondition(again == written, "what was written reads otherwise")
         }
+    }
+}
+
+/// Whether an object has a member of the name that `userInfo` says, as a decoder finds it.
+private struct NameProbe: Decodable {
+    static let key = CodingUserInfoKey(rawValue: "name").unsafelyUnwrapped
+    let isFound: Bool
+
+    init(from decoder: any Decoder) throws {
+        let name = decoder.userInfo[Self.key] as? String ?? ""
+        isFound = try decoder.container(keyedBy: JSONCodingKey.self).contains(.name(name))
     }
 }

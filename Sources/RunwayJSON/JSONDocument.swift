@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// A JSON document: its bytes, and a compact index of them made in one validating pass.
 ///
 /// Before the first value is handed out the whole document is checked against the grammar of RFC 8259 and against
@@ -30,6 +36,13 @@ public struct JSONDocument: Sendable {
         } else {
             throw GrammarCheck.firstError(in: bytes, limits: limits)
         }
+    }
+
+    /// Reads data, of which the bytes are copied.
+    ///
+    /// - Throws: ``JSONError`` of kind `syntax`, `invalidUTF8` or `limitExceeded`, with offset, line and column.
+    public init(_ data: Data, limits: JSONLimits = .default) throws(JSONError) {
+        try self.init(Array(data), limits: limits)
     }
 
     /// Reads text, of which the UTF-8 bytes are copied.

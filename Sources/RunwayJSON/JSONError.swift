@@ -83,8 +83,14 @@ extension JSONError: CustomStringConvertible {
         return text
     }
 
-    /// A path or name for a sentence: its end is left out beyond 200 characters.
-    static func shortened(_ text: String) -> String { text.count > 200 ? text.prefix(200) + "…" : text }
+    /// A path or name for a sentence: its end is left out beyond 200 Unicode scalars, whatever characters these make.
+    static func shortened(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: 200, limitedBy: scalars.endIndex) else {
+            return text
+        }
+        return end == scalars.endIndex ? text : String(scalars[..<end]) + "…"
+    }
 
     private var headline: String {
         switch kind {

@@ -41,5 +41,3 @@ runway_json_scan runway_json_scan_number(size_t number) {
 }
 
 #endif
-
-runway_json_scan runway_json_fastest_scan(void) { return runway_json_scan_number(0); }

@@ -39,6 +39,15 @@ struct HouseRuleTests {
         }
     }
 
+    @Test func jsonHasItsUnsafePointersInOneFile() throws {
+        for file in try Project.files(in: "Sources/RunwayJSON", endingIn: Self.swift)
+        where !file.path.hasSuffix("/Index/DocumentMemory.swift") {
+            for word in ["Unsafe", "withUTF8", "unsafe"] {
+                #expect(!file.text.contains(word), "\(file.path) says \(word)")
+            }
+        }
+    }
+
     @Test func theLayerKnowsNeitherNIONorSQLite() throws {
         for file in try Project.files(in: "Sources/Runway", "Sources/RunwayJSON", endingIn: Self.swift) {
             for line in file.lines where line.contains("import ") {

@@ -38,8 +38,9 @@ public struct RawData: Sendable {
 
     /// The root of the body as JSON.
     ///
-    /// Where the body is not JSON, every lookup in this value is missing, and every `require` throws what is wrong with the body and
-    /// where. A body in another charset than UTF-8 is read by the charset that the answer names.
+    /// Where the body is not JSON, or beyond `JSONLimits.default`, every lookup in this value is missing, and every `require`
+    /// throws what is wrong with the body and where. For other limits make a `JSONDocument` of ``bytes``. A body in another
+    /// charset than UTF-8 is read by the charset that the answer names.
     public var json: JSONValue {
         document.value { [bytes] in
             do throws(JSONError) {

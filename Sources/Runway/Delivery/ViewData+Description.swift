@@ -6,10 +6,10 @@ extension ViewData: CustomStringConvertible {
     public var description: String {
         var writer = JSONWriter()
         writer.beginObject()
-        for (name, value) in entries {
-            writer.name(name)
-            let word = name.split(separator: ".").last.map(String.init) ?? name
-            writer.shown(JSONRedaction.default.isSecret(word) ? JSONRedaction.mask : value)
+        for entry in entries {
+            writer.name(entry.name)
+            let word = entry.name.split(separator: ".").last.map(String.init) ?? entry.name
+            writer.shown(JSONRedaction.default.isSecret(word) ? JSONRedaction.mask : entry.value)
         }
         writer.endObject()
         guard let document = try? JSONDocument(writer.bytes) else { return "\(count) values" }

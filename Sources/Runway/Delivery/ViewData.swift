@@ -8,23 +8,60 @@
 ///
 /// Meant for the few values that one view shows; a lookup looks at them in turn.
 public struct ViewData: Sendable {
-    private(set) var entries: [(name: String, value: any Sendable)] = []
+    /// One value with the name of its key, and that name's hash, which tells most names apart at once: names of one space
+    /// are alike in all but their ends.
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline let name: String
+        @usableFromInline let hash: Int
+        @usableFromInline var value: any Sendable
+
+        @inlinable
+        init(name: String, hash: Int, value: any Sendable) {
+            self.name = name
+            self.hash = hash
+            self.value = value
+        }
+    }
+
+    /// In the order in which they were first set.
+    @usableFromInline var entries: [Entry] = []
 
     /// Makes an empty dictionary.
     public init() {}
 
     /// The value of a key; `nil` where there is none. Setting `nil` removes it.
+    ///
+    /// A row of up to eight values is one allocation, besides what the values themselves take; reading allocates nothing.
+    @inlinable
     public subscript<Value>(key: ViewKey<Value>) -> Value? {
-        get { entries.first { $0.name == key.name }?.value as? Value }
+        get {
+            let index = index(of: key)
+            return index < entries.count ? entries[index].value as? Value : nil
+        }
         set {
-            let index = entries.firstIndex { $0.name == key.name }
-            switch (index, newValue) {
-            case (let index?, let value?): entries[index].value = value
-            case (let index?, nil): entries.remove(at: index)
-            case (nil, let value?): entries.append((key.name, value))
-            case (nil, nil): break
+            let index = index(of: key)
+            switch (index < entries.count, newValue) {
+            case (true, let value?): entries[index].value = value
+            case (true, nil): entries.remove(at: index)
+            case (false, let value?):
+                // One allocation for what a view shows, instead of one each time that the number doubles.
+                if entries.isEmpty { entries.reserveCapacity(8) }
+                entries.append(Entry(name: key.name, hash: key.hash, value: value))
+            case (false, nil): break
             }
         }
+    }
+
+    /// Where a key's value is; the number of values where there is none.
+    @inlinable
+    func index<Value>(of key: ViewKey<Value>) -> Int {
+        var index = 0
+        while index < entries.count {
+            if entries[index].hash == key.hash, entries[index].name == key.name { break }
+            index += 1
+        }
+        return index
     }
 
     /// The number of values.

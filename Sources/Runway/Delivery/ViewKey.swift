@@ -10,8 +10,13 @@
 public struct ViewKey<Value: Sendable>: Sendable, Hashable {
     /// The name, which begins with the name of the space: equal words of two spaces are two keys.
     public let name: String
+    /// The name's hash, made once.
+    @usableFromInline let hash: Int
 
-    fileprivate init(name: String) { self.name = name }
+    fileprivate init(name: String) {
+        self.name = name
+        hash = name.hashValue
+    }
 }
 
 /// The keys of one reformer. The name of the conforming type should carry the reformer's.

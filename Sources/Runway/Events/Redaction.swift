@@ -136,7 +136,8 @@ extension Redaction {
         guard names != .none, !body.isEmpty else { return body }
         let mediaType = contentType.flatMap { MediaType($0) }
         if let document = try? JSONDocument(body) {
-            return Array(names.redactedText(of: document.root, maximumByteCount: .max).utf8)
+            let text = names.redactedText(of: document.root, maximumByteCount: .max, isIndented: false)
+            return Array(text.utf8)
         }
         if mediaType?.isJSON == true {
             // JSON that can't be read, cut off for instance; a mask may be longer than the secret that it stands for.

@@ -9,6 +9,9 @@ final class DecodingContext {
     /// How the types met last are decoded, at most 32, since asking what they conform to takes long.
     private var ways: [(type: ObjectIdentifier, way: DecodingWay)] = []
 
+    /// Whether the value that decoding began at is below a secret name; nil until it is asked.
+    private var isRootSecret: Bool?
+
     init(storage: JSONStorage, strategies: JSONDocumentDecoder) {
         self.storage = storage
         self.strategies = strategies
@@ -30,6 +33,14 @@ final class DecodingContext {
             convertedNames[name] = converted
             return converted
         }
+    }
+
+    /// Whether the value that decoding began at is below a secret name, found out once.
+    func isSecret(root: JSONValue) -> Bool {
+        if let isRootSecret { return isRootSecret }
+        let isSecret = root.isSecret(by: .default)
+        isRootSecret = isSecret
+        return isSecret
     }
 
     /// How a type is decoded.

@@ -7,8 +7,13 @@
 /// Decodes `Decodable` types from a ``JSONDocument``, a ``JSONValue`` or bytes, as Foundation's `JSONDecoder` does.
 ///
 /// Strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths.
-/// It differs where the document does: a lone surrogate is read as U+FFFD instead of failing, and a comma before a closing
-/// bracket is refused. Errors of numbers that do not fit and of dates have their full path, which `JSONDecoder` leaves out.
+/// It differs where the document does:
+/// - A lone surrogate is read as U+FFFD instead of failing, and a comma before a closing bracket is refused.
+/// - Documents in UTF-16 or UTF-32 are refused.
+/// - A number is an integer only when it is one exactly: `1.0000000000000000001` as an `Int` is an error, there it is 1.
+/// - Doubles too small for a normal number, such as `1e-310`, are read as the nearest one, where they are refused there.
+/// - Coding keys are compared with names by their Unicode scalars, never by equivalence.
+/// - Errors of numbers that do not fit and of dates have their full path, which `JSONDecoder` leaves out.
 ///
 /// Use it where models are wanted. To show rows, read the values themselves: that makes nothing that is not shown.
 public struct JSONDocumentDecoder: Sendable {
@@ -16,7 +21,8 @@ public struct JSONDocumentDecoder: Sendable {
     public enum KeyDecodingStrategy: Sendable {
         /// As they are. The default.
         case useDefaultKeys
-        /// `first_name` becomes `firstName`; underscores at the beginning and end stay.
+        /// `first_name` becomes `firstName`, and `has_3d_tour` becomes `has3DTour`: every word is capitalized, which begins
+        /// anew behind a digit. Underscores at the beginning and end stay.
         case convertFromSnakeCase
         /// By a function of the path up to the name and the name itself, which is the last key.
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
@@ -102,6 +108,14 @@ public struct JSONDocumentDecoder: Sendable {
             throw Self.corrupted(error)
         }
         return try decode(type, from: document)
+    }
+
+    /// Decodes a type from the bytes of a document.
+    ///
+    /// - Throws: `DecodingError`, of which `dataCorrupted` has a ``JSONError`` underneath when the bytes are not JSON;
+    ///   or what the type itself throws.
+    public func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
+        try decode(type, from: Array(data))
     }
 
     private static func corrupted(_ error: JSONError) -> DecodingError {

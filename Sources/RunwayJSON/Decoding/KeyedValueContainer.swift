@@ -117,6 +117,18 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try decoder.below(key, at: index).integer()
     }
 
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as Int128? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+        let index = try index(key)
+        if let value = decoder.storage.integer(at: index) as UInt128? { return value }
+        return try decoder.below(key, at: index).integer()
+    }
+
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         try decoder.unwrap(type, decoder.context.way(type), at: index(key), by: key)
     }
@@ -200,6 +212,18 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+        let index = optional(key)
+        if index < 0 { return nil }
+        return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()
+    }
+
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
         let index = optional(key)
         if index < 0 { return nil }
         return try decoder.storage.integer(at: index) ?? decoder.below(key, at: index).integer()

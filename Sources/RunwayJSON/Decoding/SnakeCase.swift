@@ -1,6 +1,13 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Names between `snake_case` and `camelCase`, by the rules of Foundation's coders.
 enum SnakeCase {
-    /// `first_name` becomes `firstName`; underscores at the beginning and end stay.
+    /// `first_name` becomes `firstName`; underscores at the beginning and end stay. As in Foundation a word begins anew
+    /// behind a digit or a hyphen: `has_3d_tour` becomes `has3DTour`.
     static func camelCase(fromSnakeCase name: String) -> String {
         let core = name.drop { $0 == "_" }
         guard let last = core.lastIndex(where: { $0 != "_" }) else { return name }
@@ -8,7 +15,7 @@ enum SnakeCase {
         let trailing = core[core.index(after: last)...]
         let words = core[...last].split(separator: "_")
         guard words.count > 1 else { return name }
-        let camel = words[0].lowercased() + words.dropFirst().map { $0.capitalizedWord }.joined()
+        let camel = words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()
         return leading + camel + trailing
     }
 
@@ -32,9 +39,4 @@ enum SnakeCase {
         words.append(letters[start...])
         return words.map { String($0).lowercased() }.joined(separator: "_")
     }
-}
-
-extension Substring {
-    /// The word with its first letter large and all others small.
-    fileprivate var capitalizedWord: String { prefix(1).uppercased() + dropFirst().lowercased() }
 }

@@ -52,6 +52,8 @@ struct UnkeyedValueContainer: UnkeyedDecodingContainer {
     mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try read { try $0.integer() } }
     mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try read { try $0.integer() } }
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try read { try $0.integer() } }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try read { try $0.integer() } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try read { try $0.integer() } }
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try read { try $0.unwrap(type) } }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

@@ -6,9 +6,10 @@ final class ValueDecoder: Decoder {
     let storage: JSONStorage
     /// The value's index, or -1 for one that is not there and decodes as a `null`.
     let index: Int
-    private let parent: ValueDecoder?
+    private var parent: ValueDecoder?
     private let key: (any CodingKey)?
-    private var cursor = MemberCursor()
+    private(set) var cursor = MemberCursor()
+    private(set) var table: MemberTable?
 
     init(context: DecodingContext, index: Int, parent: ValueDecoder?, key: (any CodingKey)?) {
         self.context = context
@@ -17,6 +18,9 @@ final class ValueDecoder: Decoder {
         self.parent = parent
         self.key = key
     }
+
+    /// Lets go of the decoders above one by one: a deep document would overflow the stack otherwise.
+    deinit { while isKnownUniquelyReferenced(&parent) { parent = parent?.parent } }
 
     var codingPath: [any CodingKey] {
         var keys: [any CodingKey] = []
@@ -32,9 +36,19 @@ final class ValueDecoder: Decoder {
     @inline(__always)
     func member(_ name: String) -> Int {
         guard context.usesDefaultKeys else { return convertedMembers[name] ?? -1 }
+        if let table { return table[name] }
         var cursor = cursor
-        defer { self.cursor = cursor }
+        defer {
+            self.cursor = cursor
+            if cursor.searchedBehind > 0 { makeTableIfWorthIt() }
+        }
         return storage.member(named: name, ofObjectAt: index, cursor: &cursor)
+    }
+
+    @inline(never)
+    private func makeTableIfWorthIt() {
+        guard cursor.isCostly(words: storage.stride(at: index)) else { return }
+        table = MemberTable(ofObjectAt: index, in: storage)
     }
 
     var userInfo: [CodingUserInfoKey: Any] { context.strategies.userInfo }
@@ -95,7 +109,23 @@ final class ValueDecoder: Decoder {
 
     /// The error of a number that a type cannot hold.
     func unrepresentable(_ type: Any.Type) -> DecodingError {
-        .dataCorrupted(context("Number \(value.excerpt) is not representable in \(type)."))
+        .dataCorrupted(
+            context("Number \(value.excerpt(isSecret: isSecret)) is not representable in \(type)."))
+    }
+
+    /// Whether a name on the value's path is secret: by the decoders above, since the way from the document's root takes
+    /// time in proportion to the document, and lists may have many numbers that do not fit.
+    private var isSecret: Bool {
+        var decoder = self
+        while let parent = decoder.parent {
+            if parent.kind == .object, decoder.index >= 0,
+                JSONRedaction.default.isSecret(storage.nameText(ofValueAt: decoder.index))
+            {
+                return true
+            }
+            decoder = parent
+        }
+        return context.isSecret(root: decoder.value)
     }
 }
 

@@ -3,6 +3,7 @@
 // which live for one call too; and the index's words, which are freed with the storage that owns them.
 
 import RunwayJSONSIMD
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -22,6 +23,8 @@ final class JSONStorage: @unchecked Sendable {
     let bytes: [UInt8]
     let absence: JSONAbsence?
     private let words: GrowingMemory<UInt32>
+    /// The start of the document as errors show it, made for the first of them.
+    let bodyStartText = AtomicLazyReference<BodyStart>()
 
     /// Indexes a document, or returns nil when it is not valid or beyond a limit.
     ///
@@ -29,7 +32,7 @@ final class JSONStorage: @unchecked Sendable {
     init?(indexing bytes: [UInt8], limits: JSONLimits, scan: PlaceScan = .fastest) {
         guard !bytes.isEmpty, bytes.count <= limits.effectiveByteCount else { return nil }
         let words = bytes.withUnsafeBufferPointer { bytes in
-            let places = PlaceReader(bytes, scan: scan)
+            let places = PlaceReader(BorrowedBytes(bytes), scan: scan)
             defer { places.deallocate() }
             var builder = IndexBuilder(places: places, byteCount: bytes.count, limits: limits)
             return builder.index()
@@ -44,12 +47,19 @@ final class JSONStorage: @unchecked Sendable {
     init(absence: JSONAbsence) {
         bytes = []
         self.absence = absence
-        var words = GrowingMemory<UInt32>(capacity: IndexEntry.wordCount)
-        words.write(.missing, at: 0)
-        self.words = words
+        words = Self.absentWords
     }
 
-    deinit { words.deallocate() }
+    /// The index of everything that is not there, which is never freed.
+    ///
+    /// `nonisolated(unsafe)`: it is written before it can be reached, and never after.
+    nonisolated(unsafe) private static let absentWords: GrowingMemory<UInt32> = {
+        var words = GrowingMemory<UInt32>(capacity: IndexEntry.wordCount)
+        words.write(.missing, at: 0)
+        return words
+    }()
+
+    deinit { if absence == nil { words.deallocate() } }
 
     /// The entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
     @inline(__always)
@@ -81,6 +91,7 @@ final class JSONStorage: @unchecked Sendable {
         return withBytes(of: name) { name, bytes in
             if cursor.mayHavePassed(name.span) {
                 let found = search(name, in: bytes, from: first, to: index)
+                cursor.noteSearchBehind(words: found &- first)
                 if found < index { return found }
             }
             let found = search(name, in: bytes, from: index, to: end)
@@ -111,10 +122,13 @@ final class JSONStorage: @unchecked Sendable {
         while index < end {
             let candidate = self.name(ofValueAt: index)
             if candidate.length == length {
-                // A name without escapes is the same when the same bytes end at a quotation mark inside the document.
+                // A name without escapes is the same when the same bytes end at its closing quotation mark, the first one
+                // behind its start. Where the entry has the whole length, that is the next one; a longer name may end
+                // before, at a quotation mark that the other name has too. A reverse solidus cannot stand before it.
                 let end = candidate.offset &+ name.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
-                    Self.isEqual(bytes, at: candidate.offset, name)
+                    Self.isEqual(bytes, at: candidate.offset, name),
+                    length < NameEntry.long || !Self.hasQuotationMark(name)
                 {
                     return index
                 }
@@ -124,6 +138,11 @@ final class JSONStorage: @unchecked Sendable {
             index &+= 1 &+ entry(at: index).stride
         }
         return index
+    }
+
+    private static func hasQuotationMark(_ name: Bytes) -> Bool {
+        guard let start = name.baseAddress else { return false }
+        return memchr(start, CInt(UInt8(ascii: "\"")), name.count) != nil
     }
 
     /// Whether a name's bytes stand at an offset, from which on the document has as many.
@@ -249,7 +268,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
 
     /// The eight elements of one byte from a place on, the first one lowest.
     @inline(__always)
-    fileprivate func eight(at place: Int) -> UInt64 {
+    func eight(at place: Int) -> UInt64 {
         assert(MemoryLayout<Element>.size == 1)
         return UInt64(littleEndian: UnsafeRawPointer(base + checked(place, 8)).loadUnaligned(as: UInt64.self))
     }
@@ -269,129 +288,70 @@ extension GrowingMemory<UInt32> {
     }
 }
 
-/// Finds the places of a document, a chunk at a time, and hands them out in order with the bytes at them.
-///
-/// Bounds: a place is below the document's size, since what fills up its last block adds none. `next` never passes
-/// `count`, behind which eight kinds of zero stand, so that what a token may have, up to eight places, can be looked at
-/// from `next` on after ``refillIfNeeded()``. Who takes a place has seen that its kind is not zero.
-struct PlaceReader {
-    /// The document.
-    let bytes: UnsafeBufferPointer<UInt8>
-    private let scan: PlaceScan
-    private var scanned = 0
-    private var isAtEnd = false
-    private var portable = BlockScan()
-    private var state = runway_json_scan_state()
-    private var places: GrowingMemory<UInt32>
-    private var kinds: GrowingMemory<UInt8>
-    /// How many places are at hand, and which comes next.
-    private(set) var count = 0
-    var next = 0
+/// The bytes of a document, borrowed for the length of one call: they must not be kept beyond it.
+struct BorrowedBytes {
+    private let bytes: UnsafeBufferPointer<UInt8>
 
-    /// So many bytes are scanned, then read, so that they and their places stay in the nearest cache.
-    private static let chunkBlockCount = 64
-    /// Room for what a chunk adds: a place a byte, those of the last block, what a scan may write behind them, and
-    /// before all the less than eight that were left.
-    private static let capacity = 64 * (chunkBlockCount + 2) + 16
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, scan: PlaceScan) {
-        self.bytes = bytes
-        self.scan = scan
-        places = GrowingMemory(capacity: Self.capacity)
-        kinds = GrowingMemory(capacity: Self.capacity)
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { scanned = 3 }
-    }
+    @inline(__always) var count: Int { bytes.count }
 
-    func deallocate() {
-        places.deallocate()
-        kinds.deallocate()
-    }
-
-    /// The place so many behind the next.
+    /// The byte at a place, which is checked.
     @inline(__always)
-    func place(_ ahead: Int = 0) -> UInt32 { places[next &+ ahead] }
-
-    /// The byte at the place so many behind the next; 0 behind the last.
-    @inline(__always)
-    func kind(_ ahead: Int = 0) -> UInt8 { kinds[next &+ ahead] }
-
-    /// The bytes at the next eight places, the first one lowest.
-    @inline(__always)
-    var eightKinds: UInt64 { kinds.eight(at: next) }
-
-    /// Whether all places were taken, asked after ``refillIfNeeded()``.
-    var isEmpty: Bool { next == count }
-
-    /// Whether no byte was met that strings or UTF-8 may not have. Asked at the end.
-    var isSound: Bool {
-        if case .vector = scan { return state.faults == 0 }
-        return !portable.hasControlCharacter && UTF8Check.firstFault(in: bytes.span) == nil
+    subscript(place: Int) -> UInt8 {
+        precondition(UInt(bitPattern: place) < UInt(bitPattern: bytes.count), "a place outside the document")
+        return bytes[place]
     }
 
-    /// Whether eight places are at hand.
+    /// The four bytes from a place on, the first one lowest, which are checked to be inside.
     @inline(__always)
-    var hasEight: Bool { count &- next >= 8 }
-
-    /// Scans until eight places are at hand or the document is at its end, and says whether it scanned.
-    @inline(__always)
-    mutating func refillIfNeeded() -> Bool {
-        if hasEight { return false }
-        refill()
-        return true
+    func four(at place: Int) -> UInt32 {
+        precondition(place >= 0 && place <= bytes.count &- 4, "a place outside the document")
+        let start = UnsafeRawBufferPointer(bytes)
+        return UInt32(littleEndian: start.loadUnaligned(fromByteOffset: place, as: UInt32.self))
     }
 
-    /// Ends the reading as if the document were at its end.
-    mutating func skipRest() {
-        (next, isAtEnd) = (count, true)
-        refill()
+    /// The first byte of the first ill-formed sequence of UTF-8, or nil when all bytes are well-formed.
+    var firstFault: Int? { UTF8Check.firstFault(in: bytes.span) }
+
+    /// Scans so many whole blocks from a place on. What it finds has room for 64 places a block and 64 more.
+    func scanBlocks(_ blockCount: Int, from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
+        precondition(start >= 0 && start &+ blockCount &* 64 <= bytes.count, "blocks outside the document")
+        guard let address = bytes.baseAddress else { return }
+        Self.scanBlocks(address + start, blockCount, start, &scan, &found)
     }
 
-    @inline(never)
-    private mutating func refill() {
-        let rest = count &- next
-        for place in 0..<rest {
-            places[place] = places[next &+ place]
-            kinds[place] = kinds[next &+ place]
-        }
-        next = 0
-        count = rest
-        while count < 8, !isAtEnd { scanChunk() }
-        for place in count..<(count &+ 8) {
-            places[place] = .max
-            kinds[place] = 0
-        }
-    }
-
-    private mutating func scanChunk() {
-        guard let start = bytes.baseAddress else { return }
-        let blockCount = min((bytes.count &- scanned) / 64, Self.chunkBlockCount)
-        scanBlocks(start + scanned, blockCount)
-        scanned &+= blockCount &* 64
-        guard blockCount < Self.chunkBlockCount else { return }
-        isAtEnd = true
-        // The last block, even an empty one, is filled up with spaces: these add no place, and end what is cut off.
+    /// Scans what is left from a place on, less than a block, filled up with spaces: these add no place, and end what is
+    /// cut off, even where nothing is left.
+    func scanLastBlock(from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
+        let rest = bytes.count &- start
+        precondition(start >= 0 && rest >= 0 && rest < 64, "no last block")
+        guard let address = bytes.baseAddress else { return }
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { block in
             block.initialize(repeating: 0x20)
             guard let blockStart = block.baseAddress else { return }
-            memcpy(blockStart, start + scanned, bytes.count &- scanned)
-            scanBlocks(blockStart, 1)
+            memcpy(blockStart, address + start, rest)
+            Self.scanBlocks(blockStart, 1, start, &scan, &found)
         }
     }
 
-    private mutating func scanBlocks(_ blocks: UnsafePointer<UInt8>, _ blockCount: Int) {
-        if case .vector(let scan) = scan {
-            let start = UInt32(truncatingIfNeeded: scanned)
-            count &+= scan(&state, blocks, blockCount, start, places.address(count), kinds.address(count))
+    private static func scanBlocks(
+        _ blocks: UnsafePointer<UInt8>, _ blockCount: Int, _ start: Int, _ state: inout ScanState,
+        _ found: inout FoundPlaces
+    ) {
+        assert(found.count &+ 64 &* (blockCount &+ 1) <= min(found.places.capacity, found.kinds.capacity))
+        if case .vector(let scan) = state.scan {
+            found.count &+= scan(
+                &state.vector, blocks, blockCount, UInt32(truncatingIfNeeded: start), found.places.address(found.count),
+                found.kinds.address(found.count))
             return
         }
         for number in 0..<blockCount {
             let block = blocks + number &* 64
-            var mask = portable.places(of: UnsafeBufferPointer(start: block, count: 64).span)
+            var mask = state.portable.places(of: UnsafeBufferPointer(start: block, count: 64).span)
             while mask != 0 {
                 let place = mask.trailingZeroBitCount
-                places[count] = UInt32(truncatingIfNeeded: scanned &+ number &* 64 &+ place)
-                kinds[count] = block[place]
-                count &+= 1
+                found.append(UInt32(truncatingIfNeeded: start &+ number &* 64 &+ place), block[place])
                 mask &= mask &- 1
             }
         }

@@ -154,7 +154,7 @@ struct IndexBuilder {
                 value = IndexEntry(tag: .string, offset: place &+ 1, extent: Int(places.place(4)) &- place &- 1)
                 used = 5
             } else {
-                let scalar = ScalarGrammar.scalar(places.bytes.span, kind: kind, at: place, before: places.place(4))
+                let scalar = ScalarGrammar.scalar(places.bytes, kind: kind, at: place, before: places.place(4))
                 guard let scalar else { break }
                 value = scalar
             }
@@ -184,7 +184,7 @@ struct IndexBuilder {
             return true
         }
         let scalar = ScalarGrammar.scalar(
-            places.bytes.span, kind: places.kind(), at: Int(places.place()), before: places.place(1))
+            places.bytes, kind: places.kind(), at: Int(places.place()), before: places.place(1))
         guard let scalar else { return false }
         append(scalar)
         places.next &+= 1
@@ -205,7 +205,7 @@ struct IndexBuilder {
                 refillIfNeeded()
                 return IndexEntry(tag: tag, offset: start, extent: place &- start)
             case UInt8(ascii: "\\"):
-                guard ScalarGrammar.isEscape(places.bytes.span, at: place) else { return nil }
+                guard ScalarGrammar.isEscape(places.bytes, at: place) else { return nil }
                 tag = .escapedString
                 places.next &+= 1
             default: return nil

@@ -6,6 +6,18 @@ struct MemberCursor {
     /// The value of the member that comes next; 0 before the first.
     private(set) var index = 0
     private var passed: UInt64 = 0
+    /// How many words of the index were gone over again to look before the cursor.
+    private(set) var searchedBehind = 0
+
+    /// Whether looking before the cursor in an object of so many words has come to cost more than a ``MemberTable``.
+    ///
+    /// The filter is full after a few dozen names, and every lookup goes over all of them from then on. A table takes about
+    /// as long as 32 such looks at each member, so that no more than twice the time of the better way is ever spent.
+    @inline(__always)
+    func isCostly(words: Int) -> Bool { searchedBehind > words &* 32 &+ 4096 }
+
+    @inline(__always)
+    mutating func noteSearchBehind(words: Int) { searchedBehind &+= words }
 
     /// Whether a member with a name may stand before the cursor.
     @inline(__always)

@@ -17,3 +17,10 @@ enum PlaceScan {
         return all + [.portable]
     }
 }
+
+/// What a scan hands from block to block.
+struct ScanState {
+    let scan: PlaceScan
+    var vector = runway_json_scan_state()
+    var portable = BlockScan()
+}

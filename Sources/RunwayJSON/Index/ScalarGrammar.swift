@@ -7,34 +7,31 @@ enum ScalarGrammar {
     ///   - following: The next place, at which another token begins.
     @inline(__always)
     static func scalar(
-        _ bytes: borrowing Span<UInt8>, kind: UInt8, at place: Int, before following: UInt32
+        _ bytes: BorrowedBytes, kind: UInt8, at place: Int, before following: UInt32
     ) -> IndexEntry? {
         switch kind {
-        case UInt8(ascii: "t"): literal(bytes, .true, "true", at: place, before: following)
-        case UInt8(ascii: "f"): literal(bytes, .false, "false", at: place, before: following)
-        case UInt8(ascii: "n"): literal(bytes, .null, "null", at: place, before: following)
+        case UInt8(ascii: "t"): literal(bytes, .true, end: 0x6575_7274, at: place, before: following)
+        case UInt8(ascii: "f"): literal(bytes, .false, end: 0x6573_6C61, at: place, before: following)
+        case UInt8(ascii: "n"): literal(bytes, .null, end: 0x6C6C_756E, at: place, before: following)
         default: number(bytes, at: place, before: following)
         }
     }
 
+    /// A literal whose first byte is known, by its last four, the first one lowest: those of `true`, `alse` or `null`.
     @inline(__always)
     private static func literal(
-        _ bytes: borrowing Span<UInt8>, _ tag: IndexEntry.Tag, _ literal: StaticString, at place: Int,
-        before following: UInt32
+        _ bytes: BorrowedBytes, _ tag: IndexEntry.Tag, end lastFour: UInt32, at place: Int, before following: UInt32
     ) -> IndexEntry? {
-        let length = literal.utf8CodeUnitCount
-        guard bytes.count &- place >= length else { return nil }
-        var isEqual = true
-        literal.withUTF8Buffer { wanted in
-            for distance in 0..<length where bytes[place &+ distance] != wanted[distance] { isEqual = false }
-        }
-        guard isEqual, isDelimited(bytes, at: place &+ length, before: following) else { return nil }
+        let length = tag == .false ? 5 : 4
+        guard bytes.count &- place >= length, bytes.four(at: place &+ length &- 4) == lastFour,
+            isDelimited(bytes, at: place &+ length, before: following)
+        else { return nil }
         return IndexEntry(tag: tag, offset: place, extent: length)
     }
 
     @inline(__always)
     private static func number(
-        _ bytes: borrowing Span<UInt8>, at place: Int, before following: UInt32
+        _ bytes: BorrowedBytes, at place: Int, before following: UInt32
     ) -> IndexEntry? {
         let count = bytes.count
         guard place < count else { return nil }
@@ -63,7 +60,7 @@ enum ScalarGrammar {
 
     /// Goes past digits, of which there must be at least one.
     @inline(__always)
-    private static func skipDigits(_ bytes: borrowing Span<UInt8>, _ end: inout Int) -> Bool {
+    private static func skipDigits(_ bytes: BorrowedBytes, _ end: inout Int) -> Bool {
         let start = end
         while end < bytes.count, bytes[end] &- UInt8(ascii: "0") <= 9 { end &+= 1 }
         return end > start
@@ -71,7 +68,7 @@ enum ScalarGrammar {
 
     /// Whether a literal or number may end before a byte: white space, or the next place, which is checked in its turn.
     @inline(__always)
-    private static func isDelimited(_ bytes: borrowing Span<UInt8>, at end: Int, before following: UInt32) -> Bool {
+    private static func isDelimited(_ bytes: BorrowedBytes, at end: Int, before following: UInt32) -> Bool {
         if end == Int(following) || end == bytes.count { return true }
         switch bytes[end] {
         case 0x20, 0x09, 0x0A, 0x0D: return true
@@ -81,7 +78,7 @@ enum ScalarGrammar {
 
     /// Whether the reverse solidus at a place begins an escape.
     @inline(__always)
-    static func isEscape(_ bytes: borrowing Span<UInt8>, at place: Int) -> Bool {
+    static func isEscape(_ bytes: BorrowedBytes, at place: Int) -> Bool {
         guard place &+ 1 < bytes.count else { return false }
         switch bytes[place &+ 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),

@@ -38,5 +38,5 @@ enum JSONAbsence: Sendable {
     /// The document could not be read at all.
     case invalid(JSONError)
     /// Lookups led from a value that exists to nothing; the first of the steps is the one that failed.
-    case lookup(from: JSONValue, steps: [JSONPathStep])
+    case lookup(from: JSONValue, first: JSONPathStep, rest: [JSONPathStep])
 }

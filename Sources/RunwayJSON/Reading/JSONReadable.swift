@@ -26,6 +26,9 @@ public protocol JSONReadable {
 extension JSONValue {
     /// The value as a type, or an error that names the path, what was expected, what was found and the body's start.
     ///
+    /// An error takes time in proportion to the document up to the value, of which it says the line and the path. Where many
+    /// values may be of another kind, ask for these by ``string``, ``int`` and the like, which are nil then.
+    ///
     /// - Throws: ``JSONError`` of kind `missing`, `typeMismatch` or `outOfRange`; for a document that could not be read,
     ///   the error that says why.
     public func require<T: JSONReadable>(_ type: T.Type = T.self) throws(JSONError) -> T {
@@ -102,6 +105,8 @@ extension UInt8: JSONReadable {}
 extension UInt16: JSONReadable {}
 extension UInt32: JSONReadable {}
 extension UInt64: JSONReadable {}
+extension Int128: JSONReadable {}
+extension UInt128: JSONReadable {}
 
 extension Array: JSONReadable where Element: JSONReadable {
     /// The elements of an array, each of which must be readable.

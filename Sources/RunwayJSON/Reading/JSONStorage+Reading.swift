@@ -1,8 +1,17 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
+
+/// The start of a document as errors show it, in an object that can be kept once for all.
+final class BodyStart: Sendable {
+    let text: String
+
+    init(text: String) { self.text = text }
+}
 
 /// What a value reads as, by its index.
 extension JSONStorage {
@@ -72,7 +81,7 @@ extension JSONStorage {
         }
     }
 
-    func number(at index: Int) -> NumberText? {
+    func number(at index: Int) -> NumberText<UInt64>? {
         let entry = entry(at: index)
         return entry.isNumber ? NumberText(bytes, at: entry.offset, count: entry.extent) : nil
     }
@@ -83,23 +92,30 @@ extension JSONStorage {
         if entry.rawTag == IndexEntry.Tag.integer.rawValue, entry.extent <= 18 {
             return NumberText.shortInteger(bytes, at: entry.offset, count: entry.extent)
         }
-        return number(at: index)?.int64
+        return number(at: index)?.integer()
     }
 
     @usableFromInline
-    func uint64(at index: Int) -> UInt64? { number(at: index)?.uint64 }
+    func uint64(at index: Int) -> UInt64? { number(at: index)?.integer() }
 
     /// The number when it is an integer that a type holds.
     @inline(__always)
     func integer<T: FixedWidthInteger>(at index: Int) -> T? {
         if let signed = int64(at: index) { return T(exactly: signed) }
+        if T.bitWidth > 64 { return wideInteger(at: index) }
         return uint64(at: index).flatMap(T.init(exactly:))
+    }
+
+    private func wideInteger<T: FixedWidthInteger>(at index: Int) -> T? {
+        let entry = entry(at: index)
+        guard entry.isNumber else { return nil }
+        return NumberText<UInt128>(bytes, at: entry.offset, count: entry.extent).integer()
     }
 
     @usableFromInline
     func double(at index: Int) -> Double? {
         guard let number = number(at: index) else { return nil }
-        if let quick = number.quickDouble { return quick }
+        if let value = number.quickDouble ?? number.wideDouble { return value }
         guard let value = Double(numberText(at: index)), value.isFinite else { return nil }
         return value
     }
@@ -114,6 +130,12 @@ extension JSONStorage {
         if let quick = number.quickDecimal { return quick }
         guard let value = Decimal(string: numberText(at: index)), !value.isNaN else { return nil }
         return value
+    }
+
+    /// The start of the document for errors, redacted and bounded.
+    var bodyStart: String {
+        if let made = bodyStartText.load() { return made.text }
+        return bodyStartText.storeIfNil(BodyStart(text: GrammarCheck.bodyStart(bytes))).text
     }
 
     /// A number as it is written.

@@ -7,8 +7,8 @@ extension JSONValue {
     func mismatch(expected: String, holdable: String? = nil) -> JSONError {
         switch storage.absence {
         case .invalid(let error): return error
-        case .lookup(let origin, let steps):
-            return origin.error(.missing, path: path, expected: expected, found: origin.breakOff(at: steps))
+        case .lookup(let origin, let first, _):
+            return origin.error(.missing, path: path, expected: expected, found: origin.breakOff(at: first))
         case nil: break
         }
         if let holdable, entry.isNumber {
@@ -23,7 +23,7 @@ extension JSONValue {
         let (line, column) = GrammarCheck.position(of: offset, in: storage.bytes)
         return JSONError(
             kind: kind, path: path, offset: offset, line: line, column: column, expected: expected, found: found,
-            bodyStart: GrammarCheck.bodyStart(storage.bytes)
+            bodyStart: storage.bodyStart
         )
     }
 
@@ -35,18 +35,23 @@ extension JSONValue {
     }
 
     /// The value's first bytes as text, redacted when a name on its path is secret.
-    var excerpt: String {
-        let isSecret = steps.contains { step in
-            if case .name(let name) = step { JSONRedaction.default.isSecret(name) } else { false }
-        }
+    private var excerpt: String { excerpt(isSecret: isSecret(by: .default)) }
+
+    /// Whether a name on the value's path is secret.
+    func isSecret(by redaction: JSONRedaction) -> Bool {
+        steps.contains { if case .name(let name) = $0 { redaction.isSecret(name) } else { false } }
+    }
+
+    /// The value's first bytes as text, unless it is known to be secret.
+    func excerpt(isSecret: Bool) -> String {
         if isSecret { return JSONRedaction.mask }
         return JSONRedaction.default.redactedText(of: rawBytes, maximumByteCount: JSONError.excerptByteCount)
     }
 
     /// Where a path broke off: what this value, the last that exists, is, and which step it does not have.
-    private func breakOff(at steps: [JSONPathStep]) -> String {
+    private func breakOff(at step: JSONPathStep) -> String {
         let place = path == "$" ? "the root" : JSONError.shortened(path)
-        switch (kind, steps[0]) {
+        switch (kind, step) {
         case (.object, .name(let name)):
             return "nothing: \(place) exists but has no member \"\(JSONError.shortened(name))\" among its \(count)"
         case (.array, .index(let index)):

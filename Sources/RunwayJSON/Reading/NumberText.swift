@@ -5,10 +5,10 @@
 #endif
 
 /// A number as it is written: sign, digits, power of ten (RFC 8259 §6).
-struct NumberText {
+struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
     private(set) var isNegative = false
-    /// The digits without sign and point, as far as 64 bits hold them.
-    private(set) var digits: UInt64 = 0
+    /// The digits without sign and point, as far as the type holds them.
+    private(set) var digits: Digits = 0
     /// The power of ten that `digits` stand for.
     private(set) var exponent = 0
     /// Whether `digits` and `exponent` say the number exactly; false when there are too many digits.
@@ -32,7 +32,7 @@ struct NumberText {
                 readExponent(bytes, place &+ 1, end)
                 return
             } else {
-                let digit = UInt64(byte &- UInt8(ascii: "0"))
+                let digit = Digits(truncatingIfNeeded: byte &- UInt8(ascii: "0"))
                 if !isFull {
                     let (tenfold, overflowed) = digits.multipliedReportingOverflow(by: 10)
                     let (sum, carried) = tenfold.addingReportingOverflow(digit)
@@ -51,16 +51,6 @@ struct NumberText {
         }
     }
 
-    /// An integer of at most 18 bytes, which cannot overflow.
-    static func shortInteger(_ bytes: [UInt8], at offset: Int, count: Int) -> Int64 {
-        let isNegative = bytes[offset] == UInt8(ascii: "-")
-        var value: Int64 = 0
-        for place in (isNegative ? offset &+ 1 : offset)..<(offset &+ count) {
-            value = value &* 10 &+ Int64(bytes[place] &- UInt8(ascii: "0"))
-        }
-        return isNegative ? -value : value
-    }
-
     /// An exponent beyond a billion changes nothing any more, whatever the digits are within our size limit.
     private mutating func readExponent(_ bytes: [UInt8], _ start: Int, _ end: Int) {
         var place = start
@@ -68,14 +58,15 @@ struct NumberText {
         if isDown || bytes[place] == UInt8(ascii: "+") { place &+= 1 }
         var power = 0
         while place < end {
-            power = min(power &* 10 &+ Int(bytes[place] &- UInt8(ascii: "0")), 1_000_000_000)
+            // Ten times more would not fit an `Int` of 32 bits.
+            power = power < 100_000_000 ? power &* 10 &+ Int(bytes[place] &- UInt8(ascii: "0")) : 1_000_000_000
             place &+= 1
         }
         exponent &+= isDown ? -power : power
     }
 
-    /// The magnitude when the number is an integer below 2^64, however it is written: `1`, `1.0`, `1e2`.
-    var integerMagnitude: UInt64? {
+    /// The magnitude when the number is an integer that the digits' type holds, however it is written: `1`, `1.0`, `1e2`.
+    private var integerMagnitude: Digits? {
         guard isExact else { return nil }
         var value = digits
         var power = exponent
@@ -95,15 +86,25 @@ struct NumberText {
         return value
     }
 
-    var int64: Int64? {
+    /// The number when it is an integer that a type holds, which must not be wider than the digits' type.
+    func integer<T: FixedWidthInteger>() -> T? {
         guard let magnitude = integerMagnitude else { return nil }
-        if !isNegative { return Int64(exactly: magnitude) }
-        return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
+        if !isNegative || magnitude == 0 { return T(exactly: magnitude) }
+        // The least of a signed type has a magnitude that is one more than the greatest.
+        guard T.isSigned, magnitude <= Digits(T.max) + 1 else { return nil }
+        return T(truncatingIfNeeded: 0 &- magnitude)
     }
+}
 
-    var uint64: UInt64? {
-        guard let magnitude = integerMagnitude, !isNegative || magnitude == 0 else { return nil }
-        return magnitude
+extension NumberText<UInt64> {
+    /// An integer of at most 18 bytes, which cannot overflow.
+    static func shortInteger(_ bytes: [UInt8], at offset: Int, count: Int) -> Int64 {
+        let isNegative = bytes[offset] == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for place in (isNegative ? offset &+ 1 : offset)..<(offset &+ count) {
+            value = value &* 10 &+ Int64(bytes[place] &- UInt8(ascii: "0"))
+        }
+        return isNegative ? -value : value
     }
 
     /// The nearest double where one multiplication or division of exact operands gives it, which rounds once, as
@@ -111,18 +112,53 @@ struct NumberText {
     var quickDouble: Double? {
         guard isExact, digits <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
         let magnitude = Double(digits)
-        let value = exponent < 0 ? magnitude / Self.powersOfTen[-exponent] : magnitude * Self.powersOfTen[exponent]
+        let value =
+            exponent < 0 ? magnitude / PowersOfTen.doubles[-exponent] : magnitude * PowersOfTen.doubles[exponent]
         return isNegative ? -value : value
     }
 
-    private static let powersOfTen: [Double] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-        1e20, 1e21, 1e22,
-    ]
+    /// The nearest double where 128 bits hold what the number is made of: up to 19 digits and some of 20, as the shortest text
+    /// of a double has, of a size between 10^-21 and 10^38. Nil where it takes more than that.
+    var wideDouble: Double? {
+        guard isExact, digits != 0, exponent >= -21, exponent <= 19 else { return nil }
+        var value = UInt128(digits)
+        var power = 0
+        var isInexact = false
+        if exponent >= 0 {
+            // Below 2^64 and 10^19, so that the product is below 2^128.
+            value *= PowersOfTen.integers[exponent]
+        } else {
+            // The quotient has more than 56 bits, since the numerator has 128 and the divisor at most 70.
+            power = -value.leadingZeroBitCount
+            let (quotient, remainder) = (value << -power).quotientAndRemainder(
+                dividingBy: PowersOfTen.integers[-exponent])
+            value = quotient
+            isInexact = remainder != 0
+        }
+        let excess = max(64 - value.leadingZeroBitCount, 0)
+        if excess > 0 {
+            isInexact = isInexact || value.trailingZeroBitCount < excess
+            value >>= excess
+        }
+        // What was lost is less than the lowest bit, which is itself below the half of what a double holds. With that bit set
+        // the conversion rounds as it would with all digits, once.
+        let significand = Double(UInt64(truncatingIfNeeded: value) | (isInexact ? 1 : 0))
+        return Double(sign: isNegative ? .minus : .plus, exponent: power + excess, significand: significand)
+    }
 
     /// The decimal where its 38 digits hold the number exactly from what was read.
     var quickDecimal: Decimal? {
         guard isExact, exponent >= -120, exponent <= 100 else { return nil }
         return Decimal(sign: isNegative ? .minus : .plus, exponent: exponent, significand: Decimal(digits))
+    }
+}
+
+/// Powers of ten that their types hold exactly.
+private enum PowersOfTen {
+    static let doubles: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+    static let integers: [UInt128] = (1...21).reduce(into: [1]) { powers, power in powers.append(powers[power - 1] * 10)
     }
 }

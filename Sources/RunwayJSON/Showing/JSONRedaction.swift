@@ -41,10 +41,11 @@ public struct JSONRedaction: Sendable, Hashable {
     public func isSecret(_ name: String) -> Bool { secretNames.contains(Self.normalized(name)) }
 
     private static func normalized(_ name: String) -> String {
-        String(name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != " " })
+        let bytes = name.lowercased().utf8.filter { !"_- ".utf8.contains($0) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A value as indented JSON with secrets masked, cut off with a note where it would grow beyond a size.
+    /// A value as JSON with secrets masked, cut off with a note where it would grow beyond a size.
     ///
     /// A value that stands below a secret member is masked as a whole. Strings and numbers are as the document writes
     /// them.
@@ -52,25 +53,30 @@ public struct JSONRedaction: Sendable, Hashable {
     /// - Parameters:
     ///   - value: The value; a missing one gives a sentence that says so.
     ///   - maximumByteCount: About how many bytes of UTF-8 the text may have. Default 4096.
-    public func redactedText(of value: JSONValue, maximumByteCount: Int = 4096) -> String {
+    ///   - isIndented: Whether every value has a line, two blanks a level before it, at most 64 levels. Default true; without,
+    ///     the text is hardly longer than the value's bytes.
+    public func redactedText(of value: JSONValue, maximumByteCount: Int = 4096, isIndented: Bool = true) -> String {
         switch value.storage.absence {
         case .invalid(let error): return "invalid: \(error)"
-        case .lookup: return "missing: \(value.path)"
+        case .lookup: return "missing: \(JSONError.shortened(value.path))"
         case nil: break
         }
-        let isSecretPlace = value.steps.contains { step in
-            if case .name(let name) = step { isSecret(name) } else { false }
-        }
-        if isSecretPlace { return "\"\(Self.mask)\"" }
-        var text = IndentedText(redaction: self, maximumByteCount: maximumByteCount)
+        if value.isSecret(by: self) { return "\"\(Self.mask)\"" }
+        var text = RedactedText(redaction: self, maximumByteCount: maximumByteCount, isIndented: isIndented)
         return text.text(of: value)
     }
 
     /// Bytes that may or may not be JSON as one line of text, with what follows a secret name masked, cut off with "…"
     /// where it would grow beyond a size.
     ///
-    /// For bodies that could not be read: members are found by their look, a string followed by a colon.
+    /// For bodies that could not be read: members of JSON, whole or broken, pairs of forms, fields of headers, elements and
+    /// attributes of XML are found by their look, a secret name with `:`, `=` or `>` behind it. In doubt too much is masked.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes; what is not UTF-8 is shown as U+FFFD, control characters as blanks.
+    ///   - maximumByteCount: How many bytes of UTF-8 the text may have before the "…"; a negative bound is zero.
     public func redactedText(of bytes: some Sequence<UInt8>, maximumByteCount: Int) -> String {
+        let maximumByteCount = min(max(maximumByteCount, 0), Int.max / 4)
         // A secret that begins inside the bound may end outside; more than twice the bound is never looked at.
         var line = RedactedLine(redaction: self, bytes: Array(bytes.prefix(2 * maximumByteCount + 1)))
         return line.text(maximumByteCount: maximumByteCount)

@@ -4,9 +4,9 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension JSONValue: CustomDebugStringConvertible {
-    /// The path and kind, then what ``description`` says.
+    /// The path, shortened beyond 200 characters, and kind, then what ``description`` says.
     public var debugDescription: String {
-        exists ? "\(path), \(kind.rawValue): \(description)" : description
+        exists ? "\(JSONError.shortened(path)), \(kind.rawValue): \(description)" : description
     }
 }
 
@@ -36,8 +36,8 @@ extension JSONStorage: CustomReflectable {
 }
 
 extension JSONMember: CustomStringConvertible {
-    /// The name and the value's ``JSONValue/description``.
-    public var description: String { "\(key): \(value.description)" }
+    /// The name, shortened beyond 200 characters, and the value's ``JSONValue/description``.
+    public var description: String { "\(JSONError.shortened(key)): \(value.description)" }
 }
 
 extension JSONMember: CustomReflectable {

@@ -1,30 +1,41 @@
 /// One line of text from bytes that need not be JSON, with what follows a secret name masked.
+///
+/// Nothing is known of such bytes, not even whether a quotation mark begins a string or ends one. So names are looked for
+/// from what stands behind them: at every `:`, `=` and `>` the bytes before say whether a secret name ends there.
 struct RedactedLine {
     private let redaction: JSONRedaction
     private let bytes: [UInt8]
+    /// Where the first byte stands that no form has.
+    private let formEnd: Int
     private var place = 0
     private var output: [UInt8] = []
 
     init(redaction: JSONRedaction, bytes: [UInt8]) {
         self.redaction = redaction
         self.bytes = bytes
+        formEnd = bytes.firstIndex { $0.isBlank || $0.isQuote || "{[<".utf8.contains($0) } ?? bytes.count
     }
 
     mutating func text(maximumByteCount: Int) -> String {
         while place < bytes.count, output.count <= maximumByteCount {
-            guard bytes[place] == UInt8(ascii: "\"") else {
-                output.append(bytes[place])
-                place += 1
+            let byte = bytes[place]
+            if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") {
+                let name = SecretName(before: place, in: bytes, formEnd: formEnd)
+                if name.isSecret(by: redaction) {
+                    copySeparator()
+                    let value = SecretValue(bytes: bytes, isForm: name.isForm, isLine: name.isLine, after: byte)
+                    place = value.end(from: place)
+                    output += "\"\(JSONRedaction.mask)\"".utf8
+                    continue
+                }
+            } else if byte == UInt8(ascii: ">"), let tag = SecretName.tag(before: place, in: bytes, by: redaction) {
+                output.append(byte)
+                output += JSONRedaction.mask.utf8
+                place = SecretValue.endOfElement(tag, in: bytes, from: place + 1)
                 continue
             }
-            let start = place
-            skipString()
-            output += bytes[start..<place]
-            if isName(start), redaction.isSecret(name(start..<place)) {
-                copyColon()
-                skipValue()
-                output += "\"\(JSONRedaction.mask)\"".utf8
-            }
+            output.append(byte)
+            place += 1
         }
         let isCut = place < bytes.count || output.count > maximumByteCount
         if output.count > maximumByteCount { cut(to: maximumByteCount) }
@@ -39,57 +50,16 @@ struct RedactedLine {
         output.removeSubrange(end...)
     }
 
-    private mutating func skipString() {
-        place += 1
-        while place < bytes.count {
-            let byte = bytes[place]
-            place += byte == UInt8(ascii: "\\") ? 2 : 1
-            if byte == UInt8(ascii: "\"") { break }
-        }
-        place = min(place, bytes.count)
-    }
-
-    /// Whether a colon follows the string that was just gone past.
-    private func isName(_ start: Int) -> Bool {
-        bytes[place...].first { !Self.isBlank($0) } == UInt8(ascii: ":")
-    }
-
-    private func name(_ range: Range<Int>) -> String {
-        if let text = try? JSONDocument(Array(bytes[range])).root.string { return text }
-        return String(decoding: bytes[range].dropFirst().dropLast(), as: UTF8.self)
-    }
-
-    private mutating func copyColon() {
-        while place < bytes.count, Self.isBlank(bytes[place]) || bytes[place] == UInt8(ascii: ":") {
+    /// Copies `:`, `=`, `=>` and blanks up to the value.
+    private mutating func copySeparator() {
+        while place < bytes.count, bytes[place].isBlank || ":=>".utf8.contains(bytes[place]) {
             output.append(bytes[place])
             place += 1
         }
     }
+}
 
-    /// Goes past a value by its look: a string, what brackets enclose, or everything up to a comma or bracket.
-    private mutating func skipValue() {
-        var depth = 0
-        while place < bytes.count {
-            switch bytes[place] {
-            case UInt8(ascii: "\""):
-                skipString()
-                if depth == 0 { return }
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 0 { return }
-                depth -= 1
-                if depth == 0 {
-                    place += 1
-                    return
-                }
-            case UInt8(ascii: ","):
-                if depth == 0 { return }
-            default: break
-            }
-            place += 1
-        }
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+extension UInt8 {
+    var isBlank: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
+    var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
 }

@@ -1,12 +1,15 @@
 /// The keys from the root to a value, the last one first.
 final class CodingPathNode {
-    private let parent: CodingPathNode?
+    private var parent: CodingPathNode?
     let key: any CodingKey
 
     init(parent: CodingPathNode?, key: any CodingKey) {
         self.parent = parent
         self.key = key
     }
+
+    /// Lets go of the nodes above one by one: a deep path would overflow the stack otherwise.
+    deinit { while isKnownUniquelyReferenced(&parent) { parent = parent?.parent } }
 
     static func path(_ node: CodingPathNode?) -> [any CodingKey] {
         var keys: [any CodingKey] = []

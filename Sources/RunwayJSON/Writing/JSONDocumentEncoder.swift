@@ -4,11 +4,13 @@
     public import Foundation
 #endif
 
-/// Encodes `Encodable` types as JSON whose bytes depend on nothing but the value and the strategies.
+/// Encodes `Encodable` types as JSON whose bytes depend on nothing but the value and the strategies, in every process.
 ///
 /// The strategies are those of Foundation's `JSONEncoder`. The text is ``JSONWriter``'s: compact, with `/` not escaped,
-/// members in the order in which the type encodes them or sorted by name. A dictionary has no order of its own, so that
-/// its members are always sorted.
+/// members in the order in which the type encodes them or sorted by name. A `Dictionary` or `Set` has no order of its own,
+/// so that it always has one here: members are sorted by the bytes of their names, elements by the bytes that they are
+/// written as, keys and values that stand in one array in pairs. Another type that encodes what it holds in an order that
+/// changes has to sort it itself.
 public struct JSONDocumentEncoder: Sendable {
     /// How coding keys become the names of members.
     public enum KeyEncodingStrategy: Sendable {

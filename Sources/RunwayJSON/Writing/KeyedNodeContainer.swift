@@ -32,6 +32,8 @@ struct KeyedNodeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: UInt16, forKey key: Key) { member(key).encode(integer: value) }
     func encode(_ value: UInt32, forKey key: Key) { member(key).encode(integer: value) }
     func encode(_ value: UInt64, forKey key: Key) { member(key).encode(integer: value) }
+    func encode(_ value: Int128, forKey key: Key) { member(key).encode(integer: value) }
+    func encode(_ value: UInt128, forKey key: Key) { member(key).encode(integer: value) }
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try member(key).encode(value) }
 
     func nestedContainer<NestedKey: CodingKey>(

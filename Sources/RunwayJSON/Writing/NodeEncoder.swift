@@ -44,7 +44,7 @@ struct NodeEncoder: Encoder {
         case let data as Data: try encode(data: data)
         case let url as URL: node.content = .string(url.absoluteString)
         case let decimal as Decimal: try encode(decimal: decimal)
-        case let dictionary as any EncodableDictionary: try dictionary.encode(to: self)
+        case let collection as any UnorderedCollection: try collection.encodeInOrder(to: self)
         default: try value.encode(to: self)
         }
     }
@@ -96,23 +96,5 @@ struct NodeEncoder: Encoder {
         case .base64: node.content = .string(data.base64EncodedString())
         case .custom(let encode): try encode(data, self)
         }
-    }
-}
-
-/// Dictionaries with strings as keys, whose keys are data: no key strategy changes them.
-private protocol EncodableDictionary {
-    func encode(to encoder: NodeEncoder) throws
-}
-
-extension Dictionary: EncodableDictionary where Key == String, Value: Encodable {
-    fileprivate func encode(to encoder: NodeEncoder) throws {
-        var members = EncodedNode.Members()
-        for (name, value) in self {
-            let node = EncodedNode()
-            try encoder.below(JSONCodingKey.name(name), node).encode(value)
-            members.set(name, node)
-        }
-        members.sort()
-        encoder.node.content = .object(members)
     }
 }

@@ -19,5 +19,7 @@ struct SingleNodeContainer: SingleValueEncodingContainer {
     func encode(_ value: UInt16) { encoder.encode(integer: value) }
     func encode(_ value: UInt32) { encoder.encode(integer: value) }
     func encode(_ value: UInt64) { encoder.encode(integer: value) }
+    func encode(_ value: Int128) { encoder.encode(integer: value) }
+    func encode(_ value: UInt128) { encoder.encode(integer: value) }
     func encode<T: Encodable>(_ value: T) throws { try encoder.encode(value) }
 }

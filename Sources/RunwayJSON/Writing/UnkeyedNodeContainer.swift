@@ -32,6 +32,8 @@ struct UnkeyedNodeContainer: UnkeyedEncodingContainer {
     func encode(_ value: UInt16) { append().encode(integer: value) }
     func encode(_ value: UInt32) { append().encode(integer: value) }
     func encode(_ value: UInt64) { append().encode(integer: value) }
+    func encode(_ value: Int128) { append().encode(integer: value) }
+    func encode(_ value: UInt128) { append().encode(integer: value) }
     func encode<T: Encodable>(_ value: T) throws { try append().encode(value) }
 
     func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {

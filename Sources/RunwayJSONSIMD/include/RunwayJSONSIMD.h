@@ -32,10 +32,7 @@ typedef size_t (*runway_json_scan)(
     runway_json_scan_state *state, const uint8_t *bytes, size_t block_count, uint32_t start, uint32_t *places,
     uint8_t *kinds);
 
-/// The fastest scan that this processor runs, or NULL where there is none with vectors.
-runway_json_scan runway_json_fastest_scan(void);
-
-/// The scans that this processor runs, by number from 0, the fastest first; NULL behind the last. For tests.
+/// The scans that this processor runs, by number from 0, the fastest first; NULL behind the last.
 runway_json_scan runway_json_scan_number(size_t number);
 
 #endif

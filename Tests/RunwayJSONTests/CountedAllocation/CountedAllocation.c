@@ -3,10 +3,21 @@
 
 #include "CountedAllocation.h"
 
+// Says whether the C library is glibc, which no header of the compiler's own does.
+#if defined(__linux__)
+#include <features.h>
+#endif
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define COUNTED_ALLOCATION_SANITIZED 1
 #endif
+#endif
+
+#if defined(COUNTED_ALLOCATION_SANITIZED)
+int counted_allocation_is_sanitized(void) { return 1; }
+#else
+int counted_allocation_is_sanitized(void) { return 0; }
 #endif
 
 #if defined(__GLIBC__) && !defined(COUNTED_ALLOCATION_SANITIZED)

@@ -24,6 +24,7 @@ import Testing
         #expect(document.root.canonicalBytes() == document.bytes)
         #expect(document.description.utf8.count < 10_000)
         #expect(value.path.utf8.count == 3 * Self.depth)
+        #expect(value.debugDescription.utf8.count < 1000)
         let error = try #require(throws: JSONError.self) { try value.require(String.self) }
         #expect(error.description.utf8.count < 1000)
         var dumped = ""

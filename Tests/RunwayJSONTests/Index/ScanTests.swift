@@ -23,6 +23,21 @@ import Testing
         #endif
     }
 
+    /// What stands behind the last place is converted like a place, also where an `Int` has 32 bits.
+    @Test func whatStandsBehindTheLastPlaceFitsAnIntOf32Bits() {
+        for scan in PlaceScan.all {
+            Array("1".utf8).withUnsafeBufferPointer { bytes in
+                var places = PlaceReader(BorrowedBytes(bytes), scan: scan)
+                defer { places.deallocate() }
+                #expect(places.refillIfNeeded() && places.count == 1 && places.place() == 0)
+                for ahead in 1...8 {
+                    #expect(places.kind(ahead) == 0 && Int32(exactly: places.place(ahead)) != nil)
+                    #expect(places.place(ahead) > JSONLimits.largestByteCount)
+                }
+            }
+        }
+    }
+
     @Test(arguments: GrammarTests.rules)
     func everyScanJudgesEveryRuleTheSame(_ rule: GrammarRule) {
         for padding in [0, 1, 60, 63, 64, 4090, 4095] {

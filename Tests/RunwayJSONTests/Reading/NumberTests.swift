@@ -42,6 +42,51 @@ import Testing
         }
     }
 
+    /// Fifteen to twenty digits of every size near one, most of which two roundings would get wrong now and then; a number
+    /// halfway between two doubles, and one digit more or less.
+    @Test func doublesOfMoreDigitsThanADoubleHoldsExactlyAreTheNearestOnes() throws {
+        var generator = SeededGenerator(seed: 11)
+        for _ in 0..<2000 {
+            let digits =
+                UInt64.random(in: (1 << 50)...(.max), using: &generator) >> UInt64.random(in: 0...13, using: &generator)
+            let double = Double.random(in: 0...1000, using: &generator)
+            let half = UInt64(double.bitPattern & (1 << 52 - 1) | 1 << 52) << 1 + 1
+            for text in [
+                "\(digits)e\(Int.random(in: -30...25, using: &generator))", "-\(double)", "\(double.nextUp)",
+                "\(half << UInt64.random(in: 0...10, using: &generator))",
+                "\(half)0e-\(Int.random(in: 0...22, using: &generator))",
+                "\(half + 1 - UInt64.random(in: 0...2, using: &generator)).0e1",
+            ] {
+                #expect(try number(text).double?.bitPattern == strtod(text, nil).bitPattern, "\(text)")
+            }
+        }
+    }
+
+    @Test func integersOf128BitsAreExact() throws {
+        for text in [
+            "0", "-0", "170141183460469231731687303715884105727", "-170141183460469231731687303715884105728",
+            "340282366920938463463374607431768211455", "18446744073709551616", "-9223372036854775809",
+            "17014118346046923173168730371588410572.70e1", "1e38", "100000000000000000000.0", "-1", "1.5",
+            "340282366920938463463374607431768211456", "-170141183460469231731687303715884105729", "1e39",
+            "170141183460469231731687303715884105728",
+        ] {
+            let digits =
+                [
+                    "17014118346046923173168730371588410572.70e1": "170141183460469231731687303715884105727",
+                    "1e38": "1" + String(repeating: "0", count: 38), "100000000000000000000.0": "100000000000000000000",
+                ][text] ?? text
+            let value = try number(text)
+            #expect((try? value.require(Int128.self)) == Int128(digits), "\(text)")
+            #expect((try? value.require(UInt128.self)) == UInt128(digits) ?? (digits == "-0" ? 0 : nil), "\(text)")
+        }
+    }
+
+    @Test(arguments: ["1e4294967300", "1e429496730", "1e1000000000", "1e99999999999999999999"])
+    func hugeExponentsAreBeyondEveryType(_ text: String) throws {
+        #expect(try number(text).double == nil && number(text).int64 == nil)
+        #expect(try number(text.replacing("e", with: "e-")).double == 0)
+    }
+
     @Test func numbersBeyondDoubleAreNilAndRequireSaysOutOfRange() throws {
         for text in ["1e400", "-1e400", "1.7976931348623159e308", "1" + String(repeating: "0", count: 400)] {
             #expect(try number(text).double == nil)

@@ -62,11 +62,56 @@ import Testing
         #"{"password":"hunter2","a":"#, #"{"password" : "hunter2"#, #"{"password":["hunter2",{"a":"hunter2"#,
         #"{"pass\u0077ord":"hunter2"]"#, #"{"password":hunter2,"a":1"#, #"{"a":1,"Token":  "hunter2" x"#,
         #"{"token":"a\"hunter2"x"#,
+        // Quotation marks that do not pair, single ones, none, a form, elements.
+        #"x" {"password":"hunter2"}"#, #"{'password':'hunter2'}"#, #"{password: "hunter2"}"#,
+        "access_token=hunter2&x=1", "<password>hunter2</password>",
+        // And what is like these.
+        #"{"text":"{\"password\":\"hunter2\\\"hunter2\"}","#, #"{"a":"b, "password":"hunter2"#,
+        "x=1&user%5Bpass%77ord%5D=hunter2 'hunter2,hunter2", "a.password[]=hunter2",
+        "Authorization: Digest a=\"b\", hunter2",
+        "{'token' => 'hunter2'}", "<?xml version='1.0'?><a><ns:pin id='1'><b>hunter2</b></ns:pin></a>",
+        #"see https://a.b/c?x=1&token=hunter2""#, #"password":"hunter2"}"#, "{token:[hunter2,[\"]\",hunter2],'hunter2'",
+        "password=hunter2", "\npassword: hunter2, hunter2\n", #"<input password="hunter2">"#,
     ])
     func noErrorOfABrokenBodyShowsASecret(_ text: String) throws {
         let error = try #require(throws: JSONError.self) { try JSONDocument(text) }
         #expect(!error.description.contains("hunter2"))
         #expect(error.bodyStart?.contains("[redacted]") == true)
+    }
+
+    @Test func whatIsNoSecretIsShown() {
+        for text in [
+            "<html><body class=\"a\">502 Bad Gateway: a=1, b=2</body></html>", "x=1&y=2", #"{"a":"b","c":{"d":1},"#,
+            #"{"token_count":7,'e':"f","password"}"#, "<password/>", "a > b: c",
+        ] { #expect(JSONRedaction.default.redactedText(of: text.utf8, maximumByteCount: 200) == text) }
+        #expect(
+            JSONRedaction.default.redactedText(of: "a=1&token=x&b=2".utf8, maximumByteCount: 200)
+                == #"a=1&token="[redacted]"&b=2"#)
+        #expect(
+            JSONRedaction.default.redactedText(of: "<a><pin>1</pin><b>2</b>".utf8, maximumByteCount: 200)
+                == "<a><pin>[redacted]</pin><b>2</b>")
+    }
+
+    @Test(arguments: [Int.max, .max - 1, .max / 2, 0, -1, .min])
+    func everyBoundIsTaken(_ bound: Int) throws {
+        let raw = try JSONDocument(#"{"a":[1,{"token":"hunter2"}]}"#).root
+        let text = JSONRedaction.default.redactedText(of: #"{"a":1,"token":"hunter2""#.utf8, maximumByteCount: bound)
+        #expect(bound > 0 ? text == #"{"a":1,"token":"[redacted]""# : text == "…")
+        let shown = JSONRedaction.default.redactedText(of: raw, maximumByteCount: bound)
+        #expect(bound > 0 ? shown.contains("[redacted]") : shown.hasSuffix("more bytes of JSON)"))
+    }
+
+    @Test func textOnOneLineIsNotLongerThanTheDocumentAndItsMasks() throws {
+        let depth = 500
+        let numbers = String(repeating: "1,", count: 20_000)
+        let text =
+            String(repeating: #"{"a":["#, count: depth / 2) + numbers + #"{"pin":[1,2]},{},[]"#
+            + String(repeating: "]}", count: depth / 2)
+        let raw = try JSONDocument(text).root
+        let line = JSONRedaction.default.redactedText(of: raw, maximumByteCount: .max, isIndented: false)
+        #expect(line == text.replacing("[1,2]", with: #""[redacted]""#))
+        // Indented it has a line for each value, but not a thousand blanks before it.
+        #expect(JSONRedaction.default.redactedText(of: raw, maximumByteCount: .max).utf8.count < 140 * 21_000)
     }
 
     @Test func aSecretCutOffByTheBoundStaysSecret() throws {
@@ -93,6 +138,19 @@ import Testing
         #expect(try JSONDocument("\"" + String(repeating: "文", count: 5000) + "\"").description.utf8.count < 4200)
         let error = try #require(throws: JSONError.self) { try long[0]["name"].require(Int.self) }
         #expect(error.description.utf8.count < 600)
+    }
+
+    @Test func longNamesAreShownShortened() throws {
+        for name in [String(repeating: "n", count: 100_000), "e" + String(repeating: "\u{301}", count: 50_000)] {
+            let raw = try JSONDocument(#"{"\#(name)":{"a":1}}"#).root
+            var texts = [
+                String(reflecting: raw[name]["a"]), "\(raw[name]["b"])", String(reflecting: raw["\(name)x"]["b"]),
+            ]
+            texts += raw.members.flatMap { ["\($0)", String(reflecting: $0)] }
+            let error = try #require(throws: JSONError.self) { try raw[name]["a"].require(String.self) }
+            texts.append(error.description)
+            for text in texts { #expect(text.utf8.count < 1500, "\(text.prefix(40))") }
+        }
     }
 
     @Test func aBodyOnOneLineHasNoControlCharacters() {

@@ -102,6 +102,30 @@ import Testing
         #expect(try JSONDocumentEncoder().encode(Pair()) == Array(#"{"z":1,"a":{"a":3,"b":2,"c":1}}"#.utf8))
     }
 
+    /// What stands in a `Dictionary` or `Set` has another order in every process; seven of them are hardly sorted by chance.
+    @Test func collectionsWithoutAnOrderAreSorted() throws {
+        struct Everything: Encodable {
+            enum Word: String, Codable, CodingKeyRepresentable { case a, b, c, d, e, f, g }
+            var names = Dictionary(uniqueKeysWithValues: (1...7).map { ("\($0)", $0) })
+            var integers = Dictionary(uniqueKeysWithValues: (1...7).map { ($0, "\($0)") })
+            var words = Dictionary(uniqueKeysWithValues: [Word.a, .b, .c, .d, .e, .f, .g].map { ($0, true) })
+            var doubles = Dictionary(uniqueKeysWithValues: (1...7).map { (Double($0) + 0.5, [Set([$0, 9])]) })
+            var set: Set<String> = ["a", "b", "c", "d", "e", "f", "g"]
+            var sets: Set<Set<Int>> = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 5, 9]]
+            var list = [[1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7]]
+        }
+        let expected = #"""
+            {"names":{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7},\#
+            "integers":{"1":"1","2":"2","3":"3","4":"4","5":"5","6":"6","7":"7"},\#
+            "words":{"a":true,"b":true,"c":true,"d":true,"e":true,"f":true,"g":true},\#
+            "doubles":[1.5,[[1,9]],2.5,[[2,9]],3.5,[[3,9]],4.5,[[4,9]],5.5,[[5,9]],6.5,[[6,9]],7.5,[[7,9]]],\#
+            "set":["a","b","c","d","e","f","g"],"sets":[[1,2,3],[1,5,9],[4,5,6],[7,8,9]],\#
+            "list":[{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7}]}
+            """#
+        #expect(String(decoding: try JSONDocumentEncoder().encode(Everything()), as: UTF8.self) == expected)
+        #expect(try JSONDocumentEncoder().encode(Set(1...7)) == Array("[1,2,3,4,5,6,7]".utf8))
+    }
+
     @Test func numbersThatJSONHasNotAreErrorsOrStrings() throws {
         #expect(throws: EncodingError.self) { try JSONDocumentEncoder().encode([Double.nan]) }
         #expect(throws: EncodingError.self) { try JSONDocumentEncoder().encode(Decimal.nan) }
@@ -140,6 +164,16 @@ import Testing
         try expectParity(ByHand(), JSONDocumentEncoder(), JSONEncoder())
         #expect(throws: EncodingError.self) { try JSONDocumentEncoder().encode(Empty()) }
         try expectParity([Empty()], JSONDocumentEncoder(), JSONEncoder())
+    }
+
+    @Test func integersOf128BitsEncodeAsInFoundation() throws {
+        struct Wide: Encodable {
+            var a = Int128.min
+            var b = UInt128.max
+        }
+        try expectParity(Wide(), JSONDocumentEncoder(), JSONEncoder())
+        try expectParity([UInt128.max], JSONDocumentEncoder(), JSONEncoder())
+        #expect(String(decoding: try JSONDocumentEncoder().encode(Int128.min), as: UTF8.self) == "\(Int128.min)")
     }
 
     @Test func whatIsEncodedDecodesAgain() throws {

@@ -15,6 +15,8 @@ struct Goal {
         Goal(dividend: "json-serialization", divisor: "runway", range: 20...(.infinity)),
         Goal(dividend: "runway", divisor: "simdjson", range: 0...3),
         Goal(dividend: "foundation-full", divisor: "runway-decoder-full", range: 4...(.infinity)),
+        Goal(dividend: "view-data", divisor: "dictionary", range: 0...1),
+        Goal(dividend: "foundation-full", divisor: "view-data", range: 20...(.infinity)),
     ]
     static let memory = Goal(dividend: "runway", divisor: "foundation-full", range: 0...0.25)
 

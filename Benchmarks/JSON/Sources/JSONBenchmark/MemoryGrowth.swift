@@ -2,9 +2,10 @@ import Foundation
 
 /// By how much one pass grows a process at its peak.
 enum MemoryGrowth {
-    /// The growth of the peak resident size, in KiB, after a pass over a small document has loaded what is loaded once.
+    /// The growth of the peak resident size, in KiB, after a pass over the smaller document, of several chunks, has loaded what
+    /// is loaded once: code and metadata, which are the same for a document of any size.
     static func kibibytes(of peer: Peer, _ bytes: [UInt8]) throws -> Int {
-        let small = ListingDocument.bytes(itemCount: 1)
+        let small = ListingDocument.bytes(itemCount: 30)
         _ = try peer.read(small, Data(small))
         let data = Data(bytes)
         let before = try peak()

@@ -1,3 +1,14 @@
+import Runway
+
+/// The keys of what a view shows of an item.
+enum RowKeys: ViewKeySpace {
+    static let title = key("title", of: String.self)
+    static let layout = key("layout", of: String.self)
+    static let cover = key("cover", of: String.self)
+    static let price = key("price", of: Int.self)
+    static let area = key("area", of: Double.self)
+}
+
 /// What a view shows of an item.
 struct Row {
     var title: String

@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+/// Whether a sanitizer of addresses or threads is built in.
+int counted_allocation_is_sanitized(void);
+
 /// Whether allocations are counted in this build: with glibc, and without a sanitizer, which has an allocator of its own.
 int counted_allocation_is_on(void);
 

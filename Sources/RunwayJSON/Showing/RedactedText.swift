@@ -1,14 +1,19 @@
-/// Indented JSON of a value with secrets masked, cut off at a size.
-struct IndentedText {
+/// JSON of a value with secrets masked, indented or without any white space, cut off at a size.
+struct RedactedText {
     private let redaction: JSONRedaction
     private let maximumByteCount: Int
+    private let isIndented: Bool
     private var output: [UInt8] = []
     /// For each open container: where it ends in the index, and whether it is an object.
     private var openContainers: [(end: Int, isObject: Bool)] = []
 
-    init(redaction: JSONRedaction, maximumByteCount: Int) {
+    /// Deeper levels are not indented further: a thousand blanks before each number say nothing more.
+    private static let maximumIndentation = 64
+
+    init(redaction: JSONRedaction, maximumByteCount: Int, isIndented: Bool) {
         self.redaction = redaction
         self.maximumByteCount = maximumByteCount
+        self.isIndented = isIndented
     }
 
     mutating func text(of value: JSONValue) -> String {
@@ -32,7 +37,7 @@ struct IndentedText {
                 if container.isObject {
                     let member = JSONMember(value: JSONValue(storage: storage, index: index + 1))
                     write(storage.bytes[member.keyByteRange])
-                    output += ": ".utf8
+                    output += (isIndented ? ": " : ":").utf8
                     index += 1
                     if redaction.isSecret(member.key) {
                         output += "\"\(JSONRedaction.mask)\"".utf8
@@ -77,8 +82,9 @@ struct IndentedText {
     }
 
     private mutating func newLine() {
+        guard isIndented else { return }
         output.append(0x0A)
-        output += repeatElement(0x20, count: 2 * openContainers.count)
+        output += repeatElement(0x20, count: 2 * min(openContainers.count, Self.maximumIndentation))
     }
 
     private func cutText(of value: JSONValue, at index: Int) -> String {

@@ -1,0 +1,97 @@
+/// What may be a name before a `:` or `=` in bytes that need not be JSON.
+struct SecretName {
+    /// The texts that may be the name: what stands between quotation marks, or the word.
+    private var candidates: [String] = []
+    /// Whether it is a name of a form, with nothing but pairs before it.
+    private(set) var isForm = false
+    /// Whether it begins a line without quotation marks, like the name of a header field.
+    private(set) var isLine = false
+
+    /// How far back a name is looked for, in bytes; no secret name is nearly as long.
+    private static let maximumByteCount = 256
+
+    /// - Parameter formEnd: Where the first byte stands that no form has.
+    init(before separator: Int, in bytes: [UInt8], formEnd: Int) {
+        var end = separator
+        let first = max(0, separator - Self.maximumByteCount)
+        while end > first, bytes[end - 1].isBlank { end -= 1 }
+        guard end > first else { return }
+        guard bytes[end - 1].isQuote else {
+            let start = Self.startOfWord(endingAt: end, in: bytes, from: first)
+            candidates = [Self.decoded(bytes[start..<end])]
+            isForm = start <= formEnd && (start == 0 || bytes[start - 1] == UInt8(ascii: "&"))
+            isLine = start == 0 || bytes[start - 1] == 0x0A
+            return
+        }
+        let quote = bytes[end - 1]
+        end -= 1
+        // Inside a string that is itself JSON the quotation marks are escaped.
+        while end > first, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
+        let opening = bytes[first..<end].lastIndex(of: quote)
+        let text = bytes[(opening.map { $0 + 1 } ?? first)..<end]
+        candidates = [Self.unescaped(text)]
+        // Where the opening one is not there, or belongs to something else, the last word may be the name.
+        if opening == nil || text.contains(where: { "{}[]<>:,=&".utf8.contains($0) }) {
+            candidates.append(Self.decoded(bytes[Self.startOfWord(endingAt: end, in: bytes, from: first)..<end]))
+        }
+    }
+
+    /// Whether a name is secret: of `user[password]` the outer and every inner name counts.
+    func isSecret(by redaction: JSONRedaction) -> Bool {
+        candidates.contains { name in
+            redaction.isSecret(name)
+                || name.split { "[].".contains($0) }.contains { redaction.isSecret(String($0)) }
+        }
+    }
+
+    /// The name of the tag that ends before a `>`, when it opens an element of a secret name.
+    static func tag(before end: Int, in bytes: [UInt8], by redaction: JSONRedaction) -> ArraySlice<UInt8>? {
+        let first = max(0, end - maximumByteCount)
+        guard let opening = bytes[first..<end].lastIndex(of: UInt8(ascii: "<")) else { return nil }
+        let name = bytes[(opening + 1)..<end].prefix { !$0.isBlank }
+        guard let initial = name.first, initial != UInt8(ascii: "/"), bytes[end - 1] != UInt8(ascii: "/") else {
+            return nil
+        }
+        // The prefix of a namespace is not part of the name.
+        let local = name.suffix(while: { $0 != UInt8(ascii: ":") })
+        return redaction.isSecret(String(decoding: local, as: UTF8.self)) ? name : nil
+    }
+
+    private static func startOfWord(endingAt end: Int, in bytes: [UInt8], from first: Int) -> Int {
+        let before = bytes[first..<end].lastIndex { $0.isBlank || $0.isQuote || "{}()<>:,;=&?#|\\".utf8.contains($0) }
+        return before.map { $0 + 1 } ?? first
+    }
+
+    /// A name of a form, whose bytes may be written as `%70`.
+    private static func decoded(_ name: ArraySlice<UInt8>) -> String {
+        var text: [UInt8] = []
+        var rest = name
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap(StringText.hexValue)
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                text.append(UInt8(truncatingIfNeeded: digits[0] << 4 | digits[1]))
+                rest = rest.dropFirst(2)
+            } else {
+                text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A name of JSON, whose characters may be written as `\u0070`.
+    private static func unescaped(_ name: ArraySlice<UInt8>) -> String {
+        let quote = [UInt8(ascii: "\"")]
+        if name.contains(UInt8(ascii: "\\")), let text = try? JSONDocument(quote + name + quote).root.string {
+            return text
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The longest end of which every byte is right.
+    fileprivate func suffix(while isRight: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        guard let last = lastIndex(where: { !isRight($0) }) else { return self }
+        return self[(last + 1)...]
+    }
+}
