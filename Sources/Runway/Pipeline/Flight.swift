@@ -26,6 +26,8 @@ public final class Flight: Sendable {
 
     /// The cache policy of the call.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
+    /// The retry policy of the call.
+    public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
 
     let layer: NetworkLayer
     private let traceContext = ServiceContext.current
