@@ -11,14 +11,18 @@ public struct CallOptions: Sendable {
     public var cache: CachePolicy?
     /// What the call makes of answers that are kept. The default is what its policy says.
     public var cacheUse: CacheUse
+    /// The retry policy of this call; `nil` is its endpoint's.
+    public var retry: RetryPolicy?
 
     /// Makes options.
     ///
     /// - Parameters:
     ///   - cache: The cache policy of this call; `nil` is its endpoint's.
     ///   - cacheUse: What the call makes of answers that are kept.
-    public init(cache: CachePolicy? = nil, cacheUse: CacheUse = .standard) {
+    ///   - retry: The retry policy of this call; `nil` is its endpoint's.
+    public init(cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil) {
         self.cache = cache
         self.cacheUse = cacheUse
+        self.retry = retry
     }
 }

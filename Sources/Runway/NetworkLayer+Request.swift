@@ -9,7 +9,8 @@ extension NetworkLayer {
     /// The request passes all stages, over the service's transport and within its deadline. Nothing is added to it: not the
     /// service's base URL, nor its common parameters and header fields, since the request may be for another place. The service's
     /// judgement is the answer's ``Response/verdict``; one that is not fine is the outcome of the call in its record, and is not
-    /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:options:)``.
+    /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:options:)``. Nothing is sent a second time, unless
+    /// the options have a retry policy.
     ///
     /// - Throws: The one error of a call without an answer; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled,
     ///   of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority, or with a user's name in it.
@@ -49,5 +50,6 @@ extension NetworkLayer {
 private struct Exchange<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
+    static var retry: RetryPolicy { .none }
     var path: EndpointPath { "" }
 }

@@ -24,6 +24,7 @@ public final class NetworkLayer: Sendable {
     public let redaction: Redaction
 
     let deadlines: DeadlineTimer
+    let retries: RetryControl
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -41,9 +42,13 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - retrying: How many further attempts a host is given. The default is one for every ten calls, and ten more.
+    ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
-        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default
+        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
+        retrying: RetryLimits = RetryLimits(),
+        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
         self.transport = transport
@@ -52,6 +57,7 @@ public final class NetworkLayer: Sendable {
         self.redaction = redaction
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
+        retries = RetryControl(limits: retrying, randomness: randomness)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

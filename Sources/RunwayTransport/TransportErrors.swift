@@ -17,7 +17,32 @@ extension NetworkError {
     init(transport error: any Error, from authority: String?) {
         let place = authority ?? "the server"
         let (kind, detail) = Self.meaning(of: error, place)
-        self.init(kind, in: .transporting, detail, underlying: (error as? RequestBodyFailed)?.cause ?? error)
+        self.init(
+            kind, in: .transporting, detail, sending: Self.sending(error),
+            underlying: (error as? RequestBodyFailed)?.cause ?? error)
+    }
+
+    /// Whether any of the request left, which is certain only where there was no connection that could have taken it.
+    private static func sending(_ error: any Error) -> SendState {
+        switch error {
+        case let error as HTTPClientError: sending(error)
+        case is NIOConnectionError, NIOSSLError.handshakeFailed: .notSent
+        case let error as NIOSSLExtraError
+        where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
+            .notSent
+        // Of the system's errors this one alone can't befall a connection that was open.
+        case let error as IOError where error.errnoCode == ECONNREFUSED: .notSent
+        default: .unknown
+        }
+    }
+
+    private static func sending(_ error: HTTPClientError) -> SendState {
+        switch error {
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .alreadyShutdown, .invalidURL,
+            .emptyHost, .emptyScheme, .missingSocketPath, .traceRequestWithBody:
+            .notSent
+        default: .unknown
+        }
     }
 
     private static func meaning(of error: any Error, _ place: String) -> (Kind, String) {

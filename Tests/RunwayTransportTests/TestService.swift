@@ -70,7 +70,8 @@ extension NetworkLayer {
         to baseURL: String, over transport: AsyncHTTPClientTransport, clock: LayerClock = .system,
         sinks: [any EventSink] = []
     ) {
-        self.init(transport: transport, clock: clock, sinks: sinks)
+        // What goes wrong on the wire is what these tests look at, each time that it does.
+        self.init(transport: transport, clock: clock, sinks: sinks, retrying: .none)
         configure(TestService.self) { $0.baseURLs = [.release: baseURL] }
     }
 

@@ -26,6 +26,8 @@ public struct NetworkError: Error, Sendable {
     public var status: HTTPResponse.Status?
     /// The answer that was refused, where a whole one came. Records never hold it.
     public var answer: RawData?
+    /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
+    public var sending: SendState
     /// Whether the service says that the error is not the business's affair.
     var isAbsorbed = false
 
@@ -36,15 +38,17 @@ public struct NetworkError: Error, Sendable {
     ///   - step: The step of the call in which it arose.
     ///   - detail: What was found, in one sentence, without secrets.
     ///   - status: The status of the answer, if one came.
+    ///   - sending: Whether any of the request reached the wire; with a status it did.
     ///   - underlying: The error below this one, if any.
     public init(
         _ kind: Kind, in step: FlightStep, _ detail: String, status: HTTPResponse.Status? = nil,
-        underlying: (any Error)? = nil
+        sending: SendState = .unknown, underlying: (any Error)? = nil
     ) {
         self.kind = kind
         self.step = step
         self.detail = detail
         self.status = status
+        self.sending = status == nil ? sending : .sent
         self.underlying = underlying
     }
 }

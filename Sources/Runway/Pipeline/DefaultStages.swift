@@ -10,7 +10,7 @@ extension RequestPipeline {
         (.offlineQueue, nil),
         (.coalescing, nil),
         (.admission, nil),
-        (.retrying, nil),  // address and signature are below it: each attempt has a fresh route and a fresh nonce
+        (.retrying, RetryingStage()),  // above address and signature: each attempt has a fresh route and nonce
         (.authorizing, nil),
         (.merging, nil),
         (.redirecting, RedirectingStage()),  // every hop is routed and signed anew

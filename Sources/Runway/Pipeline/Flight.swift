@@ -26,6 +26,8 @@ public final class Flight: Sendable {
     public var account: String? { configuration.settings.account }
     /// The cache policy of the call.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
+    /// The retry policy of the call.
+    public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
 
     let layer: NetworkLayer
     /// The service's settings when the call was asked for.

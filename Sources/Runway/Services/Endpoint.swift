@@ -32,6 +32,11 @@ public protocol Endpoint: Encodable, Sendable {
     static var deadline: Duration? { get }
     /// Whether answers are kept, where, and for how long. The default is ``CachePolicy/none``.
     static var cache: CachePolicy { get }
+    /// Which failures are worth another attempt, and when it is made. The default is ``RetryPolicy/standard``.
+    static var retry: RetryPolicy { get }
+    /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server knows a request that it has
+    /// seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
+    static var sendsIdempotencyKey: Bool { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -76,6 +81,10 @@ extension Endpoint {
     public static var deadline: Duration? { nil }
     /// Nothing is kept.
     public static var cache: CachePolicy { .none }
+    /// ``RetryPolicy/standard``.
+    public static var retry: RetryPolicy { .standard }
+    /// No key.
+    public static var sendsIdempotencyKey: Bool { false }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

@@ -41,7 +41,8 @@ struct Hangar {
         transport = ParkingTransport(isDeaf: isDeaf)
         // Time stands still, so that no deadline passes however busy the machine is.
         network = NetworkLayer(
-            transport: transport, pipeline: pipeline, clock: LayerClock(ManualClock()), sinks: [records])
+            transport: transport, pipeline: pipeline, clock: LayerClock(ManualClock()), sinks: [records],
+            retrying: .none)
     }
 
     func outcome(of flight: FlightID, among count: Int) async throws -> FlightOutcome? {

@@ -41,8 +41,10 @@ struct RequestPipelineTests {
         #expect(StagePlace.allCases == StagePlace.allCases.sorted())
     }
 
-    @Test func defaultStagesAreDeadlineRedirectingAndJudgingInThatOrder() {
-        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.redirecting), .stage(.judging)])
+    @Test func defaultStagesStandInTheOrderOfTheirPlaces() {
+        #expect(
+            RequestPipeline().steps
+                == [StagePlace.deadline, .retrying, .redirecting, .judging].map { .stage($0) })
     }
 
     @Test(arguments: StagePlace.allCases)

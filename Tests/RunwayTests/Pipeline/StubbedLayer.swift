@@ -3,6 +3,8 @@ import RunwayTesting
 import Testing
 
 /// A layer whose wire is a stub and whose clock a test drives, with all its records collected.
+///
+/// Unless a test asks for it nothing is tried again, since the wait for that would last until the test moves the clock.
 struct StubbedLayer {
     let transport: StubTransport
     let records = RecordCollector()
@@ -11,12 +13,13 @@ struct StubbedLayer {
 
     init(
         name: String = "default", pipeline: RequestPipeline = RequestPipeline(), redaction: Redaction = .default,
-        sinks: [any EventSink] = [], answer: @escaping StubTransport.Answer = { _ in .json("{}") }
+        sinks: [any EventSink] = [], retrying: RetryLimits = .none,
+        answer: @escaping StubTransport.Answer = { _ in .json("{}") }
     ) {
         transport = StubTransport(answer: answer)
         network = NetworkLayer(
             name: name, transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records] + sinks,
-            redaction: redaction)
+            redaction: redaction, retrying: retrying, randomness: SeededGenerator(seed: 1))
     }
 
     /// The one error that a call ends in.

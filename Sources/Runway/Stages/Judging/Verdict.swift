@@ -26,7 +26,8 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
     /// The verdict that the status alone allows (RFC 9110 §15).
     ///
     /// 2xx and 304 are fine, 3xx redirected, 401 refuses the token, 429 and 503 are overloaded with the seconds of
-    /// `Retry-After`, everything else is refused.
+    /// `Retry-After`, everything else is refused. A `Retry-After` that is a date is no part of the verdict, which has no clock: the
+    /// stages that act on it read the field themselves.
     public init(status: HTTPResponse.Status, headerFields: HTTPFields) {
         switch status.code {
         case 200..<300, 304: self = .fine

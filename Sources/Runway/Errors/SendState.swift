@@ -1,0 +1,12 @@
+/// Whether any of a request reached the wire before its attempt failed.
+///
+/// It decides whether a request that changes something may be sent again. Only a transport that is certain says
+/// ``notSent``; whatever is ``unknown`` is treated as sent.
+public enum SendState: String, Sendable, Hashable {
+    /// Certainly nothing: there was no connection, or TLS was not set up on it.
+    case notSent
+    /// Something, and maybe all of it.
+    case sent
+    /// Nobody can say.
+    case unknown
+}

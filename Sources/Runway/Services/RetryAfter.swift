@@ -1,0 +1,61 @@
+import HTTPTypes
+
+import struct Foundation.Date
+
+/// When a server wants to be asked again (RFC 9110 §10.2.3).
+enum RetryAfter: Equatable {
+    /// After so many seconds.
+    case wait(Duration)
+    /// At a date.
+    case date(HTTPDate)
+
+    /// The longest wait that is told apart: more than 68 years are 68 years.
+    private static let longestWait = Duration.seconds(Int64(Int32.max))
+
+    /// Reads a field's value: digits, or an HTTP date; `nil` for anything else.
+    init?(_ text: String, now: HTTPDate) {
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            self = .wait(Int64(text).map { min(.seconds($0), Self.longestWait) } ?? Self.longestWait)
+        } else if let date = HTTPDate(text, now: now) {
+            self = .date(date)
+        } else {
+            return nil
+        }
+    }
+
+    /// The wait that is left at a date.
+    func wait(from reference: HTTPDate) -> Duration {
+        switch self {
+        case .wait(let duration): duration
+        case .date(let date): max(.zero, min(date.since(reference), Self.longestWait))
+        }
+    }
+}
+
+extension HTTPFields {
+    /// How long the server wants to be left alone; `nil` where it does not say, or not in a way that can be read.
+    ///
+    /// A date that has passed is no wait at all. A date is compared with the server's own `Date`, where there is one, so that a
+    /// device whose clock is wrong waits as long as any other. Of several fields, which RFC 9110 does not allow, the longest wait
+    /// counts.
+    ///
+    /// - Parameter now: The device's date.
+    func retryAfter(now date: Date) -> Duration? {
+        let now = HTTPDate(date)
+        var longest: Duration?
+        for field in self where field.name == .retryAfter {
+            guard let retryAfter = RetryAfter(field.value, now: now) else { continue }
+            let wait = retryAfter.wait(from: self[.date].flatMap { HTTPDate($0, now: now) } ?? now)
+            if wait >= longest ?? .zero { longest = wait }
+        }
+        return longest
+    }
+}
+
+extension Response {
+    /// How long the server, or the service in its envelope, wants to be left alone; `nil` where neither says.
+    func retryAfter(now: Date) -> Duration? {
+        if case .overloaded(let wait?) = verdict { return max(.zero, wait) }
+        return head.headerFields.retryAfter(now: now)
+    }
+}

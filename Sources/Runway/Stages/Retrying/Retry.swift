@@ -1,0 +1,84 @@
+/// Why an attempt is worth another one.
+public enum RetryCause: Sendable, Hashable, CustomStringConvertible {
+    /// The host could not be reached, or the connection to it was lost.
+    case noNetwork(SendState)
+    /// The attempt took too long.
+    case timedOut(SendState)
+    /// The service asks for fewer requests.
+    case overloaded
+    /// The answer had this status.
+    case status(Int)
+
+    /// Whether any of the request reached the wire.
+    public var sending: SendState {
+        switch self {
+        case .noNetwork(let sending), .timedOut(let sending): sending
+        case .overloaded, .status: .sent
+        }
+    }
+
+    /// The cause in a few words.
+    public var description: String {
+        switch self {
+        case .noNetwork(.notSent): "no connection"
+        case .noNetwork: "the connection was lost"
+        case .timedOut(.notSent): "no connection in time"
+        case .timedOut: "no answer in time"
+        case .overloaded: "overloaded"
+        case .status(let code): "status \(code)"
+        }
+    }
+}
+
+/// What the retrying stage made of an attempt that failed, for the record.
+public enum Retry: FlightDecision, Equatable {
+    /// Another attempt is made.
+    ///
+    /// - Parameters:
+    ///   - attempt: Its number; the first attempt of a call is 1.
+    ///   - wait: How long it is waited for.
+    ///   - cause: Why it is made.
+    ///   - retryAfter: What the server asked for, which is part of the wait.
+    case again(attempt: Int, wait: Duration, cause: RetryCause, retryAfter: Duration?)
+    /// No other attempt is made, though the failure was worth it.
+    case gaveUp(Reason, cause: RetryCause)
+
+    /// Why a failure that was worth another attempt got none.
+    public enum Reason: Sendable, Equatable {
+        /// The policy allows no more.
+        case attemptsUsed(Int)
+        /// The request may have had its effect, and another might have it twice.
+        case notRepeatable
+        /// The body was a stream that can't be read again.
+        case bodyUsed
+        /// The host's budget of further attempts is spent.
+        case budgetSpent
+        /// The wait would end after the call's deadline.
+        case deadline(wait: Duration)
+    }
+
+    /// The stage.
+    public static var step: FlightStep { .stage(.retrying) }
+
+    /// What the stage decided, as a log shows it.
+    public var description: String {
+        switch self {
+        case .again(let attempt, let wait, let cause, let retryAfter):
+            "\(cause): attempt \(attempt) in \(wait.milliseconds)\(retryAfter.map { ", of which the server asked for \($0.milliseconds)" } ?? "")"
+        case .gaveUp(.attemptsUsed(let count), let cause): "\(cause): given up after \(count) attempts"
+        case .gaveUp(.notRepeatable, let cause): "\(cause): not tried again, the request may have had its effect"
+        case .gaveUp(.bodyUsed, let cause): "\(cause): not tried again, the body can't be sent twice"
+        case .gaveUp(.budgetSpent, let cause): "\(cause): not tried again, the host's budget is spent"
+        case .gaveUp(.deadline(let wait), let cause):
+            "\(cause): not tried again, \(wait.milliseconds) of waiting would end after the deadline"
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in whole milliseconds, for people.
+    fileprivate var milliseconds: String {
+        let (seconds, attoseconds) = components
+        return seconds < 1000 ? "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000) ms" : "\(seconds) s"
+    }
+}

@@ -1,0 +1,27 @@
+/// The further attempts that one host is still given: a token bucket that is counted in whole calls.
+struct RetryBudget {
+    private let price: Int
+    private let capacity: Int
+    /// How many calls' worth of attempts is left.
+    private(set) var balance: Int
+
+    /// Makes a full budget.
+    init(_ limits: RetryLimits) {
+        price = max(1, limits.callsPerRetry)
+        capacity = price * max(0, limits.reserve)
+        balance = capacity
+    }
+
+    /// Whether nothing was taken out that was not put back.
+    var isFull: Bool { balance == capacity }
+
+    /// Puts in what one call earns.
+    mutating func deposit() { balance = min(capacity, balance + 1) }
+
+    /// Takes out one further attempt; `false` where there is none left.
+    mutating func withdraw() -> Bool {
+        guard balance >= price else { return false }
+        balance -= price
+        return true
+    }
+}

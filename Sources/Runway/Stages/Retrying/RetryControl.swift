@@ -1,0 +1,55 @@
+import Synchronization
+
+/// What the flights of a layer share to retry with sense: the budgets of hosts, and the chance that spreads waits.
+final class RetryControl: Sendable {
+    private struct State {
+        /// The budgets that are not full.
+        var budgets: LeastRecentlyUsed<Origin, RetryBudget>
+        var randomness: any RandomNumberGenerator & Sendable
+    }
+
+    let limits: RetryLimits
+    /// Guards the budgets and the random numbers.
+    private let state: Mutex<State>
+
+    init(limits: RetryLimits, randomness: any RandomNumberGenerator & Sendable) {
+        self.limits = limits
+        state = Mutex(
+            State(
+                budgets: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max),
+                randomness: randomness))
+    }
+
+    /// Puts into the budget of a host what a call to it earns.
+    func deposit(for origin: @autoclosure () -> Origin) {
+        state.withLock { state in
+            // As long as no host has failed, which is nearly always, there is no host to look for.
+            guard state.budgets.count > 0 else { return }
+            let origin = origin()
+            guard var budget = state.budgets.value(for: origin) else { return }
+            budget.deposit()
+            if budget.isFull {
+                state.budgets.remove(origin)
+            } else {
+                state.budgets.insert(budget, for: origin, byteCount: 0)
+            }
+        }
+    }
+
+    /// Takes one further attempt out of the budget of a host; `false` where there is none left.
+    func withdraw(for origin: Origin) -> Bool {
+        state.withLock { state in
+            var budget = state.budgets.value(for: origin) ?? RetryBudget(limits)
+            guard budget.withdraw() else { return false }
+            state.budgets.insert(budget, for: origin, byteCount: 0)
+            return true
+        }
+    }
+
+    /// A wait between nothing and `ceiling`, every one as likely as the others.
+    func jitter(upTo ceiling: Duration) -> Duration {
+        state.withLock { state in
+            ceiling * Double.random(in: 0...1, using: &state.randomness)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import HTTPTypes
+
+import struct Foundation.UUID
+
+/// Makes another attempt where the ``RetryPolicy`` of the call, the budget of the host and the deadline allow it.
+///
+/// It also gives a call its `Idempotency-Key`, where its endpoint has them. An answer that is read as a stream is judged by its head,
+/// and no attempt is made once the caller has that. Bodies pass untouched; a body that can't be sent twice is sent once.
+struct RetryingStage: RequestStage {
+    var step: FlightStep { .stage(.retrying) }
+    /// It waits for the rest of the pipeline, and for moments before the deadline, in a way that ends with the task.
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var request = request
+        if flight.endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
+            !request.head.headerFields.contains(name)
+        {
+            request.head.headerFields[name] = Self.makeIdempotencyKey()
+        }
+        let retries = flight.layer.retries
+        retries.deposit(for: Origin(request.head))
+        var attempt = 1
+        while true {
+            let wait: Duration
+            do throws(NetworkError) {
+                let response = try await next.send(request, in: flight)
+                guard response.verdict != .fine, let cause = flight.retryPolicy.cause(of: response) else {
+                    return response
+                }
+                let retryAfter = response.retryAfter(now: flight.clock.date)
+                guard let found = decide(request, attempt, cause, retryAfter, in: flight) else { return response }
+                wait = found
+            } catch {
+                guard let cause = flight.retryPolicy.cause(of: error),
+                    let found = decide(request, attempt, cause, nil, in: flight)
+                else { throw error }
+                wait = found
+            }
+            do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch { throw .cancelled(in: step) }
+            attempt += 1
+        }
+    }
+
+    /// How long to wait before the next attempt; `nil` where none is made. Either is noted.
+    private func decide(
+        _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, in flight: Flight
+    ) -> Duration? {
+        let policy = flight.retryPolicy
+        func giveUp(_ reason: Retry.Reason) -> Duration? {
+            flight.note(Retry.gaveUp(reason, cause: cause))
+            return nil
+        }
+        // Who asked for one attempt knows that there was no other, and whose time is up needs no reason why.
+        guard policy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else { return nil }
+        guard attempt < policy.maximumAttempts else { return giveUp(.attemptsUsed(attempt)) }
+        guard policy.allows(request, after: cause) else { return giveUp(.notRepeatable) }
+        guard request.body.isReplayable else { return giveUp(.bodyUsed) }
+        let retries = flight.layer.retries
+        let wait = (retryAfter ?? .zero) + retries.jitter(upTo: policy.ceiling(after: attempt))
+        guard flight.clock.now + wait < flight.deadline else { return giveUp(.deadline(wait: wait)) }
+        // Taken last, so that what is not used is not spent.
+        guard retries.withdraw(for: Origin(request.head)) else { return giveUp(.budgetSpent) }
+        flight.note(Retry.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
+        return wait
+    }
+
+    /// A key that no other call has: 122 random bits, as the structured string that the draft asks for.
+    ///
+    /// It comes from the system's randomness and not from the layer's: a key that a seed made again would have the server answer a
+    /// new call with an old answer.
+    private static func makeIdempotencyKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
+}
