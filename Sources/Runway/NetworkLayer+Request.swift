@@ -43,5 +43,7 @@ extension NetworkLayer {
 private struct Exchange<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
+    /// Whoever writes a request wants it sent: two of them may be for two people, whose answers must not be mixed up.
+    static var coalesces: Bool { false }
     var path: EndpointPath { "" }
 }

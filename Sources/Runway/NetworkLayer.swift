@@ -24,6 +24,8 @@ public final class NetworkLayer: Sendable {
     public let redaction: Redaction
 
     let deadlines: DeadlineTimer
+    /// The reads under way that calls can share.
+    let reads: SharedWork<ReadKey, Response>
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -47,9 +49,11 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - coalescing: How many calls share how many requests.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
-        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default
+        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
+        coalescing: CoalescingLimits = CoalescingLimits()
     ) {
         self.name = name
         self.transport = transport
@@ -58,6 +62,7 @@ public final class NetworkLayer: Sendable {
         self.redaction = redaction
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
+        reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

@@ -32,6 +32,10 @@ public protocol Endpoint: Encodable, Sendable {
     static var deadline: Duration? { get }
     /// Whether answers are kept, where, and for how long. The default is ``CachePolicy/none``.
     static var cache: CachePolicy { get }
+    /// Whether calls share one request where they read the same thing at the same time. The default is `true`.
+    ///
+    /// Only GET and HEAD are shared, of equal URL, header fields, body, account and cache directives, whose answers are wanted whole.
+    static var coalesces: Bool { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -76,6 +80,8 @@ extension Endpoint {
     public static var deadline: Duration? { nil }
     /// Nothing is kept.
     public static var cache: CachePolicy { .none }
+    /// Identical reads share one request.
+    public static var coalesces: Bool { true }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

@@ -14,15 +14,15 @@ struct DeadlineStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let waited = flight.deadline - flight.takeOff
+        let waited = flight.ownDeadline - flight.takeOff
         let timedOut = NetworkError(.timedOut, in: step, "There was no answer within \(waited).")
         // A deadline that has passed already must not depend on who is quicker, the timer or the wire.
-        guard flight.clock.now < flight.deadline else { throw timedOut }
-        if next.endsInTime(request) {
+        guard flight.clock.now < flight.ownDeadline else { throw timedOut }
+        if next.endsInTime(request, in: flight) {
             do throws(NetworkError) {
                 return try await sendOffActor(request, in: flight, next)
             } catch {
-                throw error.kind == .timedOut && flight.clock.now >= flight.deadline ? timedOut : error
+                throw error.kind == .timedOut && flight.clock.now >= flight.ownDeadline ? timedOut : error
             }
         }
         let race = Race()
