@@ -51,5 +51,7 @@ private struct Exchange<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
     static var retry: RetryPolicy { .none }
+    /// Whoever writes a request wants it sent: two of them may be for two people, whose answers must not be mixed up.
+    static var coalesces: Bool { false }
     var path: EndpointPath { "" }
 }

@@ -25,6 +25,8 @@ public final class NetworkLayer: Sendable {
 
     let deadlines: DeadlineTimer
     let retries: RetryControl
+    /// The reads under way that calls can share.
+    let reads: SharedWork<ReadKey, Response>
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -42,12 +44,13 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - coalescing: How many calls share how many requests.
     ///   - retrying: How many further attempts a host is given. The default is one for every ten calls, and ten more.
     ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
-        retrying: RetryLimits = RetryLimits(),
+        coalescing: CoalescingLimits = CoalescingLimits(), retrying: RetryLimits = RetryLimits(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
@@ -58,6 +61,7 @@ public final class NetworkLayer: Sendable {
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
         retries = RetryControl(limits: retrying, randomness: randomness)
+        reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

@@ -31,6 +31,8 @@ struct Fetch<Method: TestMethod>: Endpoint {
     static var service: TestService.Type { TestService.self }
     static var method: HTTPRequest.Method { Method.method }
     static var encoding: ParameterEncoding { .raw(contentType: "application/octet-stream") }
+    /// Every call of a test of the wire is one request.
+    static var coalesces: Bool { false }
 
     let path: EndpointPath
     var parameters: Parameters = [:]

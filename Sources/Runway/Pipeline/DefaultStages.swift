@@ -8,7 +8,7 @@ extension RequestPipeline {
         (.deadline, DeadlineStage()),  // the whole call, whatever the stages below do with the time
         (.caching, nil),  // first of all deeds: what memory holds needs neither network nor permission
         (.offlineQueue, nil),
-        (.coalescing, nil),
+        (.coalescing, CoalescingStage()),  // above all that sends: who shares a request shares its attempts, too
         (.admission, nil),
         (.retrying, RetryingStage()),  // above address and signature: each attempt has a fresh route and nonce
         (.authorizing, nil),

@@ -16,7 +16,18 @@ public final class Flight: Sendable {
     /// The instant on the layer's clock at which the call was asked for.
     public let takeOff: Duration
     /// The instant on the layer's clock by which the call has to be over.
-    public let deadline: Duration
+    ///
+    /// While other calls share the request of this one, it is the latest of theirs and its own that still wait.
+    public var deadline: Duration {
+        let read = carriedRead.load(ordering: .acquiring)
+        if read == 0 { return ownDeadline }
+        return layer.reads.flights(waitingFor: read).map(\.ownDeadline).max() ?? ownDeadline
+    }
+
+    /// The instant by which this call has to be over, whoever shares its request.
+    let ownDeadline: Duration
+    /// The number of the read that this flight carries for itself and others; 0 while it carries none.
+    private let carriedRead = Atomic<UInt64>(0)
 
     /// The service that the call is for.
     public var service: any APIService.Type { configuration.service }
@@ -54,6 +65,8 @@ public final class Flight: Sendable {
         var attempts: [Attempt] = []
         var source: AnswerSource?
         var ending: (outcome: FlightOutcome, instant: Duration)?
+        /// Whether the record is not told yet although the call may be over, since its request flies on for others.
+        var isHeld = false
     }
 
     /// Guards the growing record.
@@ -70,7 +83,7 @@ public final class Flight: Sendable {
         self.layer = layer
         clock = layer.clock
         takeOff = layer.clock.now
-        deadline = takeOff + lifetime
+        ownDeadline = takeOff + lifetime
     }
 
     /// Writes a decision into the record of the call.
@@ -94,7 +107,9 @@ public final class Flight: Sendable {
     public func withDeadlineHandler<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {
-        let token = layer.deadlines.schedule(at: deadline, expire: handler)
+        // Those who share a flight each see to their own deadline, and cancel it when the last of them has passed.
+        if carriedRead.load(ordering: .acquiring) != 0 { return try await operation() }
+        let token = layer.deadlines.schedule(at: ownDeadline, expire: handler)
         defer { layer.deadlines.remove(token) }
         return try await operation()
     }
@@ -189,13 +204,36 @@ extension Flight {
     @discardableResult
     func finish(_ outcome: FlightOutcome) -> Bool {
         let instant = clock.now
-        let isFirst = state.withLock { state in
-            guard state.ending == nil else { return false }
+        let (isFirst, isHeld) = state.withLock { state in
+            guard state.ending == nil else { return (false, state.isHeld) }
             state.ending = (outcome, instant)
-            return true
+            return (true, state.isHeld)
         }
-        if isFirst { layer.events.enqueue(self) }
+        if isFirst, !isHeld { layer.events.enqueue(self) }
         return isFirst
+    }
+
+    /// Makes this flight the one that carries a read for all who share it. Its record is told when the read is over and not before,
+    /// so that every request of the read is in it, also where this call ends earlier than the others.
+    func beginCarrying(_ read: UInt64) {
+        state.withLock { $0.isHeld = true }
+        carriedRead.store(read, ordering: .releasing)
+    }
+
+    /// The read is over, or nobody waits for it any more.
+    func endCarrying() {
+        carriedRead.store(0, ordering: .releasing)
+        let isOver = state.withLock { state in
+            defer { state.isHeld = false }
+            return state.isHeld && state.ending != nil
+        }
+        if isOver { layer.events.enqueue(self) }
+    }
+
+    /// The flights that wait for the request of this one: itself, unless it left, and those who joined it.
+    var companions: [Flight] {
+        let read = carriedRead.load(ordering: .acquiring)
+        return read == 0 ? [self] : layer.reads.flights(waitingFor: read)
     }
 
     /// Ends the call with an error; gives the error with all that the flight knows of where it arose.
@@ -216,7 +254,7 @@ extension Flight {
 
     /// Tells the sinks again, of a call that has ended and of which there is more to say.
     func amend() {
-        if state.withLock({ $0.ending != nil }) { layer.events.enqueue(self, isAmendment: true) }
+        if state.withLock({ $0.ending != nil && !$0.isHeld }) { layer.events.enqueue(self, isAmendment: true) }
     }
 
     /// The record so far, without what `redaction` keeps out of it.

@@ -56,8 +56,12 @@ extension RequestPipeline {
         let transport: any Transport
 
         /// Whether everything below ends by itself when the deadline passes or the task is cancelled.
-        func endsInTime(_ request: Request) -> Bool {
-            links.allSatisfy(\.stage.endsInTime) && transport.endsInTime(request)
+        func endsInTime(_ request: Request, in flight: Flight) -> Bool {
+            for link in links {
+                if link.stage.detaches(request, in: flight) { return true }
+                if !link.stage.endsInTime { return false }
+            }
+            return transport.endsInTime(request)
         }
 
         /// Sends a request through the stages below and gives the answer.

@@ -16,6 +16,12 @@ public protocol RequestStage: Sendable {
     /// deadline. Nothing else depends on it: a call that can't, is left behind at its deadline all the same.
     var endsInTime: Bool { get }
 
+    /// Whether the stage runs what is below it in a task of its own for this request, and leaves that behind at the deadline of the
+    /// flight and when it is cancelled. The default is `false`.
+    ///
+    /// Where it does, the call needs no other task to be bounded by its deadline, whatever stands below.
+    func detaches(_ request: Request, in flight: Flight) -> Bool
+
     /// Answers without waiting, where the stage can, before any task is made for the call.
     ///
     /// The pipeline asks its stages from the top until one answers or says that it has to see the request fly. The default is
@@ -47,6 +53,9 @@ public enum ImmediateAnswer: Sendable {
 extension RequestStage {
     /// The stage may wait for something else than the rest of the pipeline.
     public var endsInTime: Bool { false }
+
+    /// What is below runs in the task of the call.
+    public func detaches(_ request: Request, in flight: Flight) -> Bool { false }
 
     /// The stage has to see the request fly.
     public func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {

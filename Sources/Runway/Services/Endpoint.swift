@@ -37,6 +37,10 @@ public protocol Endpoint: Encodable, Sendable {
     /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server knows a request that it has
     /// seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
     static var sendsIdempotencyKey: Bool { get }
+    /// Whether calls share one request where they read the same thing at the same time. The default is `true`.
+    ///
+    /// Only GET and HEAD are shared, of equal URL, header fields, body, account and cache directives, whose answers are wanted whole.
+    static var coalesces: Bool { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -85,6 +89,8 @@ extension Endpoint {
     public static var retry: RetryPolicy { .standard }
     /// No key.
     public static var sendsIdempotencyKey: Bool { false }
+    /// Identical reads share one request.
+    public static var coalesces: Bool { true }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

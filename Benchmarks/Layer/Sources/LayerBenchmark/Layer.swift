@@ -10,6 +10,8 @@ enum Files: APIService {
 
 struct File: Endpoint {
     static let service = Files.self
+    /// Every call is one request: the wire is measured.
+    static let coalesces = false
     @Unencoded var name: String
     var path: EndpointPath { "\(name)" }
 }

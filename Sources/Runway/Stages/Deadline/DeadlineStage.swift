@@ -15,12 +15,12 @@ struct DeadlineStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         // A deadline that has passed already must not depend on who is quicker, the timer or the wire.
-        guard flight.clock.now < flight.deadline else { throw timedOut(flight) }
-        if next.endsInTime(request) {
+        guard flight.clock.now < flight.ownDeadline else { throw timedOut(flight) }
+        if next.endsInTime(request, in: flight) {
             do throws(NetworkError) {
                 return try await sendOffActor(request, in: flight, next)
             } catch {
-                throw error.kind == .timedOut && flight.clock.now >= flight.deadline ? timedOut(flight) : error
+                throw error.kind == .timedOut && flight.clock.now >= flight.ownDeadline ? timedOut(flight) : error
             }
         }
         let race = Race()
@@ -49,7 +49,7 @@ struct DeadlineStage: RequestStage {
     }
 
     private func timedOut(_ flight: Flight) -> NetworkError {
-        NetworkError(.timedOut, in: step, "There was no answer within \(flight.deadline - flight.takeOff).")
+        NetworkError(.timedOut, in: step, "There was no answer within \(flight.ownDeadline - flight.takeOff).")
     }
 
     /// Sends without an actor: what the stages below do with an answer is no work for the caller's, which may be the main actor.

@@ -9,6 +9,7 @@ struct DeadlineStageTests {
     private struct ThreeSeconds: Endpoint {
         static let service = Library.self
         static let deadline: Duration? = .seconds(3)
+        static let coalesces = false
         var path: EndpointPath { "slow" }
     }
 

@@ -1,0 +1,44 @@
+/// Lets identical reads that are in flight at the same time share one request.
+///
+/// Shared are GET and HEAD of equal service, environment, account, endpoint, URL, header fields, body and cache directives, whose
+/// answers are wanted whole and whose endpoint allows it (``Endpoint/coalesces``). The call that comes first carries the request, in a
+/// task of its own; calls that come before its answer join it. Each may leave, at its deadline or because it was cancelled, without
+/// harm to the others, and only when the last leaves the request is cancelled on the wire. Its attempts are in the record of the
+/// call that carries it, also where that call leaves first; the others name it. Bodies pass untouched, streams are never shared.
+struct CoalescingStage: RequestStage {
+    var step: FlightStep { .stage(.coalescing) }
+    /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.
+    var endsInTime: Bool { true }
+
+    func detaches(_ request: Request, in flight: Flight) -> Bool { ReadKey.isSharable(request, in: flight) }
+
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard let key = ReadKey(request, in: flight) else { return try await next.send(request, in: flight) }
+        let reads = flight.layer.reads
+        var read: UInt64?
+        do throws(NetworkError) {
+            return try await reads.value(of: key, for: flight, endsInTime: next.endsInTime(request, in: flight)) {
+                flight.note(Coalescing.joined($0.id))
+                $0.note(Coalescing.shared(with: flight.id))
+            } begins: {
+                read = $0
+                flight.beginCarrying($0)
+            } _: { () async throws(NetworkError) in
+                do throws(NetworkError) {
+                    return try await next.send(request, in: flight)
+                } catch {
+                    // Those who joined have no request of their own by which the error could be placed.
+                    throw flight.locate(error)
+                }
+            }
+        } catch {
+            let others = read.map { reads.flights(waitingFor: $0).count } ?? 0
+            if others > 0 { flight.note(Coalescing.left(others: others)) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Runway
+import RunwayTesting
+import Synchronization
+
+/// A transport whose requests wait until the test answers them, and that shows by which flight each is carried.
+final class CarryingTransport: Transport {
+    private struct State {
+        var parked: [UInt64: Deferral] = [:]
+        var flights: [UInt64: Flight] = [:]
+        var sent: [UInt64] = []
+        var cancelled: Set<UInt64> = []
+    }
+
+    private struct Deferral {
+        let continuation: CheckedContinuation<Result<Response, NetworkError>, Never>
+    }
+
+    /// Guards the requests, by the number of the flight that carries each.
+    private let state = Mutex(State())
+    private let changes = AwaitedChanges()
+    /// Whether a cancelled request ends; where not it goes on waiting, as a transport does that does not listen.
+    let listens: Bool
+
+    init(listens: Bool = true) { self.listens = listens }
+
+    /// The flights whose requests wait.
+    var parked: [UInt64] { state.withLock { $0.parked.keys.sorted() } }
+    /// The flights whose requests came, in order.
+    var sent: [UInt64] { state.withLock { $0.sent } }
+    /// The flights whose requests were cancelled.
+    var cancelled: Set<UInt64> { state.withLock { $0.cancelled } }
+    /// The flight of a request.
+    func flight(_ number: UInt64) -> Flight? { state.withLock { $0.flights[number] } }
+
+    func endsInTime(_ request: Request) -> Bool { listens }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        let number = flight.id.number
+        let result = await flight.withDeadlineHandler {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isOver = state.withLock { state in
+                        state.sent.append(number)
+                        state.flights[number] = flight
+                        if listens, Task.isCancelled { return true }
+                        state.parked[number] = Deferral(continuation: continuation)
+                        return false
+                    }
+                    if isOver { continuation.resume(returning: .failure(Self.gone)) }
+                    changes.tell()
+                }
+            } onCancel: {
+                let parked = state.withLock { state in
+                    state.cancelled.insert(number)
+                    return listens ? state.parked.removeValue(forKey: number) : nil
+                }
+                parked?.continuation.resume(returning: .failure(Self.gone))
+                changes.tell()
+            }
+        } onDeadline: {
+            if self.listens { self.answer(number, with: .failure(NetworkError(.timedOut, in: .transporting, "late"))) }
+        }
+        return try result.get()
+    }
+
+    /// Answers a request that waits; `false` where it does not.
+    @discardableResult
+    func answer(_ number: UInt64, with result: Result<Response, NetworkError>) -> Bool {
+        let parked = state.withLock { $0.parked.removeValue(forKey: number) }
+        parked?.continuation.resume(returning: result)
+        return parked != nil
+    }
+
+    /// Answers with a JSON object that holds the number of the flight.
+    @discardableResult
+    func answer(_ number: UInt64) -> Bool { answer(number, with: .success(.json(#"{"flight":\#(number)}"#))) }
+
+    /// Waits until something arrived or was cancelled, and `condition` holds.
+    func wait(until condition: (CarryingTransport) -> Bool) async {
+        while !condition(self) { await changes.next() }
+    }
+
+    func waitForArrival(of number: UInt64) async { await wait { $0.parked.contains(number) } }
+
+    private static let gone = NetworkError(.cancelled, in: .transporting, "gone")
+}
+
+/// Lets a test wait for the next of many changes.
+private final class AwaitedChanges: Sendable {
+    private let stream = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    func tell() { stream.continuation.yield() }
+
+    func next() async {
+        for await _ in stream.stream { return }
+    }
+}
