@@ -45,7 +45,7 @@ extension APIManager {
 
 extension Flight {
     /// The error of a reformer, written into the record of the call.
-    fileprivate func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
+    func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
         let located = locate(.invalidAnswer(in: .reforming, rawData, error))
         note(CallDecision.reformingFailed(detail: "\(reformer): \(located.detail)"), in: .reforming)
         amend()
