@@ -16,10 +16,14 @@ extension APIManager {
     /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that flies already.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
+        load(given: parameterSource?.endpoint(for: self), by: parameterSource, options)
+    }
+
+    /// Makes a call with what a parameter source gave.
+    func load(given: (any Endpoint)?, by source: (any ParameterSource)?, _ options: CallOptions) -> FlightID {
         let flight = network.makeFlight(E.self, options)
-        let given = parameterSource?.endpoint(for: self)
         if let endpoint = given as? E { return launch(endpoint, flight) }
-        let found = given.map { "gave a \(type(of: $0))" } ?? (parameterSource == nil ? "is missing" : "gave nothing")
+        let found = given.map { "gave a \(type(of: $0))" } ?? (source == nil ? "is missing" : "gave nothing")
         let error = NetworkError(
             .invalidParameters, in: .preparing, "The manager's parameter source \(found); it needs a \(E.self).")
         deliver(.failure(error), of: nil, flight)

@@ -45,7 +45,7 @@ extension APIManager {
 
 extension Flight {
     /// The error of a reformer, written into the record of the call.
-    fileprivate func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
+    func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
         let located = locate(.invalidAnswer(in: .reforming, rawData, error))
         // A view may ask again and again, and the answer does not change: what one reformer has to say is said once.
         let name = "\(reformer)"

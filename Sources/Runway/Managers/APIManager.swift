@@ -58,6 +58,8 @@ public final class APIManager<E: Endpoint>: APIManaging {
     /// The last answer, and the call that it answers.
     var answer: (rawData: RawData, flight: Flight, endpoint: E)?
     @ObservationIgnored let box = FlightBox()
+    /// Told of every call that ends without a landing; for who makes calls through this manager.
+    @ObservationIgnored var onEndWithoutLanding: ((FlightID) -> Void)?
 
     /// Makes a manager.
     ///
@@ -94,5 +96,6 @@ public final class APIManager<E: Endpoint>: APIManaging {
         // The outcome is written first, so that what the cancelled task throws finds the record closed.
         running.flight.finish(outcome)
         box.cancel(id)
+        onEndWithoutLanding?(id)
     }
 }

@@ -1,0 +1,96 @@
+/// A load from an API that is asked for pages by a cursor.
+///
+/// That one page begins where the page before it ended is the server's promise. A row that comes a second time was moved, and takes
+/// its new place. A page without a new row is passed over, so that a filter on the server's side does not look like an end.
+struct CursorLoad: PageLoad {
+    private let size: Int
+    private let limits: PagingLimits
+    private let direction: PageDirection
+    private var window: PageWindow
+    private var cursor: String?
+    private var requestCount = 1
+    /// The rows that were read for the page before the window.
+    private var gathered: [PageItem] = []
+
+    init(_ direction: PageDirection, of window: PageWindow, size: Int, _ limits: PagingLimits) {
+        self.direction = direction
+        self.size = size
+        self.limits = limits
+        self.window = direction == .first ? PageWindow() : window
+    }
+
+    private var limit: Int { max(limits.maximumItemCount, 3 * size) }
+
+    mutating func begin() -> PageStep {
+        cursor = direction == .previous ? window.cursors[max(0, window.firstPage - 1)] : window.cursors.last ?? nil
+        return ask(.page)
+    }
+
+    mutating func take(_ content: PageContent, isKept: Bool) -> PageStep {
+        guard content.items.count <= limit else {
+            return .fail(.tooManyRows(content.items.count, limit: limit))
+        }
+        window.total = content.total ?? window.total
+        return direction == .previous ? prepend(content) : append(content)
+    }
+
+    private mutating func append(_ content: PageContent) -> PageStep {
+        let page = window.cursors.count - 1
+        let next = content.isLast == true ? nil : content.nextCursor
+        if let next {
+            if window.cursors.contains(next) { return .fail(.repeatedCursor) }
+            guard window.cursors.count < limits.maximumCursorCount else {
+                return .fail(.tooManyPages(limit: limits.maximumCursorCount))
+            }
+            window.cursors.append(next)
+        }
+        window.isAtEnd = next == nil
+        let known = window.indices()
+        var seen: Set<String> = []
+        let items = content.items.filter { $0.id.map { seen.insert($0).inserted } ?? true }
+        let isNew = items.contains { $0.id.map { known[$0] == nil } ?? true }
+        if isNew {
+            window.rows.removeAll { $0.item.id.map { seen.contains($0) } ?? false }
+            window.rows += items.map { PageWindow.Row(item: $0, page: page) }
+        } else if next != nil {
+            guard requestCount <= limits.maximumExtraRequestCount else {
+                return .fail(.nothingNew(requests: requestCount))
+            }
+            requestCount += 1
+            cursor = next
+            return ask(.onward)
+        }
+        window.dropFirst(keeping: limit, byPages: true)
+        return .land(window)
+    }
+
+    private mutating func prepend(_ content: PageContent) -> PageStep {
+        let known = window.indices()
+        let page = max(0, window.firstPage - 1)
+        let meetsWindow = content.items.contains { $0.id.map { known[$0] != nil } ?? true }
+        gathered += content.items
+        guard meetsWindow || content.nextCursor == nil || content.nextCursor == window.cursors[window.firstPage] else {
+            // Rows came into the page before; what it had once is on the pages after it now.
+            guard requestCount <= limits.maximumExtraRequestCount else {
+                return .fail(.doesNotConnect(requests: requestCount))
+            }
+            requestCount += 1
+            cursor = content.nextCursor
+            return ask(.onward, isRefreshing: true)
+        }
+        var seen: Set<String> = []
+        let items = gathered.filter { item in
+            item.id.map { known[$0] == nil && seen.insert($0).inserted } ?? true
+        }
+        window.rows = items.map { PageWindow.Row(item: $0, page: page) } + window.rows
+        window.firstPage = page
+        window.dropLast(keeping: limit, byPages: true)
+        return .land(window)
+    }
+
+    private func ask(_ decision: PagingDecision, isRefreshing: Bool = false) -> PageStep {
+        .ask(
+            PageRequest(offset: 0, number: 0, size: size, cursor: cursor), isRefreshing: isRefreshing,
+            because: decision)
+    }
+}

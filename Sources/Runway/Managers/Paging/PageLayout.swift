@@ -1,0 +1,110 @@
+/// The requests that can read rows from about a position, by the style of an API.
+struct PageLayout {
+    let style: PageStyle
+    let size: Int
+
+    init(_ style: PageStyle, size: Int, overlaps: Bool) {
+        self.style = style
+        self.size = max(overlaps ? 2 : 1, size)
+    }
+
+    /// A read that has the row at `position` and as many after it as can be had.
+    func read(onwardFrom position: Int) -> PageRead {
+        switch style {
+        case .offset, .cursor: return PageRead([PageRequest(offset: position, number: 0, size: size)])
+        case .number(let first):
+            // Of the sizes that are long enough to be worth a request, the one with the most rows from the position on.
+            let size = sizes.max { $0 - position % $0 < $1 - position % $1 } ?? size
+            return PageRead([numbered(position / size, of: size, first)])
+        case .numberOfFixedSize(let first):
+            let index = position / size
+            let page = numbered(index, of: size, first)
+            // The last row of a page is followed by another page: that one first, so that an edit between the two is seen.
+            return PageRead(position % size == size - 1 ? [numbered(index + 1, of: size, first), page] : [page])
+        }
+    }
+
+    /// A read that has the row at `position` and as many before it as can be had.
+    func read(upTo position: Int) -> PageRead {
+        switch style {
+        case .offset, .cursor:
+            let start = max(0, position - size + 1)
+            return PageRead([PageRequest(offset: start, number: 0, size: max(2, position - start + 1))])
+        case .number(let first):
+            let size = sizes.max { position % $0 < position % $1 } ?? size
+            return PageRead([numbered(position / size, of: size, first)])
+        case .numberOfFixedSize(let first):
+            let index = position / size
+            let page = numbered(index, of: size, first)
+            return PageRead(
+                position % size == 0 && index > 0 ? [page, numbered(index - 1, of: size, first)] : [page])
+        }
+    }
+
+    /// The page that begins at a position, or the last that begins before it.
+    func page(at position: Int) -> PageRead {
+        switch style {
+        case .offset, .cursor: PageRead([PageRequest(offset: position, number: 0, size: size)])
+        case .number(let first), .numberOfFixedSize(let first): PageRead([numbered(position / size, of: size, first)])
+        }
+    }
+
+    private var sizes: ClosedRange<Int> { max(2, (size + 1) / 2)...max(2, size) }
+
+    private func numbered(_ index: Int, of size: Int, _ first: Int) -> PageRequest {
+        PageRequest(offset: index * size, number: first &+ index, size: size)
+    }
+}
+
+/// One look at a stretch of a list, which may take two requests.
+struct PageRead {
+    /// What is still to be asked, in order; of two, the later page comes first.
+    var requests: [PageRequest]
+    /// The position of the first row.
+    let start: Int
+    var items: [PageItem] = []
+    /// Whether the rows reach to the end of the list.
+    var reachesEnd = false
+    var total: Int?
+    /// Whether a part of it was kept from an earlier call.
+    var isKept = false
+    private var hasBegun = false
+    private let all: [PageRequest]
+
+    init(again read: PageRead) { self.init(read.all) }
+
+    init(_ requests: [PageRequest]) {
+        self.requests = requests
+        all = requests
+        start = requests.last?.offset ?? 0
+    }
+
+    /// Takes the answer to the next request.
+    mutating func take(_ content: PageContent, isKept: Bool) {
+        guard let request = requests.first else { return }
+        requests.removeFirst()
+        let isEnd = content.ends(request)
+        total = content.total ?? total
+        self.isKept = self.isKept || isKept
+        if !hasBegun {
+            (hasBegun, items, reachesEnd) = (true, content.items, isEnd)
+        } else if isEnd, content.items.count < request.size {
+            // The list was cut while its two pages were read: the later one, which came first, is out of date.
+            (items, reachesEnd) = (content.items, true)
+        } else {
+            items = content.items + items
+        }
+    }
+}
+
+extension PageContent {
+    /// Whether the list ends with this page, which was asked for by its position.
+    func ends(_ request: PageRequest) -> Bool {
+        if items.isEmpty { return true }
+        if let isLast { return isLast }
+        let end = request.offset + items.count
+        // A total that is smaller than what was seen is wrong, and so says nothing.
+        if let total, total >= end { return total == end }
+        return items.count < request.size
+    }
+}

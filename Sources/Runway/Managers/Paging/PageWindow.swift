@@ -1,0 +1,212 @@
+/// The rows of a list that are in memory, and where they stand in the list.
+///
+/// Rows are ordered as the list was when they were read. A row that was seen stays until the list is loaded anew or the row is let
+/// go with its end of the window: where a later look does not find it in its place, it was deleted, or moved to a place that has not
+/// been read yet. It is *absent* then, and takes its new place if it is seen again.
+struct PageWindow {
+    struct Row {
+        var item: PageItem
+        /// Whether a later look at its place did not find it.
+        var isAbsent = false
+        /// The number of the page that it came with, counted from the start of the list; for lists that are paged by cursor.
+        var page = 0
+    }
+
+    var rows: [Row] = []
+    /// The position of the first row.
+    var start = 0
+    /// The position after the last row that was read.
+    var edge = 0
+    /// The row at the edge, by its id.
+    var edgeID: String?
+    /// Whether the list ends at the edge.
+    var isAtEnd = false
+    var total: Int?
+    /// How many rows came to places before the edge that have not been read again.
+    var unreadCount = 0
+    /// The cursors that ask for the pages of the list, from its first page on; the last asks for the page after the edge.
+    var cursors: [String?] = [nil]
+
+    /// The number of the page that the first row came with; for lists that are paged by cursor.
+    var firstPage = 0
+
+    /// The places of the rows that have an id.
+    func indices() -> [String: Int] {
+        var indices: [String: Int] = [:]
+        for (index, row) in rows.enumerated() {
+            if let id = row.item.id { indices[id] = index }
+        }
+        return indices
+    }
+}
+
+extension PageWindow {
+    /// What a look at the list changed.
+    struct Change {
+        /// How many rows came to places before the look, inside the window, since it was read last; below 0, how many went.
+        var shift = 0
+        /// How many rows were found that were not known, or not known to be there.
+        var foundCount = 0
+        /// Whether rows were found in another order, or not found in their place.
+        var isReordered = false
+        /// Whether the look shows that it connects to the window, and not only that a row moved there from far away.
+        var isCertain = false
+    }
+
+    /// What to do with the rows of a look that stand before the first row that is known, and with known rows after its last.
+    enum Side {
+        /// The look is the next page: known rows past it are absent.
+        case onward
+        /// The look is between the ends of the window.
+        case within
+        /// The look is the page before: rows before the first known one come to the front.
+        case before
+    }
+
+    /// Makes the rows of one look the truth for its stretch of the list.
+    ///
+    /// - Returns: What changed; `nil`, and nothing changes, where no row of the look is known to be near.
+    mutating func merge(_ read: PageRead, _ side: Side) -> Change? {
+        let known = indices()
+        var seen: Set<String> = []
+        // What is past the edge is the affair of the next page, which has to connect to it.
+        let looked = read.items.enumerated().filter { offset, item in
+            (side == .onward || read.start + offset < edge) && item.id.map { seen.insert($0).inserted } ?? true
+        }
+        let places = looked.map { _, item in
+            item.id.flatMap { known[$0] }.flatMap { rows[$0].isAbsent ? nil : $0 }
+        }
+        // Rows that kept their order hold the look in place; what is out of order has moved.
+        let anchors = places.longestIncreasingSubsequence()
+        guard let firstAnchor = anchors.first, let lastAnchor = anchors.last,
+            let first = places[firstAnchor], let last = places[lastAnchor]
+        else { return nil }
+
+        var change = Change()
+        let isFrontKept = side == .before || first > 0 || read.start == 0
+        func believed(_ place: Int) -> Int { edge - 1 - rows[(place + 1)...].count { !$0.isAbsent } }
+        if first > 0, read.start > 0 { change.shift = read.start + looked[firstAnchor].offset - believed(first) }
+        let distance = read.start + looked[lastAnchor].offset - believed(last)
+        change.isCertain =
+            read.start == 0 || rows[last].item.id == edgeID || anchors.count * 2 >= looked.count
+            || abs(distance) < looked.count
+        let anchorPlaces = Set(anchors.compactMap { places[$0] })
+        let moved = Set(looked.compactMap { _, item in item.id.flatMap { known[$0] } }).subtracting(anchorPlaces)
+        change.foundCount = looked.indices.count { index in
+            guard isFrontKept || index > firstAnchor else { return false }
+            return looked[index].element.id.flatMap { known[$0] }.map { rows[$0].isAbsent } ?? true
+        }
+        change.isReordered = places.count { $0 != nil } > anchors.count
+
+        let front = isFrontKept ? looked[..<firstAnchor].map { Row(item: $0.element) } : []
+        var merged: [Row] = side == .before ? front : []
+        for (index, row) in rows[..<first].enumerated() where !moved.contains(index) {
+            merged.append(row)
+            // The look covers the places before its first known row, too.
+            if side == .before { merged[merged.count - 1].isAbsent = true }
+        }
+        if side != .before { merged += front }
+        var next = first
+        for index in firstAnchor...lastAnchor {
+            if let place = places[index], anchorPlaces.contains(place) {
+                for gone in next..<place where !moved.contains(gone) {
+                    if !rows[gone].isAbsent { change.isReordered = true }
+                    merged.append(rows[gone])
+                    merged[merged.count - 1].isAbsent = true
+                }
+                next = place + 1
+            }
+            merged.append(Row(item: looked[index].element))
+        }
+        let rest = looked[(lastAnchor + 1)...].map { Row(item: $0.element) }
+        if side != .onward { merged += rest }
+        for (index, row) in rows.enumerated() where index >= next && !moved.contains(index) {
+            merged.append(row)
+            if side == .onward { merged[merged.count - 1].isAbsent = true }
+        }
+        if side == .onward { merged += rest }
+
+        rows = merged
+        if side == .before {
+            start = read.start
+        } else if first == 0 {
+            start = read.start + (isFrontKept ? 0 : looked[firstAnchor].offset)
+        }
+        if side == .onward {
+            edge = read.start + read.items.count
+            edgeID = read.items.last?.id
+            isAtEnd = read.reachesEnd
+        }
+        total = read.total ?? total
+        return change
+    }
+
+    /// Begins anew with the rows of one look.
+    mutating func restart(with read: PageRead) {
+        var seen: Set<String> = []
+        let items = read.items.filter { $0.id.map { seen.insert($0).inserted } ?? true }
+        self = PageWindow(
+            rows: items.map { Row(item: $0) }, start: read.start, edge: read.start + read.items.count,
+            edgeID: read.items.last?.id, isAtEnd: read.reachesEnd, total: read.total)
+    }
+}
+
+extension PageWindow {
+    /// Lets rows go at the start of the window until at most `maximumCount` are left.
+    mutating func dropFirst(keeping maximumCount: Int, byPages: Bool) {
+        var count = rows.count - maximumCount
+        guard count > 0 else { return }
+        if byPages {
+            let page = rows[count - 1].page
+            count = rows.firstIndex { $0.page > page } ?? 0
+        }
+        start += rows[..<count].count { !$0.isAbsent }
+        rows.removeFirst(count)
+        firstPage = rows.first?.page ?? 0
+    }
+
+    /// Lets rows go at the end of the window until at most `maximumCount` are left.
+    mutating func dropLast(keeping maximumCount: Int, byPages: Bool) {
+        guard rows.count > maximumCount else { return }
+        var end = maximumCount
+        if byPages {
+            let page = rows[end].page
+            end = rows.firstIndex { $0.page >= page } ?? rows.count
+            if end == 0 { return }
+            cursors.removeLast(cursors.count - page - 1)
+        } else {
+            // The row at the edge is one that can be looked for.
+            while end > 1, rows[end - 1].isAbsent { end -= 1 }
+        }
+        edge -= rows[end...].count { !$0.isAbsent }
+        rows.removeLast(rows.count - end)
+        edgeID = rows.last?.item.id
+        isAtEnd = false
+    }
+}
+
+extension Array where Element == Int? {
+    /// The indices of the longest run of values, not necessarily neighbours, of which each is greater than the one before.
+    func longestIncreasingSubsequence() -> [Int] {
+        var tails: [Int] = []
+        var previous = [Int](repeating: -1, count: count)
+        for index in indices {
+            guard let value = self[index] else { continue }
+            var low = 0
+            var high = tails.count
+            while low < high {
+                let middle = (low + high) / 2
+                if let tail = self[tails[middle]], tail < value { low = middle + 1 } else { high = middle }
+            }
+            previous[index] = low > 0 ? tails[low - 1] : -1
+            if low == tails.count { tails.append(index) } else { tails[low] = index }
+        }
+        var sequence: [Int] = []
+        var index = tails.last ?? -1
+        while index >= 0 {
+            sequence.append(index)
+            index = previous[index]
+        }
+        return sequence.reversed()
+    }
+}

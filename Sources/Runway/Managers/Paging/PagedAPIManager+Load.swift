@@ -1,0 +1,191 @@
+extension PagedAPIManager {
+    /// Loads the first page of a list. A load that is under way is cancelled.
+    ///
+    /// The rows in memory stay until the new ones land.
+    ///
+    /// - Returns: The number of the load.
+    @discardableResult
+    public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
+        cancelAll()
+        return start(.first, endpoint, options)
+    }
+
+    /// Loads the first page of the list that ``parameterSource`` gives; without a source, of the same list again.
+    ///
+    /// - Returns: The number of the load.
+    @discardableResult
+    public func load(options: CallOptions) -> FlightID {
+        cancelAll()
+        return start(.first, parameterSource == nil ? endpoint : nil, options)
+    }
+
+    /// Loads the first page of the same list again, past what is kept. A load that is under way is cancelled.
+    ///
+    /// - Parameter options: The default asks the server, whatever is kept.
+    /// - Returns: The number of the load.
+    @discardableResult
+    public func reload(options: CallOptions = CallOptions(cacheUse: .refresh)) -> FlightID {
+        cancelAll()
+        return start(.first, endpoint, options)
+    }
+
+    /// Loads the page after the last row in memory; the first page, where nothing was loaded yet.
+    ///
+    /// - Returns: The number of the load, or of the load that is under way already; `nil` at the end of the list, where nothing is done.
+    @discardableResult
+    public func loadNextPage(options: CallOptions = .standard) -> FlightID? {
+        if let running { return running.id }
+        guard hasMore else { return nil }
+        return start(window.rows.isEmpty ? .first : .next, endpoint, options)
+    }
+
+    /// Loads the page before the first row in memory, which was let go.
+    ///
+    /// - Returns: The number of the load, or of the load that is under way already; `nil` at the start of the list, where nothing is done.
+    @discardableResult
+    public func loadPreviousPage(options: CallOptions = .standard) -> FlightID? {
+        if let running { return running.id }
+        guard !isFirstPage else { return nil }
+        return start(.previous, endpoint, options)
+    }
+
+    /// Cancels a load: it lands nowhere, and changes nothing. A load that has landed is left alone.
+    public func cancel(_ flight: FlightID) {
+        if running?.id == flight { cancelAll() }
+    }
+
+    /// Cancels the load that is under way.
+    public func cancelAll() {
+        running = nil
+        withoutParameters = nil
+        requests.cancelAll()
+    }
+
+    /// Forgets the rows and the error, and cancels the load that is under way. The parameters of the list stay.
+    public func clear() {
+        cancelAll()
+        requests.clear()
+        show(PageWindow())
+        frame = nil
+        error = nil
+        landedEndpoint = nil
+        landedFlight = nil
+    }
+
+    // MARK: Requests
+
+    private func start(_ direction: PageDirection, _ endpoint: E?, _ options: CallOptions) -> FlightID {
+        let given: (any Endpoint)? = endpoint ?? parameterSource?.endpoint(for: self)
+        guard let endpoint = given as? E else {
+            let id = requests.load(given: given, by: parameterSource, options)
+            withoutParameters = id
+            return id
+        }
+        // Another attempt at the first page, by whatever method, is for the same list.
+        if window.rows.isEmpty { self.endpoint = endpoint }
+        let size = max(1, E.pageSize)
+        let load: any PageLoad
+        if E.paging == .cursor {
+            load = CursorLoad(direction, of: window, size: size, limits)
+        } else {
+            let overlaps = direction == .first || window.edgeID != nil
+            load = PositionalLoad(
+                direction, of: window, PageLayout(E.paging, size: size, overlaps: overlaps), limits)
+        }
+        loadCount += 1
+        var new = Running(token: loadCount, endpoint: endpoint, options: options, load: load)
+        let step = new.load.begin()
+        running = new
+        return take(step)
+    }
+
+    /// Does what a load wants next. Gives the number of the request, where it is one.
+    @discardableResult
+    private func take(_ step: PageStep) -> FlightID {
+        guard let running else { return landedFlight ?? FlightID(number: 0) }
+        switch step {
+        case .ask(let page, let isRefreshing, let decision):
+            var endpoint = running.endpoint
+            endpoint.ask(for: page)
+            var options = running.options
+            if isRefreshing { options.cacheUse = .refresh }
+            let id = requests.load(endpoint, options: options)
+            // Hooks of an interceptor ran meanwhile, and may have ended or replaced this load.
+            guard self.running?.token == running.token else {
+                requests.cancel(id)
+                return id
+            }
+            guard let flight = requests.flights[id]?.flight else {
+                self.running = nil
+                return id
+            }
+            flight.note(decision)
+            self.running?.request = id
+            if running.id == nil { self.running?.id = id }
+            return id
+        case .land(let window): land(window, running)
+        case .fail(let failure):
+            requests.answer?.flight.note(PagingDecision.failed(failure))
+            fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running.id)
+        }
+        return running.id ?? FlightID(number: 0)
+    }
+
+    /// Takes what a request brought, where it is the one that is waited for.
+    func requestLanded(_ error: NetworkError?) {
+        if let withoutParameters, running == nil, let error {
+            self.withoutParameters = nil
+            return fail(error, withoutParameters)
+        }
+        guard var running, let request = running.request, requests.landedFlight == request else { return }
+        if let error { return fail(error, running.id) }
+        guard let answer = requests.answer else { return }
+        do {
+            let content = try answer.endpoint.read(answer.rawData)
+            let step = running.load.take(content, isKept: answer.rawData.source != .network)
+            running.request = nil
+            self.running = running
+            if case .land = step { frame = (answer.flight, answer.endpoint, answer.rawData, content.rows) }
+            take(step)
+        } catch {
+            fail(.invalidAnswer(in: .checking, answer.rawData, error), running.id)
+        }
+    }
+
+    /// Ends the load whose request was vetoed by an interceptor, or whose error the service absorbed.
+    func requestEnded(_ flight: FlightID) {
+        if let running, running.request == flight { self.running = nil }
+    }
+
+    // MARK: Landing
+
+    private func land(_ window: PageWindow, _ load: Running) {
+        running = nil
+        show(window)
+        endpoint = load.endpoint
+        error = nil
+        landedEndpoint = load.endpoint
+        landedFlight = load.id
+        delegate?.apiManagerDidSucceed(self)
+    }
+
+    private func fail(_ error: NetworkError, _ load: FlightID?) {
+        running = nil
+        self.error = error
+        landedEndpoint = endpoint
+        landedFlight = load
+        delegate?.apiManager(self, didFailWith: error)
+    }
+
+    private func show(_ window: PageWindow) {
+        let known = Set(items.compactMap(\.id))
+        let knownCount = items.count
+        self.window = window
+        items = window.rows.map(\.item)
+        newestItems =
+            window.edgeID == nil && items.first?.id == nil
+            ? Array(items.dropFirst(min(knownCount, items.count)))
+            : items.filter { $0.id.map { !known.contains($0) } ?? true }
+        gathered = nil
+    }
+}
