@@ -43,5 +43,6 @@ extension NetworkLayer {
 private struct Exchange<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
+    static var isMergeable: Bool { false }
     var path: EndpointPath { "" }
 }

@@ -24,6 +24,7 @@ public final class NetworkLayer: Sendable {
     public let redaction: Redaction
 
     let deadlines: DeadlineTimer
+    let merger: Merger
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -58,6 +59,7 @@ public final class NetworkLayer: Sendable {
         self.redaction = redaction
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
+        merger = Merger(clock: clock, timer: deadlines)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.
@@ -89,6 +91,29 @@ extension NetworkLayer {
         return Flight(
             id: FlightID(number: number), endpoint: endpoint, service: E.Service.self, settings: settings,
             options: options, lifetime: bounded, layer: self)
+    }
+
+    /// Starts the record of a flight that carries the requests of these calls, until the last of them is over.
+    func makeCarrier(for flights: [Flight]) -> Flight {
+        func make<Service: APIService>(_ service: Service.Type, _ first: Flight) -> Flight {
+            var settings = settings(of: service)
+            settings.environment = first.environment
+            settings.account = first.account
+            let deadline = flights.map(\.deadline).max() ?? clock.now
+            let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
+            return Flight(
+                id: FlightID(number: number), endpoint: MergedRequests<Service>.self, service: service,
+                settings: settings, options: .standard, lifetime: max(.zero, deadline - clock.now), layer: self,
+                isEnvelope: true)
+        }
+        return make(flights[0].service, flights[0])
+    }
+
+    /// What this layer uses for a service now, and its base URL where it can be read.
+    func configured(_ service: any APIService.Type) -> (settings: ServiceSettings, baseURL: BaseURL?) {
+        func read<Service: APIService>(_ service: Service.Type) -> Configuration { configuration(of: service) }
+        let configuration = read(service)
+        return (configuration.settings, try? configuration.baseURL.get())
     }
 
     /// Turns a checked endpoint into its request.

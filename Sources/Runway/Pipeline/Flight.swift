@@ -27,8 +27,12 @@ public final class Flight: Sendable {
     /// The cache policy of the call.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
 
+    /// How the service merges requests, when the call was asked for.
+    let mergePolicy: MergePolicy?
+    /// Whether the flight is nobody's call, and carries the requests of several.
+    let isEnvelope: Bool
     let layer: NetworkLayer
-    private let traceContext = ServiceContext.current
+    let traceContext = ServiceContext.current
 
     private struct State {
         var parameters = Parameters()
@@ -43,13 +47,15 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, service: any APIService.Type, settings: ServiceSettings,
-        options: CallOptions, lifetime: Duration, layer: NetworkLayer
+        options: CallOptions, lifetime: Duration, layer: NetworkLayer, isEnvelope: Bool = false
     ) {
         self.id = id
         self.endpoint = endpoint
         self.service = service
         environment = settings.environment
         account = settings.account
+        mergePolicy = settings.merging
+        self.isEnvelope = isEnvelope
         self.options = options
         self.layer = layer
         clock = layer.clock
@@ -99,6 +105,11 @@ extension Flight {
 
     /// How many requests went to the transport so far.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
+
+    /// The version of HTTP of a request that went to the transport, counted from 0; `nil` where it is not known.
+    func httpVersion(ofAttempt index: Int) -> String? {
+        state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].httpVersion : nil }
+    }
 
     /// Opens the record of a request that goes to the transport; gives its index.
     func beginAttempt(_ request: Request) -> Int {

@@ -32,6 +32,9 @@ public protocol Endpoint: Encodable, Sendable {
     static var deadline: Duration? { get }
     /// Whether answers are kept, where, and for how long. The default is ``CachePolicy/none``.
     static var cache: CachePolicy { get }
+    /// Whether requests may share one with others, where the service merges; see ``MergePolicy``. The default is `true`; what has a
+    /// stream for a body, in either direction, always flies alone.
+    static var isMergeable: Bool { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -76,6 +79,8 @@ extension Endpoint {
     public static var deadline: Duration? { nil }
     /// Nothing is kept.
     public static var cache: CachePolicy { .none }
+    /// Requests may share one.
+    public static var isMergeable: Bool { true }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

@@ -42,7 +42,7 @@ struct RequestPipelineTests {
     }
 
     @Test func defaultStagesAreDeadlineRedirectingAndJudgingInThatOrder() {
-        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.redirecting), .stage(.judging)])
+        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.merging), .stage(.redirecting), .stage(.judging)])
     }
 
     @Test(arguments: StagePlace.allCases)
