@@ -111,7 +111,7 @@ extension NetworkLayer {
 
     /// What this layer uses for a service now, and its base URL where it can be read.
     func configured(_ service: any APIService.Type) -> (settings: ServiceSettings, baseURL: BaseURL?) {
-        func read<Service: APIService>(_ service: Service.Type) -> Configuration { configuration(of: service) }
+        func read<Service: APIService>(_ service: Service.Type) -> Configuration { self.configuration(of: service) }
         let configuration = read(service)
         return (configuration.settings, try? configuration.baseURL.get())
     }

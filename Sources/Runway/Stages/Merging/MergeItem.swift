@@ -60,6 +60,9 @@ final class MergeItem: Sendable {
     /// The methods that mean the same in an envelope as on the wire.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
+    /// What becomes of the request, where it is known already.
+    var settledOutcome: Outcome? { state.withLock { $0.outcome } }
+
     /// Waits for what becomes of the request.
     func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in

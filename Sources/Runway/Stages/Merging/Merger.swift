@@ -8,40 +8,6 @@ final class Merger: Sendable {
     /// For how many routes it is remembered what their servers said.
     static let maximumRoutes = 64
 
-    /// What is known of a route.
-    private struct Knowledge {
-        var isMissing = false
-        var speaksHTTP2 = false
-    }
-
-    /// Requests that left together.
-    struct Batch {
-        /// Those whose calls are still there.
-        var items: [MergeItem]
-        var task: Task<Void, Never>?
-        var carrier: Flight?
-    }
-
-    private struct Lane {
-        var queue: MergeQueue
-        var items: [MergeQueue.Ticket: MergeItem] = [:]
-        var batches: [MergeQueue.Departure: Batch] = [:]
-        var nextWake: Duration?
-    }
-
-    private struct State {
-        var lanes: [MergeLane: Lane] = [:]
-        var routes = LeastRecentlyUsed<MergeRoute, Knowledge>(maximumCount: maximumRoutes, maximumByteCount: 0)
-    }
-
-    /// What is to be done once the lock is free.
-    private enum Deed {
-        case flyAlone(MergeItem, MergeQueue.Departure?, Merge)
-        case carry(MergeQueue.Departure, of: MergeLane)
-        case wake(MergeLane, at: Duration)
-        case abandon(Batch)
-    }
-
     private let clock: LayerClock
     private let timer: DeadlineTimer
     private let ticketCount = Atomic<UInt64>(0)
@@ -66,7 +32,7 @@ final class Merger: Sendable {
     /// Takes a request, which is settled when it is known what becomes of it: at once, where it flies alone.
     func arrive(_ item: MergeItem) {
         change { state, deeds in
-            if let reason = state.reasonToStayApart(item) {
+            if let reason = state.reasonToStayApart(item.lane.route, item.policy) {
                 deeds.append(.flyAlone(item, nil, .apart(reason)))
                 return
             }
@@ -107,12 +73,13 @@ final class Merger: Sendable {
             if let httpVersion { known.speaksHTTP2 = httpVersion.hasPrefix("HTTP/2") || httpVersion.hasPrefix("HTTP/3") }
             if !taken { known.isMissing = true }
             if httpVersion != nil || !taken { state.routes.insert(known, for: key.route, byteCount: 0) }
+            // What was learned counts for those that wait before the landing lets them leave.
+            state.release(key, &deeds)
             state.update(key) { lane in
                 guard let departure else { return }
                 lane.batches[departure] = nil
                 lane.perform(lane.queue.land(departure, at: clock.now), in: key, &deeds)
             }
-            state.release(key, &deeds)
         }
     }
 
@@ -174,64 +141,5 @@ final class Merger: Sendable {
             return state.lanes[key]?.batches[departure] != nil
         }
         if !isAwaited { task.cancel() }
-    }
-}
-
-extension Merger.State {
-    fileprivate mutating func reasonToStayApart(_ item: MergeItem) -> Merge.Reason? {
-        reasonToStayApart(item.lane.route, item.policy)
-    }
-
-    private mutating func reasonToStayApart(_ route: MergeRoute, _ policy: MergePolicy) -> Merge.Reason? {
-        guard let known = routes.value(for: route) else { return nil }
-        if known.isMissing { return .noRoute }
-        return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
-    }
-
-    /// Changes a lane, which is made where there is a way, and let go where nothing of it is left.
-    fileprivate mutating func update(
-        _ key: MergeLane, making make: (() -> MergeQueue)? = nil, _ change: (inout Merger.Lane) -> Void
-    ) {
-        guard var lane = lanes.removeValue(forKey: key) ?? make.map({ Merger.Lane(queue: $0()) }) else { return }
-        change(&lane)
-        if !lane.queue.isIdle || !lane.batches.isEmpty { lanes[key] = lane }
-    }
-
-    /// Lets all that waits for a route fly alone, where it turned out not to merge.
-    fileprivate mutating func release(_ key: MergeLane, _ deeds: inout [Merger.Deed]) {
-        for other in lanes.keys where other.route == key.route {
-            guard let policy = lanes[other]?.items.values.first?.policy,
-                let reason = reasonToStayApart(key.route, policy)
-            else { continue }
-            update(other) { lane in
-                lane.perform(lane.queue.release(), in: other, because: .apart(reason), &deeds)
-            }
-        }
-    }
-}
-
-extension Merger.Lane {
-    /// Turns what the queue decided into deeds.
-    fileprivate mutating func perform(
-        _ actions: [MergeQueue.Action], in key: MergeLane, arriving: MergeQueue.Ticket? = nil,
-        because decision: Merge = .waitedAlone, _ deeds: inout [Merger.Deed]
-    ) {
-        for action in actions {
-            switch action {
-            case .wake(let instant):
-                if let nextWake, nextWake <= instant { continue }
-                nextWake = instant
-                deeds.append(.wake(key, at: instant))
-            case .leave(let tickets, let departure):
-                let leaving = tickets.compactMap { items.removeValue(forKey: $0) }
-                if leaving.count == 1 {
-                    let decision = tickets == [arriving] ? .flewAtOnce : decision
-                    deeds.append(.flyAlone(leaving[0], departure, decision))
-                } else if !leaving.isEmpty {
-                    batches[departure] = Merger.Batch(items: leaving)
-                    deeds.append(.carry(departure, of: key))
-                }
-            }
-        }
     }
 }

@@ -36,6 +36,7 @@ struct MergingStage: RequestStage {
     /// Waits until the request may fly, has an answer, or is given up.
     private func outcome(of item: MergeItem, in merger: Merger) async -> MergeItem.Outcome {
         merger.arrive(item)
+        if let outcome = item.settledOutcome { return outcome }
         return await item.flight.withDeadlineHandler {
             await withTaskCancellationHandler {
                 await item.outcome()
