@@ -25,6 +25,9 @@ final class Merger: Sendable {
     /// How many lanes have something that waits or flies.
     var laneCount: Int { state.withLock { $0.lanes.count } }
 
+    /// Of how many routes something is known.
+    var knownRouteCount: Int { state.withLock { $0.routes.count } }
+
     func makeTicket() -> MergeQueue.Ticket {
         MergeQueue.Ticket(number: ticketCount.wrappingAdd(1, ordering: .relaxed).newValue)
     }
