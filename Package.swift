@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "Runway", targets: ["Runway"]),
         .library(name: "RunwayTransport", targets: ["RunwayTransport"]),
         .library(name: "RunwayTesting", targets: ["RunwayTesting"]),
+        .library(name: "RunwayServer", targets: ["RunwayServer"]),
         .library(name: "RunwayDemo", targets: ["RunwayDemo"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
@@ -78,6 +79,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RunwayServer",
+            dependencies: [
+                "RunwayJSON",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RunwayDemo",
             dependencies: [
                 "Runway", "RunwayTransport",
@@ -127,6 +140,20 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayTransport", "RunwayTesting", "RunwayDemo",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayServerTests",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayTesting", "RunwayDemo",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: settings
         ),

@@ -53,5 +53,6 @@ private struct Exchange<Service: APIService>: Endpoint {
     static var retry: RetryPolicy { .none }
     /// Whoever writes a request wants it sent: two of them may be for two people, whose answers must not be mixed up.
     static var coalesces: Bool { false }
+    static var isMergeable: Bool { false }
     var path: EndpointPath { "" }
 }

@@ -27,6 +27,7 @@ public final class NetworkLayer: Sendable {
     let retries: RetryControl
     /// The reads under way that calls can share.
     let reads: SharedWork<ReadKey, Response>
+    let merger: Merger
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -62,6 +63,7 @@ public final class NetworkLayer: Sendable {
         deadlines = DeadlineTimer(clock: clock)
         retries = RetryControl(limits: retrying, randomness: randomness)
         reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
+        merger = Merger(clock: clock, timer: deadlines)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.
@@ -105,6 +107,17 @@ extension NetworkLayer {
         return Flight(
             id: FlightID(number: number), endpoint: endpoint, configuration: configuration, options: options,
             lifetime: bounded, layer: self)
+    }
+
+    /// Starts the record of a flight that carries the requests of these calls, until the last of them is over.
+    func makeCarrier(for flights: [Flight]) -> Flight {
+        func carrier<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type { MergedRequests<Service>.self }
+        let deadline = flights.map(\.deadline).max() ?? clock.now
+        let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
+        return Flight(
+            id: FlightID(number: number), endpoint: carrier(flights[0].service),
+            configuration: flights[0].configuration, options: .standard, lifetime: max(.zero, deadline - clock.now),
+            layer: self, isEnvelope: true)
     }
 
     /// Turns a checked endpoint into its request.

@@ -40,10 +40,14 @@ public final class Flight: Sendable {
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
 
+    /// How the service merges requests, when the call was asked for.
+    var mergePolicy: MergePolicy? { configuration.settings.merging }
+    /// Whether the flight is nobody's call, and carries the requests of several.
+    let isEnvelope: Bool
     let layer: NetworkLayer
     /// The service's settings when the call was asked for.
     let configuration: ServiceConfiguration
-    private let traceContext = ServiceContext.current
+    let traceContext = ServiceContext.current
 
     /// One request that went to the transport, as it is kept while flying: its URL is text only on the record.
     private struct Attempt {
@@ -74,11 +78,12 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
-        lifetime: Duration, layer: NetworkLayer
+        lifetime: Duration, layer: NetworkLayer, isEnvelope: Bool = false
     ) {
         self.id = id
         self.endpoint = endpoint
         self.configuration = configuration
+        self.isEnvelope = isEnvelope
         self.options = options
         self.layer = layer
         clock = layer.clock
@@ -136,6 +141,11 @@ extension Flight {
 
     /// How many requests went to the transport so far.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
+
+    /// The version of HTTP of a request that went to the transport, counted from 0; `nil` where it is not known.
+    func httpVersion(ofAttempt index: Int) -> String? {
+        state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].httpVersion : nil }
+    }
 
     /// Opens the record of a request that goes to the transport; gives its index.
     func beginAttempt(_ request: Request) -> Int {

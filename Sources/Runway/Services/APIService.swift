@@ -36,6 +36,9 @@ public protocol APIService: Sendable {
     /// The longest that a call may take from `load` to its landing, where its endpoint does not say. The default is 60 s.
     static var deadline: Duration { get }
 
+    /// How requests that are made at once share one, where the server has a route for that. The default, `nil`, is not at all.
+    static var merging: MergePolicy? { get }
+
     /// Makes the transport of this service in one layer. The default, `nil`, is the layer's own transport.
     static func makeTransport() -> (any Transport)?
 
@@ -74,6 +77,9 @@ extension APIService {
 
     /// 60 seconds.
     public static var deadline: Duration { .seconds(60) }
+
+    /// Nothing is merged.
+    public static var merging: MergePolicy? { nil }
 
     /// The layer's own transport.
     public static func makeTransport() -> (any Transport)? { nil }

@@ -41,6 +41,9 @@ public protocol Endpoint: Encodable, Sendable {
     ///
     /// Only GET and HEAD are shared, of equal URL, header fields, body, account and cache directives, whose answers are wanted whole.
     static var coalesces: Bool { get }
+    /// Whether requests may share one with others, where the service merges; see ``MergePolicy``. The default is `true`; what has a
+    /// stream for a body, in either direction, always flies alone.
+    static var isMergeable: Bool { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -91,6 +94,8 @@ extension Endpoint {
     public static var sendsIdempotencyKey: Bool { false }
     /// Identical reads share one request.
     public static var coalesces: Bool { true }
+    /// Requests may share one.
+    public static var isMergeable: Bool { true }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

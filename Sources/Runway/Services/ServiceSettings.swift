@@ -15,6 +15,8 @@ public struct ServiceSettings: Sendable {
     public var deadline: Duration
     /// The transport of this service; `nil` is the layer's own.
     public var transport: (any Transport)?
+    /// How requests that are made at once share one; `nil` where they don't.
+    public var merging: MergePolicy?
     /// Whose calls these are; `nil` where nobody is signed in. What is kept for one account is never given to another.
     public var account: String?
 
@@ -25,6 +27,7 @@ public struct ServiceSettings: Sendable {
         commonHeaders = service.commonHeaders
         deadline = service.deadline
         transport = service.makeTransport()
+        merging = service.merging
     }
 
     /// The base URL that calls go to now.

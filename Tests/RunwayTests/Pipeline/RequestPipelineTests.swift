@@ -44,7 +44,7 @@ struct RequestPipelineTests {
     @Test func defaultStagesStandInTheOrderOfTheirPlaces() {
         #expect(
             RequestPipeline().steps
-                == [StagePlace.deadline, .coalescing, .retrying, .redirecting, .judging].map { .stage($0) })
+                == [StagePlace.deadline, .coalescing, .retrying, .merging, .redirecting, .judging].map { .stage($0) })
     }
 
     @Test(arguments: StagePlace.allCases)

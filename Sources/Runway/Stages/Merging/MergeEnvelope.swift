@@ -1,0 +1,93 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+
+/// Several requests as one: `{"requests":[{"id","method","path","headers","body"}]}`, of type `application/json`.
+///
+/// An item's `id` is its place, counted from 1. Bodies that are not UTF-8 stand as Base64 in `bodyBase64` instead.
+struct MergeEnvelope {
+    /// What is sent.
+    let request: Request
+
+    /// Makes the envelope of requests that go the same way.
+    ///
+    /// - Parameters:
+    ///   - items: The requests; at least one.
+    ///   - commonHeaders: Fields that go with every call of the service, so that whoever stands before its server finds them.
+    init(of items: [MergeItem], commonHeaders: [String: String]) {
+        let first = items[0]
+        var fields = HTTPFields()
+        for (name, value) in commonHeaders.sorted(by: { $0.key < $1.key }) {
+            guard let name = HTTPField.Name(name), HTTPField.isValidValue(value), !name.isHopByHop else { continue }
+            fields[name] = value
+        }
+        fields[.contentType] = "application/json"
+        fields[.accept] = "application/json"
+        // Where all were given the same token, a server that asks for one at every route finds it at this one, too.
+        let tokens = Set(items.map { $0.request.head.headerFields[.authorization] })
+        if tokens.count == 1, let token = tokens.first { fields[.authorization] = token }
+        let head = HTTPRequest(
+            method: .post, scheme: first.request.head.scheme, authority: first.request.head.authority,
+            path: first.lane.route.path, headerFields: fields)
+        request = Request(
+            head: head, body: .bytes(Self.body(of: items.map(\.request))),
+            delivery: .whole(maximumByteCount: Self.maximumResponseByteCount(of: items)))
+    }
+
+    /// The largest answer that is read: what the calls read in sum, within the policy's bound, twice for what JSON and Base64 add, and
+    /// room for header fields.
+    private static func maximumResponseByteCount(of items: [MergeItem]) -> Int {
+        let bound = min(max(0, items[0].policy.maximumResponseByteCount), 32 << 20)
+        let sum = items.reduce(0) { min(bound, $0 + min(bound, max(0, $1.maximumResponseByteCount))) }
+        return 2 * sum + items.count * (16 << 10)
+    }
+
+    static func body(of requests: [Request]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("requests")
+        writer.beginArray()
+        for (index, request) in requests.enumerated() {
+            writer.beginObject()
+            writer.name("id")
+            writer.string("\(index + 1)")
+            writer.name("method")
+            writer.string(request.head.method.rawValue)
+            writer.name("path")
+            writer.string(request.head.path ?? "/")
+            writer.name("headers")
+            writer.beginArray()
+            for field in request.head.headerFields.endToEnd where !field.name.isLeftOut {
+                writer.beginArray()
+                writer.string(field.name.rawName)
+                writer.string(field.value)
+                writer.endArray()
+            }
+            writer.endArray()
+            if case .bytes(let bytes) = request.body, !bytes.isEmpty {
+                if let text = String(validating: bytes, as: UTF8.self) {
+                    writer.name("body")
+                    writer.string(text)
+                } else {
+                    writer.name("bodyBase64")
+                    writer.string(Data(bytes).base64EncodedString())
+                }
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension HTTPField.Name {
+    /// Whether the field has no meaning inside an envelope: it names the host or the length, which the envelope has, or asks for a
+    /// content coding, which the envelope as a whole may have.
+    fileprivate var isLeftOut: Bool {
+        switch canonicalName {
+        case "host", "content-length", "accept-encoding", "expect": true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import HTTPTypes
+
+/// Puts several requests of a service into one, where the service says so; see ``MergePolicy``.
+///
+/// Every request in an envelope keeps what it has when it flies alone: its deadline, its cancellation, its record, the service's
+/// judgement, redirects. It stands below retrying and authorizing, so that one that failed is tried again by itself, and above
+/// redirecting and signing, so that the envelope is signed as it is sent. Only whole bodies are merged, both ways; streams pass.
+struct MergingStage: RequestStage {
+    var step: FlightStep { .stage(.merging) }
+    /// A request that waits is let go at its deadline and when its task is cancelled.
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard let policy = flight.mergePolicy else { return try await next.send(request, in: flight) }
+        let merger = flight.layer.merger
+        let item = flight.endpoint.isMergeable
+            ? MergeItem(request, merger.makeTicket(), in: flight, under: policy, next: next) : nil
+        guard let item else {
+            flight.note(Merge.apart(flight.endpoint.isMergeable ? .unsuited : .endpoint))
+            return try await next.send(request, in: flight)
+        }
+        switch await outcome(of: item, in: merger) {
+        case .alone(let departure, let decision):
+            flight.note(decision)
+            return try await flyAlone(item, as: departure, in: merger)
+        case .answered(let response): return try await accept(response, to: item)
+        case .refused(let response):
+            flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
+            return response
+        case .failed(let error): throw error
+        }
+    }
+
+    /// Waits until the request may fly, has an answer, or is given up.
+    private func outcome(of item: MergeItem, in merger: Merger) async -> MergeItem.Outcome {
+        merger.arrive(item)
+        if let outcome = item.settledOutcome { return outcome }
+        return await item.flight.withDeadlineHandler {
+            await withTaskCancellationHandler {
+                await item.outcome()
+            } onCancel: {
+                merger.leave(item, failing: .cancelled(in: .stage(.merging)))
+            }
+        } onDeadline: {
+            merger.leave(
+                item,
+                failing: NetworkError(
+                    .timedOut, in: .stage(.merging), "The deadline passed before the merged requests were answered."))
+        }
+    }
+
+    private func flyAlone(
+        _ item: MergeItem, as departure: MergeQueue.Departure?, in merger: Merger
+    ) async throws(NetworkError) -> Response {
+        let attempt = item.flight.attemptCount
+        defer { merger.land(departure, of: item.lane, over: item.flight.httpVersion(ofAttempt: attempt)) }
+        return try await item.next.send(item.request, in: item.flight)
+    }
+
+    /// Does for an answer out of an envelope what the stages below do for one from the wire.
+    private func accept(_ answer: Response, to item: MergeItem) async throws(NetworkError) -> Response {
+        var response = answer
+        let flight = item.flight
+        let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
+        response.verdict = flight.service.judge(response.head, rawData: rawData)
+        flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
+        guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
+            return response
+        }
+        guard let following = item.request.redirected(by: response.head.status, to: location) else {
+            flight.note(Redirect.notFollowed)
+            return response
+        }
+        flight.note(Redirect.followed(status: response.head.status.code, hop: 1))
+        return try await item.next.send(following, in: flight)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+
+/// The answers as they are sent: `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
+enum EnvelopeAnswer {
+    static func body(of answers: [(id: String, answer: MergedAnswer)]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("responses")
+        writer.beginArray()
+        for (id, answer) in answers {
+            writer.beginObject()
+            writer.name("id")
+            writer.string(id)
+            writer.name("status")
+            writer.integer(answer.status.code)
+            writer.name("headers")
+            writer.beginArray()
+            for field in answer.headers
+            where !field.name.belongsToConnection && field.name != .contentLength {
+                writer.beginArray()
+                writer.string(field.name.rawName)
+                writer.string(field.value)
+                writer.endArray()
+            }
+            writer.endArray()
+            if !answer.body.isEmpty {
+                if let text = String(validating: answer.body, as: UTF8.self) {
+                    writer.name("body")
+                    writer.string(text)
+                } else {
+                    writer.name("bodyBase64")
+                    writer.string(Data(answer.body).base64EncodedString())
+                }
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// `{"error":{"message":…}}`, as the framework's own errors read.
+    static func errorBody(_ message: String) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("error")
+        writer.beginObject()
+        writer.name("message")
+        writer.string(message)
+        writer.endObject()
+        writer.endObject()
+        return writer.bytes
+    }
+}

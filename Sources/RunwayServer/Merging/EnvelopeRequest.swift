@@ -1,0 +1,65 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+
+/// Merged requests, read and checked: `{"requests":[{"id","method","path","headers","body"}]}`.
+///
+/// What is wrong with the envelope as a whole refuses it before anything of it is run. What is wrong with one request is the
+/// answer to that request alone.
+struct EnvelopeRequest {
+    /// Why an envelope is refused.
+    struct Refusal: Error {
+        let status: HTTPResponse.Status
+        let message: String
+    }
+
+    /// A request to run, or the answer that it gets without being run.
+    enum Item {
+        case run(MergedItem)
+        case refuse(id: String, MergedAnswer)
+    }
+
+    /// The requests in their order.
+    let items: [Item]
+
+    private static let maximumIDByteCount = 128
+
+    /// Reads an envelope.
+    ///
+    /// - Throws: ``Refusal``, of status 400 for what is not an envelope and 413 for one of too many requests.
+    init(_ bytes: [UInt8], in outer: HTTPRequest, checking rules: ItemRules) throws(Refusal) {
+        let root: JSONValue
+        do {
+            let limits = JSONLimits(maximumByteCount: bytes.count, maximumDepth: 32, maximumValueCount: 200_000)
+            root = try JSONDocument(bytes, limits: limits).root
+        } catch {
+            throw Refusal(status: .badRequest, message: "The envelope can't be read: \(error)")
+        }
+        guard root["requests"].kind == .array else {
+            throw Refusal(status: .badRequest, message: "The envelope has no array \"requests\".")
+        }
+        let maximumItems = max(1, rules.limits.maximumItems)
+        guard root["requests"].count <= maximumItems else {
+            throw Refusal(
+                status: .contentTooLarge, message: "The envelope has more than \(maximumItems) requests.")
+        }
+        var ids: Set<String> = []
+        var items: [Item] = []
+        for element in root["requests"].elements {
+            guard let id = element["id"].string, !id.isEmpty, id.utf8.count <= Self.maximumIDByteCount else {
+                throw Refusal(status: .badRequest, message: "A request has no \"id\" that is a string.")
+            }
+            // Two requests of one name can't be told apart in the answer.
+            guard ids.insert(id).inserted else {
+                throw Refusal(status: .badRequest, message: "Two requests have the same \"id\".")
+            }
+            do throws(ItemRules.Violation) {
+                items.append(
+                    .run(try rules.item(element, id: id, position: items.count + 1, in: outer)))
+            } catch {
+                items.append(.refuse(id: id, MergedAnswer(refusal: .badRequest, error.message)))
+            }
+        }
+        self.items = items
+    }
+}

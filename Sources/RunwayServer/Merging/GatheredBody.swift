@@ -1,0 +1,70 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// How many bytes of answers an envelope may still have.
+final class ByteBudget: Sendable {
+    /// Guards what is left.
+    private let remaining: Mutex<Int>
+
+    init(_ byteCount: Int) { remaining = Mutex(byteCount) }
+
+    /// Takes bytes off; gives `false`, and takes nothing, where there are not so many.
+    func take(_ byteCount: Int) -> Bool {
+        remaining.withLock { remaining in
+            guard byteCount <= remaining else { return false }
+            remaining -= byteCount
+            return true
+        }
+    }
+
+    func giveBack(_ byteCount: Int) { remaining.withLock { $0 += byteCount } }
+}
+
+/// Gathers the body of one answer, within its own bound and that of its envelope.
+final class GatheredBody: Sendable {
+    /// The body is larger than may be merged.
+    struct TooLarge: Error {}
+
+    private let maximumByteCount: Int
+    private let budget: ByteBudget
+    /// Guards what was written so far.
+    private let written = Mutex<[UInt8]>([])
+
+    init(upTo maximumByteCount: Int, within budget: ByteBudget) {
+        self.maximumByteCount = maximumByteCount
+        self.budget = budget
+    }
+
+    var bytes: [UInt8] { written.withLock { $0 } }
+
+    /// Lets the body write itself, to its end.
+    ///
+    /// - Throws: ``TooLarge``, or what the body throws.
+    func gather(_ body: ResponseBody) async throws {
+        do {
+            try await body.write(Writer(body: self))
+        } catch {
+            budget.giveBack(bytes.count)
+            throw error
+        }
+    }
+
+    private func append(_ buffer: ByteBuffer) throws {
+        try written.withLock { written in
+            let byteCount = buffer.readableBytes
+            guard written.count + byteCount <= maximumByteCount, budget.take(byteCount) else { throw TooLarge() }
+            written += buffer.readableBytesView
+        }
+    }
+
+    private struct Writer: ResponseBodyWriter {
+        let body: GatheredBody
+
+        mutating func write(_ buffer: ByteBuffer) async throws { try body.append(buffer) }
+
+        // Trailers have no place in an envelope.
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+
+/// What a request has to be to be run out of an envelope: one that could as well have come over the wire to the same base.
+struct ItemRules: Sendable {
+    /// Why a request is not run.
+    struct Violation: Error {
+        let message: String
+    }
+
+    /// The path below which requests may be; empty, or with a slash before and none after it.
+    let base: String
+    /// The path of the route that takes envelopes.
+    let route: String
+    let limits: MergingLimits
+
+    private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
+
+    /// Checks a request and makes it ready to run.
+    ///
+    /// - Throws: ``Violation``.
+    func item(
+        _ json: JSONValue, id: String, position: Int, in outer: HTTPRequest
+    ) throws(Violation) -> MergedItem {
+        guard let method = json["method"].string.flatMap({ HTTPRequest.Method($0) }), Self.methods.contains(method)
+        else { throw Violation(message: "The method is missing or can't be merged.") }
+        guard let path = json["path"].string else { throw Violation(message: "The path is missing.") }
+        try check(path)
+        var fields = try headers(json["headers"])
+        for name in limits.inheritedHeaders where outer.headerFields.contains(name) {
+            fields[fields: name] = outer.headerFields[fields: name]
+        }
+        let body = try bytes(json)
+        if !body.isEmpty { fields[.contentLength] = "\(body.count)" }
+        let head = HTTPRequest(
+            method: method, scheme: outer.scheme, authority: outer.authority, path: path, headerFields: fields)
+        return MergedItem(id: id, position: position, head: head, body: body)
+    }
+
+    /// Lets pass a path in origin-form (RFC 9112 §3.2.1) that stays below the base and is not the route of envelopes itself.
+    private func check(_ path: String) throws(Violation) {
+        // Visible ASCII alone: a line break would forge header fields in whatever writes the path down.
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") }),
+            path.hasPrefix("/"), !path.hasPrefix("//"), path.utf8.count <= 8192
+        else { throw Violation(message: "The path is not in origin-form.") }
+        let resource = path.prefix { $0 != "?" }
+        guard resource == base || resource.hasPrefix("\(base)/") else {
+            throw Violation(message: "The path is not below \"\(base)/\".")
+        }
+        guard let segments = Self.segments(resource) else {
+            throw Violation(message: "The path has a percent sign that encodes nothing.")
+        }
+        // An encoded slash is part of a segment, except to whoever decodes it once more: neither may lead upwards.
+        let steps = segments.flatMap { $0.split { $0 == "/" || $0 == "\\" } }
+        guard !steps.contains(where: { $0 == "." || $0 == ".." }) else {
+            throw Violation(message: "The path has a segment that means another directory.")
+        }
+        let isRoute = segments.map { $0.lowercased() } == Self.segments(route[...])?.map { $0.lowercased() }
+        if isRoute { throw Violation(message: "Merged requests can't be merged again.") }
+    }
+
+    /// The segments that are not empty, with what is percent-encoded in them decoded.
+    private static func segments(_ path: Substring) -> [String]? {
+        var segments: [String] = []
+        for segment in path.split(separator: "/") {
+            guard let decoded = String(segment).removingPercentEncoding else { return nil }
+            segments.append(decoded)
+        }
+        return segments
+    }
+
+    private func headers(_ json: JSONValue) throws(Violation) -> HTTPFields {
+        guard [.array, .missing].contains(json.kind), json.count <= limits.maximumHeaderFields else {
+            throw Violation(message: "\"headers\" is no array, or has more than \(limits.maximumHeaderFields) fields.")
+        }
+        var fields = HTTPFields()
+        for pair in json.elements {
+            guard pair.count == 2, let name = pair[0].string.flatMap({ HTTPField.Name($0) }),
+                let value = pair[1].string, HTTPField.isValidValue(value)
+            else { throw Violation(message: "A header field is no pair of a name and a value.") }
+            guard !name.belongsToConnection, name.canonicalName != "host", !limits.inheritedHeaders.contains(name) else {
+                throw Violation(message: "The header field \"\(name.rawName)\" belongs to the envelope.")
+            }
+            // The length is counted here, and a coding is for the envelope as a whole.
+            if name == .contentLength || name == .acceptEncoding || name == .expect { continue }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return fields
+    }
+
+    private func bytes(_ json: JSONValue) throws(Violation) -> [UInt8] {
+        let (body, base64) = (json["body"], json["bodyBase64"])
+        switch (body.kind, base64.kind) {
+        case (.missing, .missing), (.null, .missing): return []
+        case (.string, .missing): if let text = body.string { return Array(text.utf8) }
+        case (.missing, .string):
+            if let data = base64.string.flatMap({ Data(base64Encoded: $0) }) { return Array(data) }
+        default: break
+        }
+        throw Violation(message: "The body is no string, or its Base64 can't be read.")
+    }
+}
+
+extension HTTPField.Name {
+    /// Whether the field belongs to one connection and not to the message (RFC 9110 §7.6.1, RFC 9112 §7).
+    var belongsToConnection: Bool {
+        switch canonicalName {
+        case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+            "proxy-authenticate", "proxy-authorization":
+            true
+        default: false
+        }
+    }
+}

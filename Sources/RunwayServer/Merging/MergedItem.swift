@@ -1,0 +1,33 @@
+public import HTTPTypes
+
+/// One request of an envelope, as the server runs it.
+public struct MergedItem: Sendable {
+    /// The name that the client gave it, unique in its envelope.
+    public let id: String
+    /// Its place in the envelope, counted from 1.
+    public let position: Int
+    /// Method, path and header fields; scheme and authority are the envelope's.
+    public let head: HTTPRequest
+
+    let body: [UInt8]
+}
+
+/// The answer to one request of an envelope.
+struct MergedAnswer: Sendable {
+    var status: HTTPResponse.Status
+    var headers: HTTPFields = [:]
+    var body: [UInt8] = []
+
+    init(status: HTTPResponse.Status, headers: HTTPFields = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// An answer that says why there is no other.
+    init(refusal status: HTTPResponse.Status, _ message: String) {
+        self.init(
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
+            body: EnvelopeAnswer.errorBody(message))
+    }
+}

@@ -1,0 +1,142 @@
+import Testing
+
+@testable import Runway
+
+struct MergeQueueTests {
+    private static func ticket(_ number: UInt64) -> MergeQueue.Ticket { MergeQueue.Ticket(number: number) }
+    private static func departure(_ number: UInt64) -> MergeQueue.Departure {
+        MergeQueue.Departure(first: ticket(number))
+    }
+    private static func leave(_ numbers: UInt64...) -> MergeQueue.Action {
+        .leave(numbers.map(ticket), as: departure(numbers[0]))
+    }
+
+    private func arrive(
+        _ number: UInt64, at milliseconds: Int, byteCount: Int = 1, in queue: inout MergeQueue
+    ) -> [MergeQueue.Action] {
+        queue.arrive(Self.ticket(number), byteCount: byteCount, at: .milliseconds(milliseconds))
+    }
+
+    private func land(_ number: UInt64, at milliseconds: Int, in queue: inout MergeQueue) -> [MergeQueue.Action] {
+        queue.land(Self.departure(number), at: .milliseconds(milliseconds))
+    }
+
+    private func wake(at milliseconds: Int, in queue: inout MergeQueue) -> [MergeQueue.Action] {
+        queue.wake(at: .milliseconds(milliseconds))
+    }
+
+    private func cancel(_ number: UInt64, in queue: inout MergeQueue) -> Bool { queue.cancel(Self.ticket(number)) }
+
+    @Test func firstLeavesAtOnceAndOthersWaitForItsLanding() {
+        var queue = MergeQueue(MergePolicy(settling: .zero))
+        #expect(arrive(1, at: 0, in: &queue) == [Self.leave(1)])
+        #expect(arrive(2, at: 1, in: &queue) == [.wake(at: .milliseconds(51))])
+        #expect(arrive(3, at: 2, in: &queue) == [.wake(at: .milliseconds(51))])
+        #expect(land(1, at: 20, in: &queue) == [Self.leave(2, 3)])
+        #expect(land(2, at: 40, in: &queue) == [])
+        #expect(queue.isIdle)
+    }
+
+    @Test func whatWaitedLongEnoughLeavesThoughNothingLanded() {
+        var queue = MergeQueue(.standard)
+        _ = arrive(1, at: 0, in: &queue)
+        _ = arrive(2, at: 5, in: &queue)
+        _ = arrive(3, at: 54, in: &queue)
+        #expect(wake(at: 54, in: &queue) == [.wake(at: .milliseconds(55))])
+        #expect(wake(at: 55, in: &queue) == [Self.leave(2, 3)])
+    }
+
+    @Test func callsThatFollowOneAnotherNeverWait() {
+        var queue = MergeQueue(.standard)
+        for number in 1...9 as ClosedRange<UInt64> {
+            #expect(arrive(number, at: Int(number), in: &queue) == [Self.leave(number)])
+            #expect(land(number, at: Int(number), in: &queue) == [])
+        }
+    }
+
+    @Test func asManyAsMayLeaveDoNotWaitLonger() {
+        var queue = MergeQueue(MergePolicy(maximumCount: 2))
+        _ = arrive(1, at: 0, in: &queue)
+        _ = arrive(2, at: 0, in: &queue)
+        #expect(arrive(3, at: 0, in: &queue) == [Self.leave(2, 3)])
+    }
+
+    @Test func whatDoesNotFitLetsTheOthersLeaveAndWaitsItself() {
+        var queue = MergeQueue(MergePolicy(maximumByteCount: 10))
+        _ = arrive(1, at: 0, byteCount: 10, in: &queue)
+        _ = arrive(2, at: 0, byteCount: 6, in: &queue)
+        _ = arrive(3, at: 0, byteCount: 4, in: &queue)
+        #expect(arrive(4, at: 9, byteCount: 1, in: &queue) == [Self.leave(2, 3), .wake(at: .milliseconds(59))])
+    }
+
+    @Test func whatIsCancelledWhileItWaitsDoesNotLeave() {
+        var queue = MergeQueue(MergePolicy(settling: .zero))
+        _ = arrive(1, at: 0, in: &queue)
+        for number in 2...4 as ClosedRange<UInt64> { _ = arrive(number, at: 0, in: &queue) }
+        #expect(cancel(3, in: &queue) == true)
+        #expect(cancel(3, in: &queue) == false)
+        #expect(cancel(1, in: &queue) == false)
+        #expect(land(1, at: 0, in: &queue) == [Self.leave(2, 4)])
+    }
+
+    @Test func nothingLeavesWhereAllThatWaitedWasCancelled() {
+        var queue = MergeQueue(MergePolicy(settling: .zero))
+        _ = arrive(1, at: 0, in: &queue)
+        _ = arrive(2, at: 0, in: &queue)
+        _ = queue.cancel(Self.ticket(2))
+        #expect(land(1, at: 0, in: &queue) == [])
+        #expect(wake(at: 1000, in: &queue) == [])
+        #expect(queue.isIdle)
+    }
+
+    @Test func callersOfALandedFlightMayLeaveWithWhatWaits() {
+        var queue = MergeQueue(.standard)
+        _ = arrive(1, at: 0, in: &queue)
+        _ = arrive(2, at: 0, in: &queue)
+        #expect(land(1, at: 20, in: &queue) == [.wake(at: .milliseconds(22))])
+        // The caller of the first comes again: nobody else is awaited.
+        #expect(arrive(3, at: 20, in: &queue) == [Self.leave(2, 3)])
+        #expect(land(2, at: 40, in: &queue) == [.wake(at: .milliseconds(42))])
+        #expect(arrive(4, at: 41, in: &queue) == [.wake(at: .milliseconds(42))])
+        #expect(wake(at: 42, in: &queue) == [Self.leave(4)])
+    }
+
+    @Test func settlingEndsThoughNobodyComes() {
+        var queue = MergeQueue(.standard)
+        _ = arrive(1, at: 0, in: &queue)
+        _ = arrive(2, at: 0, in: &queue)
+        _ = land(1, at: 1, in: &queue)
+        #expect(wake(at: 3, in: &queue) == [Self.leave(2)])
+        #expect(land(2, at: 4, in: &queue) == [])
+        #expect(queue.isIdle)
+    }
+
+    @Test func whatIsReleasedLeavesOneByOne() {
+        var queue = MergeQueue(.standard)
+        for number in 1...3 as ClosedRange<UInt64> { _ = arrive(number, at: 0, in: &queue) }
+        let released = queue.release()
+        #expect(released == [Self.leave(2), Self.leave(3)])
+        #expect(queue.waitingCount == 0)
+    }
+
+    @Test func landingOfWhatIsNotInTheAirChangesNothing() {
+        var queue = MergeQueue(MergePolicy(settling: .zero))
+        _ = arrive(1, at: 0, in: &queue)
+        _ = arrive(2, at: 0, in: &queue)
+        #expect(land(2, at: 0, in: &queue) == [])
+        #expect(queue.waitingCount == 1)
+    }
+
+    @Test(arguments: [(0, Duration.seconds(5)), (-3, .seconds(-1)), (1000, .zero)])
+    func boundsThatMakeNoSenseAreBoundedThemselves(count: Int, wait: Duration) {
+        var queue = MergeQueue(MergePolicy(maximumCount: count, wait: wait))
+        _ = arrive(1, at: 0, in: &queue)
+        var left: [MergeQueue.Ticket] = []
+        for number in 2...102 as ClosedRange<UInt64> {
+            for case .leave(let tickets, _) in arrive(number, at: 0, in: &queue) { left += tickets }
+        }
+        #expect(left.count >= 100)
+        for case .leave(let tickets, _) in queue.wake(at: .seconds(1)) { left += tickets }
+        #expect(left.count == 101)
+    }
+}

@@ -1,0 +1,88 @@
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// What is learned of a route: that it is not there, or that its origin speaks HTTP/2.
+@Suite(.timeLimit(.minutes(10)))
+struct MergeRouteTests {
+    private func call(_ layer: MergingLayer, _ paths: String...) async throws {
+        var tasks: [Task<RawData, any Error>] = []
+        for path in paths { tasks.append(Task { try await layer.network.call(Read("\(path)")) }) }
+        for task in tasks { _ = try await task.value }
+    }
+
+    @Test(arguments: [404, 405, 501])
+    func aServerWithoutTheRouteIsNotAskedAgain(_ status: Int) async throws {
+        let layer = MergingLayer(EnvelopeServer { _ in .json("", status: HTTPResponse.Status(code: status)) })
+        let calls = try await layer.merge([Read("1"), Read("2")])
+        #expect(try await calls[0].value["path"].string == "/v1/1")
+        #expect(try await calls[1].value["path"].string == "/v1/2")
+        #expect(layer.server.paths.filter { $0 == "/v1/_batch" }.count == 1)
+        let again = Task { try await layer.network.call(Read("again/held")) }
+        _ = try await again.value
+        try await call(layer, "3", "4", "5")
+        #expect(layer.server.paths.filter { $0 == "/v1/_batch" }.count == 1)
+        let records = try await layer.records.records(count: 8)
+        #expect(records.contains { $0.decisions(of: Merge.self).last == .notTaken(status: status) })
+        #expect(records.contains { $0.decisions(of: Merge.self) == [.apart(.noRoute)] })
+        #expect(records.reduce(0) { $0 + $1.attempts.count } == layer.server.requests.count)
+    }
+
+    @Test func anotherEnvironmentIsAsked() async throws {
+        let server = EnvelopeServer { request throws(NetworkError) in
+            if request.head.authority == "merged.test" { return .json("", status: .notFound) }
+            return try await EnvelopeServer.unmerge(request)
+        }
+        let layer = MergingLayer(server)
+        for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
+        layer.network.configure(Merged.self) { $0.environment = .development }
+        try await call(layer, "3")
+        #expect(layer.network.merger.laneCount == 0)
+        let records = try await layer.records.records(count: 5)
+        #expect(records.last?.decisions(of: Merge.self) == [.flewAtOnce])
+    }
+
+    @Test(arguments: [400, 413, 415])
+    func anEnvelopeThatWasNotReadLetsItsItemsFlyAlone(_ status: Int) async throws {
+        let layer = MergingLayer(EnvelopeServer { _ in .json("", status: HTTPResponse.Status(code: status)) })
+        for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
+        #expect(layer.server.requests.count == 4)
+        _ = try await layer.network.call(Read("3"))
+        let records = try await layer.records.records(count: 5)
+        #expect(records.last?.decisions(of: Merge.self) == [.flewAtOnce])
+    }
+
+    @Test func overHTTP2NothingIsMergedOnceTheVersionIsKnown() async throws {
+        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
+        // Nothing is known while the first is in the air; its landing tells, and what waited flies, each as itself.
+        for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
+        #expect(Set(layer.server.paths) == ["/v1/held", "/v1/1", "/v1/2"])
+        let records = try await layer.records.records(count: 3)
+        #expect(records.filter { $0.decisions(of: Merge.self) == [.apart(.http2)] }.count == 2)
+    }
+
+    @Test func overHTTP2RequestsAreMergedWhereThePolicySaysSo() async throws {
+        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2")) { $0.mergesOverHTTP2 = true }
+        for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
+        #expect(layer.server.paths == ["/v1/held", "/v1/_batch"])
+    }
+
+    @Test func overHTTP1RequestsAreMerged() async throws {
+        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/1.1"))
+        for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
+        #expect(layer.server.paths == ["/v1/held", "/v1/_batch"])
+    }
+
+    @Test func whatIsKnownOfRoutesIsBounded() async throws {
+        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
+        for number in 0..<(2 * Merger.maximumRoutes) {
+            layer.network.configure(Merged.self) { $0.baseURLs = [.release: "https://\(number).merged.test"] }
+            _ = try await layer.network.call(Read("x"))
+        }
+        #expect(layer.network.merger.knownRouteCount == Merger.maximumRoutes)
+        #expect(layer.network.merger.laneCount == 0)
+    }
+}
