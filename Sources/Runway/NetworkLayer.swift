@@ -23,6 +23,9 @@ public final class NetworkLayer: Sendable {
     /// What is kept out of records, logs and errors.
     public let redaction: Redaction
 
+    /// What is kept by the rules of HTTP caching.
+    public let httpCache: HTTPCacheStore
+
     let deadlines: DeadlineTimer
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
@@ -47,9 +50,11 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - httpCacheLimits: How much is kept by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
-        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default
+        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
+        httpCacheLimits: HTTPCacheLimits = HTTPCacheLimits()
     ) {
         self.name = name
         self.transport = transport
@@ -58,6 +63,7 @@ public final class NetworkLayer: Sendable {
         self.redaction = redaction
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
+        httpCache = HTTPCacheStore(limits: httpCacheLimits)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

@@ -1,0 +1,85 @@
+import struct Foundation.Date
+
+/// A date of HTTP (RFC 9110 §5.6.7): whole seconds since 1970, in UTC, whatever the device's locale and time zone are.
+struct HTTPDate: Hashable, Comparable, Sendable {
+    /// The seconds since the first of January 1970; negative before it.
+    let seconds: Int64
+
+    /// Makes a date from seconds since 1970.
+    init(seconds: Int64) { self.seconds = seconds }
+
+    /// The last whole second that is not after `date`.
+    init(_ date: Date) { seconds = Int64(date.timeIntervalSince1970.rounded(.down)) }
+
+    /// Reads any of the three formats; names and zone are compared without regard to case (RFC 9111 §4.2).
+    ///
+    /// A leap second is the second before it, the nearest that can be represented and is not later. A year of two digits is the
+    /// latest that is not more than fifty years after `now`.
+    init?(_ text: String, now: HTTPDate) {
+        var reader = HTTPDateReader(text)
+        guard let seconds = reader.read(now: now) else { return nil }
+        self.seconds = seconds
+    }
+
+    /// Whether `lhs` is earlier.
+    static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool { lhs.seconds < rhs.seconds }
+
+    /// The time from `other` to this date; negative where this date is the earlier one.
+    func since(_ other: HTTPDate) -> Duration { .seconds(seconds - other.seconds) }
+
+    /// The date in the preferred format, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    var text: String {
+        let days = Self.floorDivided(seconds, by: 86_400)
+        let second = seconds - days * 86_400
+        let (year, month, day) = Self.calendarDay(days)
+        func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
+        let fourDigitYear = String(String(10_000 + min(max(year, 0), 9999)).dropFirst())
+        // The first of January 1970 was a Thursday.
+        let weekday = Self.weekdays[Int(((days % 7) + 7 + 3) % 7)].prefix(3)
+        return "\(weekday), \(two(day)) \(Self.months[Int(month - 1)]) \(fourDigitYear) "
+            + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
+    }
+
+    static var weekdays: [String] {
+        ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    }
+    static var months: [String] {
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    }
+}
+
+extension HTTPDate {
+    /// The days from the first of January 1970 to a day of the Gregorian calendar.
+    ///
+    /// Years are counted from the first of March, so that the day that a leap year adds is its year's last.
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let marchYear = month > 2 ? year : year - 1
+        let era = floorDivided(marchYear, by: 400)
+        let yearOfEra = marchYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// The day of the Gregorian calendar that is `days` after the first of January 1970.
+    static func calendarDay(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = floorDivided(shifted, by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+
+    /// The number of days in a month.
+    static func dayCount(year: Int64, month: Int64) -> Int64 {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+
+    private static func floorDivided(_ number: Int64, by divisor: Int64) -> Int64 {
+        (number >= 0 ? number : number - divisor + 1) / divisor
+    }
+}
