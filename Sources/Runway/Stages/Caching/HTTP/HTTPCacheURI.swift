@@ -1,5 +1,6 @@
-import struct Foundation.URL
 import HTTPTypes
+
+import struct Foundation.URL
 
 /// The target of a request, so written that equivalent ones are equal (RFC 9110 §4.2.3, RFC 3986 §6.2.2).
 struct HTTPCacheURI: Hashable, Sendable {

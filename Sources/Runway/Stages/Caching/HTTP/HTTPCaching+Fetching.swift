@@ -50,7 +50,7 @@ extension HTTPCaching {
         _ candidates: [StoredAnswer], by head: HTTPResponse, to request: Request, _ times: ExchangeTimes,
         _ ticket: UInt64, in flight: Flight
     ) -> Response? {
-        let updated = Selection.named(by: head.headerFields, among: candidates).map {
+        let updated = AnswerSelection.named(by: head.headerFields, among: candidates).map {
             $0.updated(
                 by: head.headerFields, requestFields: request.head.headerFields, times: times, ticket: ticket)
         }
@@ -73,7 +73,7 @@ extension HTTPCaching {
         let now = flight.clock.now
         for stored in candidates {
             guard
-                let (staleBy, reason) = Reuse.afterFailure(
+                let (staleBy, reason) = HTTPReuse.afterFailure(
                     stored, for: directives, isDisconnected: isDisconnected, at: now),
                 let response = response(stored, to: request, .stale(by: staleBy, reason), at: now)
             else { continue }
@@ -105,7 +105,7 @@ extension Request {
             request.head.headerFields[.cacheControl] = "no-cache"
         }
         // A HEAD is sent as it is: its answer tells what became of what is kept, see RFC 9111 §4.3.5.
-        guard head.method == .get, let fields = Validation.conditional(request.head.headerFields, candidates) else {
+        guard head.method == .get, let fields = HTTPValidation.conditional(request.head.headerFields, candidates) else {
             return request
         }
         request.ownConditions = request.head.headerFields

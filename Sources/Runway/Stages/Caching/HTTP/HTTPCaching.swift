@@ -59,17 +59,17 @@ struct HTTPCaching {
         guard request.isAnsweredByCaches else { return .send(request, validating: []) }
         let use = flight.options.cacheUse
         let directives = RequestDirectives(request.head.headerFields, use: use)
-        if use == .refresh || Validation.isForOriginAlone(request.head.headerFields) {
+        if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
             if isFlying { flight.note(HTTPCacheDecision.bypassed) }
             if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
             return .send(request, validating: [])
         }
         let answers = flight.layer.httpCache.answers(
             of: HTTPCacheURI(request.head), for: CachePartition(request, in: flight))
-        let candidates = Selection.candidates(answers, for: request.head)
+        let candidates = AnswerSelection.candidates(answers, for: request.head)
         let now = flight.clock.now
         for stored in candidates {
-            let reuse = Reuse(stored, for: directives, at: now)
+            let reuse = HTTPReuse(stored, for: directives, at: now)
             let decision: HTTPCacheDecision
             switch reuse {
             case .fresh(let remaining): decision = .fresh(age: stored.age(at: now), remaining: remaining)
@@ -82,7 +82,7 @@ struct HTTPCaching {
         }
         if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
         guard isFlying else { return .send(request, validating: candidates) }
-        if let first = candidates.first, case .validate(let staleBy) = Reuse(first, for: directives, at: now) {
+        if let first = candidates.first, case .validate(let staleBy) = HTTPReuse(first, for: directives, at: now) {
             let canBeValidated = candidates.contains { $0.entityTag != nil || $0.lastModified != nil }
             flight.note(
                 canBeValidated
@@ -94,7 +94,7 @@ struct HTTPCaching {
     }
 
     /// The answer that is made from what is kept; `nil` where it can't serve the request.
-    func response(_ stored: StoredAnswer, to request: Request, _ reuse: Reuse, at now: Duration) -> Response? {
+    func response(_ stored: StoredAnswer, to request: Request, _ reuse: HTTPReuse, at now: Duration) -> Response? {
         guard var response = stored.response(to: request.head, age: stored.age(at: now)) else { return nil }
         guard request.takes(response) else { return nil }
         if case .stale = reuse { response.source = .staleCache } else { response.source = .cache }

@@ -5,7 +5,8 @@ extension StoredAnswer {
     ///
     /// A partial answer is kept as a whole one of which not all is there (RFC 9111 §3.3).
     init?(
-        _ response: Response, bytes: [UInt8], _ rawData: RawData?, to request: HTTPRequest, in partition: CachePartition,
+        _ response: Response, bytes: [UInt8], _ rawData: RawData?, to request: HTTPRequest,
+        in partition: CachePartition,
         times: ExchangeTimes, ticket: UInt64
     ) {
         var head = response.head

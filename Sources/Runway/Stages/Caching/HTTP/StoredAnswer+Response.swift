@@ -10,14 +10,14 @@ extension StoredAnswer {
         var head = head
         // Whole seconds, as the field has them; what is not whole yet is not counted.
         if let age { head.headerFields[.age] = "\(age.components.seconds)" }
-        if Validation.isNotModified(request.headerFields, self) {
+        if HTTPValidation.isNotModified(request.headerFields, self) {
             return Self.response(HTTPResponse(status: .notModified, headerFields: head.notModifiedFields), [], .fine)
         }
         if request.method == .head { return Self.response(head, [], verdict) }
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
         switch content {
         case .whole(let rawData):
-            if let range, head.status == .ok, Validation.mayTakeRange(request.headerFields, of: self) {
+            if let range, head.status == .ok, HTTPValidation.mayTakeRange(request.headerFields, of: self) {
                 // Of a body whose coding was undone the origin counts other bytes.
                 guard isVerbatim, !head.headerFields.contains(.contentEncoding),
                     let bytes = range.bytes(of: rawData.bytes.count)
@@ -29,7 +29,7 @@ extension StoredAnswer {
             response.verdict = verdict
             return response
         case .partial(let content):
-            guard let range, Validation.mayTakeRange(request.headerFields, of: self),
+            guard let range, HTTPValidation.mayTakeRange(request.headerFields, of: self),
                 let part = content.content(of: range)
             else { return nil }
             return Self.partial(head, part.bytes, part.range)

@@ -63,8 +63,8 @@ struct StoredAnswer: Sendable {
         head.headerFields = head.headerFields.storable(without: directives.noCacheFields)
         self.head = head
         vary = VarySelection(head.headerFields, request: request.headerFields)
-        (lifetime, isHeuristic) = Freshness.lifetime(of: head, directives, received: received)
-        initialAge = Freshness.initialAge(
+        (lifetime, isHeuristic) = HTTPFreshness.lifetime(of: head, directives, received: received)
+        initialAge = HTTPFreshness.initialAge(
             head.headerFields, delay: times.received - times.requested, received: received)
     }
 
@@ -79,7 +79,8 @@ struct StoredAnswer: Sendable {
         // A newer answer without a date was made when it came, and not when the older was.
         if newer[.date] == nil { head.headerFields[.date] = times.receivedDate.text }
         return StoredAnswer(
-            head, content, to: HTTPRequest(method: method, scheme: nil, authority: nil, path: nil, headerFields: requestFields),
+            head, content,
+            to: HTTPRequest(method: method, scheme: nil, authority: nil, path: nil, headerFields: requestFields),
             in: partition, times: times, verdict: verdict, isVerbatim: isVerbatim, ticket: ticket)
     }
 

@@ -41,7 +41,8 @@ struct CacheDirectivesTests {
     }
 
     @Test func unrecognizedDirectivesAreIgnored() {
-        let directives = answer("foo, bar=\"no-store, max-age=0\", max-age=60, community=\"UCI\", ñ=1, s-maxage=5, no-transform")
+        let directives = answer(
+            "foo, bar=\"no-store, max-age=0\", max-age=60, community=\"UCI\", ñ=1, s-maxage=5, no-transform")
         #expect(directives.maxAge == .seconds(60))
         #expect(!directives.isNoStore && !directives.isNoCache && !directives.mustRevalidate)
     }
@@ -114,10 +115,13 @@ struct CacheDirectivesTests {
 
     @Test func anyTextIsReadInBoundedTimeAndWithoutATrap() {
         var random = SeededGenerator(seed: 41)
-        let alphabet: [Character] = ["m", "a", "x", "-", "=", "\"", "\\", ",", " ", "\t", "0", "9", "é", "no-store", "\u{1}"]
-            .map { Character(String($0.first ?? "m")) }
+        let alphabet: [Character] = [
+            "m", "a", "x", "-", "=", "\"", "\\", ",", " ", "\t", "0", "9", "é", "no-store", "\u{1}",
+        ]
+        .map { Character(String($0.first ?? "m")) }
         for _ in 0..<5000 {
-            let text = String((0..<Int.random(in: 0...40, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "x" })
+            let text = String(
+                (0..<Int.random(in: 0...40, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "x" })
             let directives = answer(text)
             #expect(directives.maxAge.map { $0 >= .zero } ?? true)
             _ = ByteRange(text)

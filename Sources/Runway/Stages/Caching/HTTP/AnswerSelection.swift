@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// Which of the answers that are kept for a target serve a request (RFC 9111 §4, §4.1).
-enum Selection {
+enum AnswerSelection {
     /// Those that could be given for a request, were they fresh; the one to prefer first.
     ///
     /// The most recent is preferred; where some say on what they depend and some don't, those that do (RFC 9111 §4.1).

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// How long an answer is fresh, and how old it is (RFC 9111 §4.2).
-enum Freshness {
+enum HTTPFreshness {
     /// The longest that an answer is taken for fresh where no one said for how long: a day.
     static var maximumHeuristicLifetime: Duration { .seconds(86_400) }
 

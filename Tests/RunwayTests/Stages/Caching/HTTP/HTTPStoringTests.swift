@@ -5,8 +5,8 @@ import Testing
 @testable import Runway
 
 /// RFC 9111 §3.
-struct StoringTests {
-    private let cached = CachedLayer()
+struct HTTPStoringTests {
+    private let cached = HTTPCachedLayer()
 
     @Test func freshAnswerIsGivenWithoutARequest() async throws {
         cached.answer([.cacheControl: "max-age=60"])
@@ -106,9 +106,9 @@ struct StoringTests {
     @Test func mustUnderstandOverridesNoStoreForStatusesThatAreKnown() async throws {
         let fields: HTTPFields = [.cacheControl: "must-understand, no-store, max-age=60"]
         #expect(try await !cached.isSentAgain(fields))
-        #expect(try await CachedLayer().isSentAgain(fields, status: .init(code: 599)))
+        #expect(try await HTTPCachedLayer().isSentAgain(fields, status: .init(code: 599)))
         #expect(
-            try await CachedLayer().isSentAgain(
+            try await HTTPCachedLayer().isSentAgain(
                 [.cacheControl: "must-understand, max-age=60"], status: .init(code: 299)))
     }
 
@@ -154,7 +154,7 @@ struct StoringTests {
 
     @Test func fieldsOfTheNoCacheDirectiveAreNotGivenAgain() async throws {
         for value in ["max-age=60, no-cache=\"Set-Cookie, X-A\"", "max-age=60, no-cache=Set-Cookie"] {
-            let cached = CachedLayer()
+            let cached = HTTPCachedLayer()
             cached.answer([.cacheControl: value, .setCookie: "a=1", .server: "s"])
             #expect(try await cached.send().head.headerFields[.setCookie] == "a=1")
             let kept = try await cached.send()
@@ -165,7 +165,7 @@ struct StoringTests {
 
     @Test func answerWithoutADateGetsTheOneAtWhichItCame() async throws {
         for value in [nil, "yesterday"] as [String?] {
-            let cached = CachedLayer()
+            let cached = HTTPCachedLayer()
             var fields: HTTPFields = [.cacheControl: "max-age=60"]
             fields[.date] = value
             cached.answer(fields)

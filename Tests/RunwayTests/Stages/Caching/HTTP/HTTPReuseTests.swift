@@ -5,8 +5,8 @@ import Testing
 @testable import Runway
 
 /// RFC 9111 §4, §4.1, §4.2.4, §5.2; RFC 5861; RFC 8246.
-struct ReuseTests {
-    private let cached = CachedLayer()
+struct HTTPReuseTests {
+    private let cached = HTTPCachedLayer()
 
     @Test func onlyTheSameTargetIsAnswered() async throws {
         cached.answer([.cacheControl: "max-age=60"])
@@ -43,7 +43,7 @@ struct ReuseTests {
 
     @Test func answerThatVariesByAnythingIsNeverGivenAgain() async throws {
         for vary in ["*", "Accept, *"] {
-            #expect(try await CachedLayer().isSentAgain([.cacheControl: "max-age=60", .vary: vary]))
+            #expect(try await HTTPCachedLayer().isSentAgain([.cacheControl: "max-age=60", .vary: vary]))
         }
     }
 
@@ -54,7 +54,7 @@ struct ReuseTests {
         cached.answer("two", [.cacheControl: "max-age=999", .vary: "From", .date: cached.date(-10)])
         try await cached.send("/a", [.from: "f"])
         #expect(try await cached.send("/a", [.accept: "a", .from: "f"]).text == "two")
-        let other = CachedLayer()
+        let other = HTTPCachedLayer()
         other.answer([.cacheControl: "max-age=999", .vary: "Accept", .date: other.date(-10)])
         try await other.send("/a", [.accept: "a"])
         other.answer("two", [.cacheControl: "max-age=999", .vary: "From", .date: other.date(-20)])
@@ -73,11 +73,12 @@ struct ReuseTests {
 
     @Test func answerThatDemandsValidationIsNotGivenWithoutIt() async throws {
         for value in ["no-cache, max-age=60", "max-age=60, no-cache=\"\""] {
-            #expect(try await CachedLayer().isSentAgain([.cacheControl: value]))
+            #expect(try await HTTPCachedLayer().isSentAgain([.cacheControl: value]))
         }
-        #expect(try await !CachedLayer().isSentAgain([.cacheControl: "max-age=60"], asking: [.pragma: "x"]))
-        #expect(try await CachedLayer().isSentAgain([.cacheControl: "max-age=60"], asking: [.cacheControl: "no-cache"]))
-        #expect(try await CachedLayer().isSentAgain([.cacheControl: "max-age=60"], asking: [.pragma: "no-cache"]))
+        #expect(try await !HTTPCachedLayer().isSentAgain([.cacheControl: "max-age=60"], asking: [.pragma: "x"]))
+        #expect(
+            try await HTTPCachedLayer().isSentAgain([.cacheControl: "max-age=60"], asking: [.cacheControl: "no-cache"]))
+        #expect(try await HTTPCachedLayer().isSentAgain([.cacheControl: "max-age=60"], asking: [.pragma: "no-cache"]))
     }
 
     @Test func pragmaAndWarningOfAnAnswerChangeNothing() async throws {
@@ -88,7 +89,7 @@ struct ReuseTests {
 
     @Test func requestMayWantAYoungerAnswer() async throws {
         func isSent(_ asking: String, _ answer: String = "max-age=60") async throws -> Bool {
-            try await CachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
+            try await HTTPCachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-age=10"))
         #expect(try await isSent("max-age=9"))
@@ -101,7 +102,7 @@ struct ReuseTests {
 
     @Test func requestMayAcceptAStaleAnswer() async throws {
         func isSent(_ asking: String, _ answer: String = "max-age=4") async throws -> Bool {
-            try await CachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
+            try await HTTPCachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-stale=6"))
         #expect(try await isSent("max-stale=5"))
@@ -126,7 +127,7 @@ struct ReuseTests {
     @Test func nothingStaleIsGivenUnlessSomeoneAllowsIt() async throws {
         #expect(try await cached.isSentAgain([.cacheControl: "max-age=4"]))
         for status in [500, 502, 503, 504] {
-            let cached = CachedLayer()
+            let cached = HTTPCachedLayer()
             cached.answer([.cacheControl: "max-age=4"])
             try await cached.send()
             cached.advance(10)
@@ -156,7 +157,7 @@ struct ReuseTests {
     @Test(arguments: [500, 502, 503, 504])
     func errorOfTheServerIsHiddenWhereItIsAllowed(_ code: Int) async throws {
         for (answer, asking) in [("max-age=4, stale-if-error=6", ""), ("max-age=4", "stale-if-error=6")] {
-            let cached = CachedLayer()
+            let cached = HTTPCachedLayer()
             cached.answer([.cacheControl: answer])
             try await cached.send()
             cached.advance(10)
@@ -174,7 +175,7 @@ struct ReuseTests {
         cached.advance(10)
         cached.answer("error", status: .notFound)
         #expect(try await cached.send().text == "error")
-        let untrusted = CachedLayer()
+        let untrusted = HTTPCachedLayer()
         untrusted.answer([.cacheControl: "max-age=4, stale-if-error=600"])
         try await untrusted.send()
         untrusted.advance(10)
@@ -184,7 +185,7 @@ struct ReuseTests {
 
     @Test func whatDoesNotChangeNeedsNoValidationWhileItIsFresh() async throws {
         func isSent(_ asking: String, after seconds: Double = 10) async throws -> Bool {
-            try await CachedLayer().isSentAgain(
+            try await HTTPCachedLayer().isSentAgain(
                 [.cacheControl: "max-age=60, immutable"], after: seconds, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-age=0"))

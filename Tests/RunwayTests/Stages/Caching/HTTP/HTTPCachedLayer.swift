@@ -6,7 +6,7 @@ import Testing
 @testable import Runway
 
 /// A layer that caches by the rules of HTTP, over an origin that answers by a list.
-struct CachedLayer {
+struct HTTPCachedLayer {
     /// What the origin answers next, and what it answers when the list has come to its end.
     final class Answers: Sendable {
         typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
@@ -47,7 +47,7 @@ struct CachedLayer {
 
     /// Adds an answer to the list.
     func answer(
-        _ body: String = "one", status: HTTPResponse.Status = .ok, _ fields: HTTPFields = [:], after seconds: Double = 0
+        _ body: String = "one", status: HTTPResponse.Status = .ok, _ fields: HTTPFields, after seconds: Double = 0
     ) {
         let clock = stub.clock
         answers.append { _ throws(NetworkError) in
@@ -56,6 +56,11 @@ struct CachedLayer {
             return Response(head: head, body: .whole(RawData(Array(body.utf8), response: head)))
         }
     }
+
+    func answer(_ body: String = "one", status: HTTPResponse.Status = .ok) { answer(body, status: status, [:]) }
+
+    /// Adds an answer of the body `one` to the list.
+    func answer(_ fields: HTTPFields, after seconds: Double = 0) { answer("one", fields, after: seconds) }
 
     func answer(with answer: @escaping Answers.Answer) { answers.append(answer) }
 
@@ -92,7 +97,8 @@ struct CachedLayer {
 
     /// Whether a second request with these fields, some seconds after a first one, is sent on.
     func isSentAgain(
-        _ fields: HTTPFields, status: HTTPResponse.Status = .ok, after seconds: Double = 10, asking request: HTTPFields = [:]
+        _ fields: HTTPFields, status: HTTPResponse.Status = .ok, after seconds: Double = 10,
+        asking request: HTTPFields = [:]
     ) async throws -> Bool {
         answer(status: status, fields)
         try await send()

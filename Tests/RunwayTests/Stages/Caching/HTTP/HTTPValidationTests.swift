@@ -1,12 +1,13 @@
 import HTTPTypes
+import RunwayJSON
 import RunwayTesting
 import Testing
 
 @testable import Runway
 
 /// RFC 9111 §3.2, §4.3.
-struct ValidationTests {
-    private let cached = CachedLayer()
+struct HTTPValidationTests {
+    private let cached = HTTPCachedLayer()
 
     /// Keeps an answer that is stale when the next request comes.
     private func keepStale(_ fields: HTTPFields, path: String = "/a", asking: HTTPFields = [:]) async throws {
@@ -109,7 +110,7 @@ struct ValidationTests {
 
     @Test func strongValidatorThatIsNotKeptUpdatesNothing() async throws {
         for tag in ["\"y\"", "\"w\""] {
-            let cached = CachedLayer()
+            let cached = HTTPCachedLayer()
             cached.answer([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
             try await cached.send()
             cached.advance(10)
@@ -191,7 +192,8 @@ struct ValidationTests {
         #expect(try await status([.ifModifiedSince: "whenever"]) == .ok)
         #expect(try await status([.ifNoneMatch: "\"y\"", .ifModifiedSince: modified]) == .ok)
         let answer = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
-        #expect(answer.text == "" && answer.head.headerFields[.eTag] == "\"x\"" && answer.head.headerFields[.age] == "0")
+        #expect(
+            answer.text == "" && answer.head.headerFields[.eTag] == "\"x\"" && answer.head.headerFields[.age] == "0")
         #expect(answer.head.headerFields[.server] == nil && cached.sent == 1)
     }
 
@@ -247,9 +249,10 @@ struct ValidationTests {
         #expect(cached.sent == 2)
     }
 
-    @Test(arguments: [
-        [.eTag: "\"y\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [.eTag: "\"x\"", .contentLength: "4"],
-    ] as [HTTPFields])
+    @Test(
+        arguments: [
+            [.eTag: "\"y\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [.eTag: "\"x\"", .contentLength: "4"],
+        ] as [HTTPFields])
     func headThatDisagreesMakesTheKeptAnswerOneToValidate(_ fields: HTTPFields) async throws {
         cached.answer([.cacheControl: "max-age=600, stale-if-error=600", .eTag: "\"x\"", .contentLength: "3"])
         try await cached.send()

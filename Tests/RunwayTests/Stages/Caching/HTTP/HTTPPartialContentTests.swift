@@ -5,8 +5,8 @@ import Testing
 @testable import Runway
 
 /// RFC 9111 §3.3, §3.4; RFC 9110 §14.
-struct PartialContentTests {
-    private let cached = CachedLayer()
+struct HTTPPartialContentTests {
+    private let cached = HTTPCachedLayer()
     private let body = "0123456789"
 
     private func part(_ range: Range<Int>, of length: String = "10", _ fields: HTTPFields = [.eTag: "\"x\""]) {
@@ -50,7 +50,8 @@ struct PartialContentTests {
 
     @Test func rangeOfAnotherConditionIsTheWhole() async throws {
         let modified = cached.date(-1000)
-        cached.answer(body, [.cacheControl: "max-age=60", .eTag: "\"x\"", .lastModified: modified, .date: cached.date()])
+        cached.answer(
+            body, [.cacheControl: "max-age=60", .eTag: "\"x\"", .lastModified: modified, .date: cached.date()])
         try await cached.send()
         #expect(try await range("0-1", [.ifRange: "\"x\""]).text == "01")
         #expect(try await range("0-1", [.ifRange: modified]).text == "01")
@@ -127,8 +128,10 @@ struct PartialContentTests {
         part(0..<10)
         try await _ = range("0-9")
         #expect(cached.last[.ifNoneMatch] == nil)
-        let other = CachedLayer()
-        other.answer("2345", status: .partialContent, [.cacheControl: "max-age=1", .eTag: "\"x\"", .contentRange: "bytes 2-5/10"])
+        let other = HTTPCachedLayer()
+        other.answer(
+            "2345", status: .partialContent,
+            [.cacheControl: "max-age=1", .eTag: "\"x\"", .contentRange: "bytes 2-5/10"])
         try await other.send("/a", [.range: "bytes=2-5"])
         other.advance(10)
         other.answer(status: .notModified, [.eTag: "\"x\"", .cacheControl: "max-age=60"])

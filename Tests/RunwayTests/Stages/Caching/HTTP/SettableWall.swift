@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A wall clock that a test sets.
-final class Wall: Sendable {
+final class SettableWall: Sendable {
     /// Guards the date.
     private let now = Mutex(Date(timeIntervalSince1970: 1_767_225_600))
 

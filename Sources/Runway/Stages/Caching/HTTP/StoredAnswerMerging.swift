@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// What becomes of the answers of a target when another one comes (RFC 9111 §3.4, §4).
-enum Merging {
+enum StoredAnswerMerging {
     /// The answers with the new one among them, in the place of those that serve the same request; `nil` where one of those is newer.
     static func merged(_ new: StoredAnswer, into answers: [StoredAnswer]) -> [StoredAnswer]? {
         var new = new

@@ -5,12 +5,12 @@ import Testing
 @testable import Runway
 
 /// RFC 9111 §4.2, §5.1, §5.3.
-struct FreshnessTests {
-    private let cached = CachedLayer()
+struct HTTPFreshnessTests {
+    private let cached = HTTPCachedLayer()
     private let received = HTTPDate(seconds: 1_767_225_600)
 
     private func lifetime(_ fields: HTTPFields, status: HTTPResponse.Status = .ok) -> Duration {
-        Freshness.lifetime(
+        HTTPFreshness.lifetime(
             of: HTTPResponse(status: status, headerFields: fields), ResponseDirectives(fields), received: received
         ).duration
     }
@@ -20,9 +20,9 @@ struct FreshnessTests {
     @Test func answerIsStaleFromTheSecondAtWhichItsLifetimeEnds() async throws {
         cached.answer([.cacheControl: "max-age=60"])
         try await cached.send()
-        cached.advance(59.9)
+        cached.advance(59.5)
         #expect(try await cached.send().source == .cache)
-        cached.advance(0.1)
+        cached.advance(0.5)
         cached.answer("two")
         #expect(try await cached.send().text == "two")
     }
@@ -70,8 +70,12 @@ struct FreshnessTests {
 
     @Test func datesPastTheEdgesOfCountersAreReckonedWith() {
         #expect(lifetime([.expires: "Fri, 31 Dec 9999 23:59:59 GMT", .date: date(0)]) > .seconds(1 << 31))
-        #expect(lifetime([.expires: "Tue, 19 Jan 2038 03:14:08 GMT", .date: "Tue, 19 Jan 2038 03:14:06 GMT"]) == .seconds(2))
-        #expect(lifetime([.expires: "Thu, 01 Jan 2037 00:00:00 GMT", .date: "Wed, 31 Dec 2036 23:59:60 GMT"]) == .seconds(1))
+        #expect(
+            lifetime([.expires: "Tue, 19 Jan 2038 03:14:08 GMT", .date: "Tue, 19 Jan 2038 03:14:06 GMT"]) == .seconds(2)
+        )
+        #expect(
+            lifetime([.expires: "Thu, 01 Jan 2037 00:00:00 GMT", .date: "Wed, 31 Dec 2036 23:59:60 GMT"]) == .seconds(1)
+        )
         #expect(lifetime([.expires: "Thursday, 01-Jan-70 00:00:00 GMT", .date: date(0)]) > .zero)
         #expect(lifetime([.expires: "Thursday, 02-Jan-76 00:00:00 GMT", .date: date(0)]) == .zero)
         #expect(lifetime([.cacheControl: "max-age=99999999999"]) == .seconds(1 << 31))
@@ -96,7 +100,7 @@ struct FreshnessTests {
         func age(_ values: String...) -> Duration {
             var fields = HTTPFields()
             fields[values: .age] = values
-            return Freshness.age(fields)
+            return HTTPFreshness.age(fields)
         }
         #expect(age("30") == .seconds(30) && age("30, 5") == .seconds(30) && age("30", "5") == .seconds(30))
         #expect(age("99999999999999999999") == .seconds(1 << 31))
@@ -115,7 +119,7 @@ struct FreshnessTests {
 
     @Test func ageIsTheLargerOfWhatDateAndAgeSay() {
         func initial(_ fields: HTTPFields, delay: Int64 = 0) -> Duration {
-            Freshness.initialAge(fields, delay: .seconds(delay), received: received)
+            HTTPFreshness.initialAge(fields, delay: .seconds(delay), received: received)
         }
         #expect(initial([.date: date(-40), .age: "10"]) == .seconds(40))
         #expect(initial([.date: date(-10), .age: "40"], delay: 5) == .seconds(45))
@@ -125,14 +129,14 @@ struct FreshnessTests {
     }
 
     @Test func originWhoseClockIsAheadMakesNoAnswerYounger() {
-        #expect(Freshness.initialAge([.date: date(3600)], delay: .seconds(2), received: received) == .seconds(2))
+        #expect(HTTPFreshness.initialAge([.date: date(3600)], delay: .seconds(2), received: received) == .seconds(2))
         // Its own dates still agree with each other.
         #expect(lifetime([.date: date(3600), .expires: date(3660)]) == .seconds(60))
     }
 
     @Test func settingTheWallClockMakesNoKeptAnswerOlderOrYounger() async throws {
         let clock = ManualClock()
-        let wall = Wall()
+        let wall = SettableWall()
         let transport = StubTransport { _ in
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
             return Response(head: head, body: .whole(RawData([], response: head)))
@@ -153,6 +157,7 @@ struct FreshnessTests {
     @Test func whatAnotherCacheKeptTooLongIsStaleAtOnce() async throws {
         let fields: HTTPFields = [.cacheControl: "max-age=60", .age: "60"]
         #expect(try await cached.isSentAgain(fields, after: 0))
-        #expect(try await CachedLayer().isSentAgain([.cacheControl: "max-age=60", .date: cached.date(-60)], after: 0))
+        #expect(
+            try await HTTPCachedLayer().isSentAgain([.cacheControl: "max-age=60", .date: cached.date(-60)], after: 0))
     }
 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// The preconditions that a cache sends, and those that it answers (RFC 9111 §4.3).
-enum Validation {
+enum HTTPValidation {
     /// Whether a request has preconditions or a range that only the origin can answer.
     static func isForOriginAlone(_ fields: HTTPFields) -> Bool {
         if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return true }

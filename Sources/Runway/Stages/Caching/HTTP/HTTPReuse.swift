@@ -13,7 +13,7 @@ public enum StaleReason: String, Sendable, Hashable {
 }
 
 /// What may be made of one kept answer for one request (RFC 9111 §4).
-enum Reuse: Sendable, Equatable {
+enum HTTPReuse: Sendable, Equatable {
     /// It may be given as it is; it stays fresh for so long.
     case fresh(remaining: Duration)
     /// It may be given although it is so much too old.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Runway
 
-struct ValidatorTests {
+struct HTTPValidatorTests {
     @Test func tagsAreComparedStronglyAndWeakly() throws {
         let strong = try #require(EntityTag("\"a\""))
         let weak = try #require(EntityTag("W/\"a\""))
@@ -19,7 +19,8 @@ struct ValidatorTests {
         #expect(EntityTagList([]) == nil)
         #expect(EntityTagList(["*"]) == .any)
         let list = try #require(EntityTagList(["\"a,b\", W/\"c\"", "\"d\""]))
-        #expect(list.matches(EntityTag("\"a,b\"")) && list.matches(EntityTag("\"c\"")) && list.matches(EntityTag("\"d\"")))
+        #expect(
+            list.matches(EntityTag("\"a,b\"")) && list.matches(EntityTag("\"c\"")) && list.matches(EntityTag("\"d\"")))
         #expect(!list.matches(EntityTag("\"a\"")) && !list.matches(nil))
     }
 
@@ -31,7 +32,10 @@ struct ValidatorTests {
         #expect(ByteRange(text) == range)
     }
 
-    @Test(arguments: ["", "bytes", "bytes=", "bytes=-", "bytes=4-2", "bytes=0-1,3-4", "lines=0-1", "bytes=a-b", "bytes=0-1x", "bytes=--1"])
+    @Test(arguments: [
+        "", "bytes", "bytes=", "bytes=-", "bytes=4-2", "bytes=0-1,3-4", "lines=0-1", "bytes=a-b", "bytes=0-1x",
+        "bytes=--1",
+    ])
     func otherRangesAreNotTakenForOne(_ text: String) {
         #expect(ByteRange(text) == nil)
     }
@@ -49,7 +53,9 @@ struct ValidatorTests {
         #expect(ContentRange("bytes 0-4/10") == ContentRange(0..<5, of: 10))
         #expect(ContentRange("bytes 5-9/*") == ContentRange(5..<10, of: nil))
         #expect(ContentRange(5..<10, of: 10).text == "bytes 5-9/10")
-        for text in ["bytes */10", "bytes 4-2/10", "bytes 0-9/5", "lines 0-4/10", "bytes 0-4", "bytes=0-4/10", "0-4/10", ""] {
+        for text in [
+            "bytes */10", "bytes 4-2/10", "bytes 0-9/5", "lines 0-4/10", "bytes 0-4", "bytes=0-4/10", "0-4/10", "",
+        ] {
             #expect(ContentRange(text) == nil, "\(text)")
         }
     }
@@ -60,18 +66,18 @@ struct ValidatorTests {
             try #require(PartialContent(Array(bytes[range]), at: ContentRange(range, of: length)))
         }
         var content = try part(2..<4)
-        #expect(content.add(try part(6..<8)) && content.byteCount == 4 && content.whole == nil)
+        #expect(try content.add(part(6..<8)) && content.byteCount == 4 && content.whole == nil)
         #expect(content.content(of: .from(2, through: 3))?.bytes == [2, 3])
         #expect(content.content(of: .from(2, through: 6)) == nil)
-        #expect(content.add(try part(3..<7)) && content.content(of: .from(2, through: 7))?.bytes == Array(2..<8))
-        #expect(content.add(try part(0..<2)) && content.add(try part(8..<10)))
+        #expect(try content.add(part(3..<7)) && content.content(of: .from(2, through: 7))?.bytes == Array(2..<8))
+        #expect(try content.add(part(0..<2)) && content.add(part(8..<10)))
         #expect(content.whole == bytes)
-        #expect(!content.add(try part(0..<1, of: 9)))
+        #expect(try !content.add(part(0..<1, of: 9)))
         #expect(PartialContent([1], at: ContentRange(0..<2, of: 2)) == nil)
         var unknown = try part(2..<4, of: nil)
         #expect(unknown.content(of: .last(1)) == nil && unknown.content(of: .from(2, through: nil)) == nil)
         #expect(unknown.content(of: .from(3, through: 3))?.range == ContentRange(3..<4, of: nil))
-        #expect(unknown.add(try part(4..<10)) && unknown.completeLength == 10)
+        #expect(try unknown.add(part(4..<10)) && unknown.completeLength == 10)
     }
 
     @Test func nominatedFieldsAreComparedByTheirMeaning() {
@@ -123,7 +129,9 @@ struct ValidatorTests {
         #expect(target("q") == "https://a.test/x/q")
         #expect(target("/r?s=%20#t") == "https://a.test/r?s=%20")
         #expect(target("https://a.test:443/u") == "https://a.test/u")
-        for other in ["https://b.test/x", "http://a.test/x", "https://a.test:444/x", "//b.test/", "mailto:a@b", "http://["] {
+        for other in [
+            "https://b.test/x", "http://a.test/x", "https://a.test:444/x", "//b.test/", "mailto:a@b", "http://[",
+        ] {
             #expect(target(other) == nil, "\(other)")
         }
     }
