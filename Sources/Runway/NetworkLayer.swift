@@ -23,6 +23,9 @@ public final class NetworkLayer: Sendable {
     /// What is kept out of records, logs and errors.
     public let redaction: Redaction
 
+    /// What is kept by the rules of HTTP caching.
+    public let httpCache: HTTPCacheStore
+
     let deadlines: DeadlineTimer
     let retries: RetryControl
     /// The reads under way that calls can share.
@@ -45,13 +48,15 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - httpCacheLimits: How much is kept by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
     ///   - coalescing: How many calls share how many requests.
     ///   - retrying: How many further attempts a host is given. The default is one for every ten calls, and ten more.
     ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
-        coalescing: CoalescingLimits = CoalescingLimits(), retrying: RetryLimits = RetryLimits(),
+        httpCacheLimits: HTTPCacheLimits = HTTPCacheLimits(), coalescing: CoalescingLimits = CoalescingLimits(),
+        retrying: RetryLimits = RetryLimits(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
@@ -64,6 +69,7 @@ public final class NetworkLayer: Sendable {
         retries = RetryControl(limits: retrying, randomness: randomness)
         reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
         merger = Merger(clock: clock, timer: deadlines)
+        httpCache = HTTPCacheStore(limits: httpCacheLimits)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

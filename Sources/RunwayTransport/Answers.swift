@@ -30,7 +30,7 @@ extension HTTPHeaders {
     fileprivate var contentCodings: [Substring] { self[canonicalForm: "content-encoding"] }
 
     /// Whether the client undoes the content coding; it looks at the first that is named.
-    fileprivate var isDecoded: Bool { ["gzip", "deflate"].contains(contentCodings.first?.lowercased()) }
+    var isDecoded: Bool { ["gzip", "deflate"].contains(contentCodings.first?.lowercased()) }
 }
 
 extension HTTPResponse {

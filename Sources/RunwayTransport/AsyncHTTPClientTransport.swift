@@ -62,7 +62,7 @@ public final class AsyncHTTPClientTransport: Transport {
                     request.clientRequest(), over: client, on: eventLoop, in: flight)
                 flight.noteHTTPVersion(head.version.name)
                 gauge.end()
-                return Response(HTTPResponse(head.status, head.headers), bytes)
+                return Response(HTTPResponse(head.status, head.headers), bytes, isDecoded: head.headers.isDecoded)
             }
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
             let answer = try await client.execute(request.streamedClientRequest, deadline: .distantFuture)
@@ -73,9 +73,12 @@ public final class AsyncHTTPClientTransport: Transport {
                 var parts = AnswerParts(answer, to: request)
                 let bytes = try await parts.gather(upTo: maximumByteCount)
                 gauge.end()
-                return Response(head, bytes)
+                return Response(head, bytes, isDecoded: answer.headers.isDecoded)
             case .streamed:
-                return Response(head: head, body: .stream(BodyStream(answer, to: request, until: GaugeToken(gauge))))
+                var response = Response(
+                    head: head, body: .stream(BodyStream(answer, to: request, until: GaugeToken(gauge))))
+                response.isDecoded = answer.headers.isDecoded
+                return response
             }
         } catch {
             gauge.end()
@@ -93,8 +96,9 @@ public final class AsyncHTTPClientTransport: Transport {
 
 extension Response {
     /// A whole answer.
-    fileprivate init(_ head: HTTPResponse, _ bytes: [UInt8]) {
+    fileprivate init(_ head: HTTPResponse, _ bytes: [UInt8], isDecoded: Bool) {
         self.init(head: head, body: .whole(RawData(bytes, response: head)))
+        self.isDecoded = isDecoded
     }
 }
 

@@ -38,8 +38,10 @@ extension Request {
         headers.reserveCapacity(head.headerFields.count + 2)
         for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
         if head.headerFields[.acceptEncoding] == nil {
-            // The answer to HEAD has no body to save, and its fields are of most use where they speak of the plain one.
-            headers.add(name: "accept-encoding", value: head.method == .head ? "identity" : "gzip, deflate")
+            // The answer to HEAD has no body to save, and its fields are of most use where they speak of the plain one. A range is
+            // counted in the bytes of the coded body, of which no part can be decoded alone.
+            let isPlain = head.method == .head || head.headerFields[.range] != nil
+            headers.add(name: "accept-encoding", value: isPlain ? "identity" : "gzip, deflate")
         }
         if head.headerFields[.userAgent] == nil { headers.add(name: "user-agent", value: "runway") }
         return headers

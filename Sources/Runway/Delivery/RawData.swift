@@ -16,7 +16,7 @@ public struct RawData: Sendable {
     /// The body, with transfer and content codings undone.
     public let bytes: [UInt8]
     /// Status and header fields.
-    public let response: HTTPResponse
+    public private(set) var response: HTTPResponse
     /// Where the answer came from.
     public internal(set) var source: AnswerSource = .network
 
@@ -26,6 +26,16 @@ public struct RawData: Sendable {
     public init(_ bytes: [UInt8], response: HTTPResponse = HTTPResponse(status: .ok)) {
         self.bytes = bytes
         self.response = response
+    }
+
+    /// The same body with another head. What is indexed of it stays so, unless the other head names another charset.
+    func with(response: HTTPResponse) -> RawData {
+        guard response.headerFields[.contentType] == self.response.headerFields[.contentType] else {
+            return RawData(bytes, response: response)
+        }
+        var copy = self
+        copy.response = response
+        return copy
     }
 
     /// The media type that the answer names; `nil` where it names none that can be read.

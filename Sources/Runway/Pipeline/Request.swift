@@ -8,6 +8,8 @@ public struct Request: Sendable {
     public var body: RequestBody
     /// How the caller wants the body of the answer.
     public var delivery: ResponseDelivery
+    /// The header fields before a cache put its own preconditions among them; `nil` where none did.
+    var ownConditions: HTTPFields?
 
     /// Makes a request.
     ///

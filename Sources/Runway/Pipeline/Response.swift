@@ -10,6 +10,10 @@ public struct Response: Sendable {
     public var verdict: Verdict = .fine
     /// Where the answer came from.
     public var source: AnswerSource = .network
+    /// Whether a content coding was undone below, so that the body is not the bytes that the origin counts. Transports say so.
+    public var isDecoded = false
+    /// The redirects that were followed to this answer, the first one first.
+    var hops: [RedirectHop] = []
 
     /// Makes an answer.
     public init(head: HTTPResponse, body: ResponseBody) {

@@ -20,8 +20,11 @@ struct RedirectingStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         var request = request
         var count = 0
+        var hops: [RedirectHop] = []
         while true {
-            let response = try await next.send(request, in: flight)
+            let requested = flight.clock.now
+            var response = try await next.send(request, in: flight)
+            response.hops = hops
             guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
                 return response
             }
@@ -39,6 +42,8 @@ struct RedirectingStage: RequestStage {
             }
             count += 1
             flight.note(Redirect.followed(status: response.head.status.code, hop: count))
+            hops.append(
+                RedirectHop(request: request, response: response, requested: requested, received: flight.clock.now))
             request = following
         }
     }
@@ -74,6 +79,7 @@ extension Request {
         } else if !body.isReplayable {
             return nil
         }
+        following.dropOwnConditions()
         if Origin(head) != Origin(following.head) {
             following.head.headerFields.removeAll { $0.name.isForOneOrigin || secretFields.contains($0.name) }
         }

@@ -1,0 +1,42 @@
+import HTTPTypes
+
+/// Which of the answers that are kept for a target serve a request (RFC 9111 §4, §4.1).
+enum AnswerSelection {
+    /// Those that could be given for a request, were they fresh; the one to prefer first.
+    ///
+    /// The most recent is preferred; where some say on what they depend and some don't, those that do (RFC 9111 §4.1).
+    static func candidates(_ answers: [StoredAnswer], for request: HTTPRequest) -> [StoredAnswer] {
+        let range = request.headerFields[.range].flatMap { ByteRange($0) }
+        return answers.filter { answer in
+            guard answer.method == .get || request.method == .head, answer.vary.matches(request.headerFields) else {
+                return false
+            }
+            switch answer.content {
+            case .whole: return true
+            // A part serves a request that wants no more than it has (RFC 9111 §3.3).
+            case .partial(let content):
+                guard request.method == .get, let range else { return false }
+                return content.content(of: range) != nil
+            }
+        }.sorted { one, other in
+            if one.vary.isEmpty != other.vary.isEmpty { return other.vary.isEmpty }
+            return (one.date, one.ticket) > (other.date, other.ticket)
+        }
+    }
+
+    /// The candidates that an answer 304 speaks of (RFC 9111 §4.3.4).
+    static func named(by notModified: HTTPFields, among candidates: [StoredAnswer]) -> [StoredAnswer] {
+        let tag = notModified[.eTag].flatMap { EntityTag($0) }
+        if let tag, !tag.isWeak {
+            return candidates.filter { $0.entityTag.map(tag.matchesStrongly) ?? false }
+        }
+        if let tag {
+            return Array(candidates.filter { $0.entityTag.map(tag.matchesWeakly) ?? false }.prefix(1))
+        }
+        if let modified = notModified[.lastModified] {
+            return Array(candidates.filter { $0.lastModified == modified }.prefix(1))
+        }
+        // It names none: it can only be the one whose validators were sent.
+        return candidates.count == 1 ? candidates : []
+    }
+}

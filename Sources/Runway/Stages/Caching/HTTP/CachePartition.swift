@@ -1,0 +1,25 @@
+import HTTPTypes
+
+/// Whose answers these are: what is kept for one is never given to another.
+struct CachePartition: Hashable, Sendable {
+    let service: ObjectIdentifier
+    let environment: ServiceEnvironment
+    let account: String?
+    /// The credentials that the caller wrote into the request itself, where no account stands for them.
+    let authorization: String?
+
+    init(
+        service: any APIService.Type, environment: ServiceEnvironment, account: String?, authorization: String?
+    ) {
+        self.service = ObjectIdentifier(service)
+        self.environment = environment
+        self.account = account
+        self.authorization = account == nil ? authorization : nil
+    }
+
+    init(_ request: Request, in flight: Flight) {
+        self.init(
+            service: flight.service, environment: flight.environment, account: flight.account,
+            authorization: request.head.headerFields[.authorization])
+    }
+}

@@ -1,0 +1,22 @@
+/// How much an ``HTTPCacheStore`` keeps. What was not used for longest goes first.
+public struct HTTPCacheLimits: Sendable, Hashable {
+    /// The most targets of which answers are kept. The default is 1,000.
+    public var maximumTargets: Int
+    /// The most bytes, bodies and header fields together. The default is 32 MiB.
+    public var maximumByteCount: Int
+    /// The largest body that is kept, in bytes. The default is 4 MiB.
+    public var maximumBodyByteCount: Int
+    /// The most answers of one target that differ by the fields that `Vary` names, or by account. The default is 16.
+    public var maximumVariants: Int
+
+    /// Makes limits. A negative one is zero: nothing is kept.
+    public init(
+        maximumTargets: Int = 1000, maximumByteCount: Int = 32 << 20, maximumBodyByteCount: Int = 4 << 20,
+        maximumVariants: Int = 16
+    ) {
+        self.maximumTargets = max(0, maximumTargets)
+        self.maximumByteCount = max(0, maximumByteCount)
+        self.maximumBodyByteCount = max(0, maximumBodyByteCount)
+        self.maximumVariants = max(0, maximumVariants)
+    }
+}

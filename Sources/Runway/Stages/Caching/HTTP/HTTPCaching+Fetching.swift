@@ -1,0 +1,115 @@
+import HTTPTypes
+
+extension HTTPCaching {
+    /// Sends a request, with the validators of what is kept, and gives the answer that it leads to (RFC 9111 §4.3.3).
+    func fetch(
+        _ request: Request, validating candidates: [StoredAnswer], in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let sent = request.prepared(validating: candidates, in: flight)
+        let ticket = flight.layer.httpCache.takeTicket()
+        let requested = flight.clock.now
+        let response: Response
+        do {
+            response = try await next.send(sent, in: flight)
+        } catch {
+            let isDisconnected = error.kind == .noNetwork || error.kind == .timedOut
+            guard isDisconnected || error.kind == .overloaded,
+                let stale = staleAnswer(candidates, to: request, isDisconnected: isDisconnected, in: flight)
+            else { throw error }
+            return stale
+        }
+        let times = ExchangeTimes(
+            requested: requested, received: flight.clock.now, receivedDate: HTTPDate(flight.clock.date))
+        let hasHops = !response.hops.isEmpty
+        if response.head.status == .notModified, !hasHops {
+            if let valid = freshen(candidates, by: response.head, to: request, times, ticket, in: flight) {
+                return valid
+            }
+            // The caller's own preconditions may have been met; what the cache alone asked has to be asked again.
+            if sent.ownConditions == nil || request.isMet(by: response.head) {
+                guard request.hasConditions else {
+                    throw NetworkError(
+                        .invalidAnswer, in: Self.step,
+                        "The server answered 304 Not Modified to a request without conditions.", status: .notModified)
+                }
+                return response
+            }
+            flight.note(HTTPCacheDecision.unknownNotModified)
+            return try await fetch(request, validating: [], in: flight, next: next)
+        }
+        if !hasHops, [500, 502, 503, 504].contains(response.head.status.code),
+            let stale = staleAnswer(candidates, to: request, isDisconnected: false, in: flight)
+        {
+            return stale
+        }
+        return keep(response, to: request, times, ticket, in: flight)
+    }
+
+    /// Updates what an answer 304 speaks of, and gives the answer to the request; `nil` where it speaks of nothing that is kept.
+    private func freshen(
+        _ candidates: [StoredAnswer], by head: HTTPResponse, to request: Request, _ times: ExchangeTimes,
+        _ ticket: UInt64, in flight: Flight
+    ) -> Response? {
+        let updated = AnswerSelection.named(by: head.headerFields, among: candidates).map {
+            $0.updated(
+                by: head.headerFields, requestFields: request.head.headerFields, times: times, ticket: ticket)
+        }
+        guard let best = updated.first, var response = best.response(to: request.head, age: nil),
+            request.takes(response)
+        else { return nil }
+        flight.note(HTTPCacheDecision.notModified(updated: updated.count))
+        let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
+        // The one to prefer is kept last, so that of several that serve the request it is the one that stays.
+        for answer in updated.reversed() { store(answer, for: request, isRequestNoStore: isNoStore, in: flight) }
+        response.source = .cache
+        return response
+    }
+
+    /// What may be given although it is stale, since no fresh answer can be had (RFC 9111 §4.2.4, RFC 5861 §4).
+    private func staleAnswer(
+        _ candidates: [StoredAnswer], to request: Request, isDisconnected: Bool, in flight: Flight
+    ) -> Response? {
+        let directives = RequestDirectives(request.head.headerFields, use: flight.options.cacheUse)
+        let now = flight.clock.now
+        for stored in candidates {
+            guard
+                let (staleBy, reason) = HTTPReuse.afterFailure(
+                    stored, for: directives, isDisconnected: isDisconnected, at: now),
+                let response = response(stored, to: request, .stale(by: staleBy, reason), at: now)
+            else { continue }
+            flight.note(HTTPCacheDecision.stale(by: staleBy, reason))
+            return response
+        }
+        return nil
+    }
+}
+
+extension Request {
+    /// Whether it has preconditions that 304 answers.
+    fileprivate var hasConditions: Bool {
+        head.headerFields.contains(.ifNoneMatch) || head.headerFields.contains(.ifModifiedSince)
+    }
+
+    /// Whether an answer 304 names something that the caller has.
+    fileprivate func isMet(by notModified: HTTPResponse) -> Bool {
+        guard let tag = notModified.headerFields[.eTag].flatMap({ EntityTag($0) }),
+            let own = EntityTagList(head.headerFields[values: .ifNoneMatch])
+        else { return false }
+        return own.matches(tag)
+    }
+
+    /// The request as it is sent: with the validators of what is kept, or with the wish that no cache on the way answers it.
+    fileprivate func prepared(validating candidates: [StoredAnswer], in flight: Flight) -> Request {
+        var request = self
+        if flight.options.cacheUse == .refresh, !head.headerFields.contains(.cacheControl) {
+            request.head.headerFields[.cacheControl] = "no-cache"
+        }
+        // A HEAD is sent as it is: its answer tells what became of what is kept, see RFC 9111 §4.3.5.
+        guard head.method == .get, let fields = HTTPValidation.conditional(request.head.headerFields, candidates) else {
+            return request
+        }
+        request.ownConditions = request.head.headerFields
+        request.head.headerFields = fields
+        return request
+    }
+}

@@ -1,0 +1,152 @@
+import HTTPTypes
+
+extension HTTPCaching {
+    /// Keeps an answer that came, and the redirects that led to it, each under its own target.
+    ///
+    /// - Returns: The answer; of a streamed one with a body that is kept while it passes.
+    func keep(
+        _ response: Response, to request: Request, _ times: ExchangeTimes, _ ticket: UInt64, in flight: Flight
+    ) -> Response {
+        var (request, times) = (request, times)
+        for hop in response.hops {
+            _ = keepOne(hop.response, to: request, hop.times(like: times), ticket, in: flight)
+            // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
+            guard
+                let following = request.redirected(
+                    by: hop.response.head.status, to: hop.response.head.headerFields[.location] ?? "")
+            else { return response }
+            request = following
+            times.requested = hop.received
+        }
+        return keepOne(response, to: request, times, ticket, in: flight)
+    }
+
+    private func keepOne(
+        _ response: Response, to request: Request, _ times: ExchangeTimes, _ ticket: UInt64, in flight: Flight
+    ) -> Response {
+        if request.head.method == .head, freshenByHead(response, to: request, times, ticket, in: flight) {
+            return response
+        }
+        let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
+        let partition = CachePartition(request, in: flight)
+        @Sendable func answer(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredAnswer? {
+            StoredAnswer(
+                response, bytes: bytes, rawData, to: request.head, in: partition, times: times, ticket: ticket)
+        }
+        switch response.body {
+        case .whole(let rawData):
+            guard let answer = answer(rawData.bytes, as: rawData) else {
+                flight.note(HTTPCacheDecision.notKept(.partial))
+                return response
+            }
+            store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
+            return response
+        case .stream(let body):
+            let directives = ResponseDirectives(response.head.headerFields)
+            let refusal = Storability.refusal(
+                response.head, to: request.head, directives, verdict: response.verdict, isRequestNoStore: isNoStore)
+            if let refusal {
+                supersede(response.head.status, request, partition, ticket, in: flight)
+                flight.note(HTTPCacheDecision.notKept(refusal))
+                return response
+            }
+            var copied = response
+            copied.body = .stream(
+                body.copied(upTo: flight.layer.httpCache.limits.maximumBodyByteCount) { bytes in
+                    guard let answer = answer(bytes) else { return }
+                    store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
+                })
+            return copied
+        }
+    }
+
+    /// Puts an answer into the store, if it may be kept.
+    func store(_ answer: StoredAnswer, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
+        let cache = flight.layer.httpCache
+        let uri = HTTPCacheURI(request.head)
+        var refusal = Storability.refusal(
+            answer.head, to: request.head, answer.directives, verdict: answer.verdict,
+            isRequestNoStore: isRequestNoStore)
+        if refusal == nil, answer.vary.matchesNothing { refusal = .varies }
+        if refusal == nil, answer.content.byteCount > cache.limits.maximumBodyByteCount { refusal = .tooLarge }
+        if refusal == nil {
+            if cache.keep(answer, of: uri) {
+                flight.note(HTTPCacheDecision.kept(lifetime: answer.lifetime, isHeuristic: answer.isHeuristic))
+                return
+            }
+            refusal = .outdated
+        } else {
+            supersede(answer.head.status, request, answer.partition, answer.ticket, in: flight)
+        }
+        if let refusal { flight.note(HTTPCacheDecision.notKept(refusal)) }
+    }
+
+    /// Lets go of what an answer has replaced at its origin, although it is not kept itself.
+    private func supersede(
+        _ status: HTTPResponse.Status, _ request: Request, _ partition: CachePartition, _ ticket: UInt64,
+        in flight: Flight
+    ) {
+        // Other statuses speak of this one request, or of a failure that passes.
+        guard [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410].contains(status.code) else { return }
+        flight.layer.httpCache.drop(
+            HTTPCacheURI(request.head), for: partition, matching: request.head, ticket: ticket)
+    }
+
+    /// Updates the answers to GET that a HEAD tells to be good, and marks the others (RFC 9111 §4.3.5).
+    ///
+    /// - Returns: Whether any was updated, which then serves later HEADs too.
+    private func freshenByHead(
+        _ response: Response, to request: Request, _ times: ExchangeTimes, _ ticket: UInt64, in flight: Flight
+    ) -> Bool {
+        guard response.head.status == .ok else { return false }
+        let cache = flight.layer.httpCache
+        let uri = HTTPCacheURI(request.head)
+        let partition = CachePartition(request, in: flight)
+        let kept = cache.answers(of: uri, for: partition).filter {
+            $0.method == .get && $0.ticket < ticket && $0.vary.matches(request.head.headerFields)
+        }
+        if kept.isEmpty { return false }
+        let fields = response.head.headerFields
+        let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
+        let good = kept.filter { $0.isConfirmed(byHead: fields) }
+        let others = kept.filter { !$0.isConfirmed(byHead: fields) }.map(\.ticket)
+        flight.note(HTTPCacheDecision.head(updated: good.count, distrusted: others.count))
+        cache.distrust(uri, for: partition, tickets: others)
+        var get = request
+        get.head.method = .get
+        for answer in good {
+            let updated = answer.updated(
+                by: fields, requestFields: request.head.headerFields, times: times, ticket: ticket)
+            store(updated, for: get, isRequestNoStore: isNoStore, in: flight)
+        }
+        return !good.isEmpty
+    }
+
+    /// Lets go of what a request that may change its target has put out of date (RFC 9111 §4.4).
+    ///
+    /// It concerns every call, whatever the cache policy of its endpoint is.
+    func invalidate(after response: Response, to request: Request, in flight: Flight) {
+        guard !request.head.method.isSafe, (200..<400).contains(response.head.status.code) || !response.hops.isEmpty
+        else { return }
+        var uris: Set<HTTPCacheURI> = [HTTPCacheURI(request.head)]
+        let heads = response.hops.map(\.response.head) + [response.head]
+        let targets = response.hops.map(\.request.head) + [request.head]
+        // A redirect that keeps the method changes what it leads to.
+        for target in targets where !target.method.isSafe { uris.insert(HTTPCacheURI(target)) }
+        for (head, target) in zip(heads, response.hops.isEmpty ? [request.head] : targets) {
+            for name in [HTTPField.Name.location, .contentLocation] {
+                guard let reference = head.headerFields[name], let uri = HTTPCacheURI(reference, from: target) else {
+                    continue
+                }
+                uris.insert(uri)
+            }
+        }
+        let count = uris.reduce(0) { $0 + flight.layer.httpCache.invalidate($1) }
+        if count > 0 { flight.note(HTTPCacheDecision.invalidated(count)) }
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether a request of this method asks for no change (RFC 9110 §9.2.1). One whose safety is not known may ask for one.
+    var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
+}

@@ -1,0 +1,125 @@
+import HTTPTypes
+
+/// Answers from what is kept by the rules of HTTP caching, and keeps what may be kept (RFC 9111).
+///
+/// It is the part of the caching stage that acts by ``CachePolicy/Rule/http``. It understands GET and HEAD without a body. Streamed bodies
+/// are kept while they pass, up to the largest body that is kept; what is kept is given whole.
+struct HTTPCaching {
+    static var step: FlightStep { .stage(.caching) }
+
+    /// What is kept is looked up here, without waiting.
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        guard case .answer(let response) = try lookUp(request, in: flight, isFlying: false) else { return .wait }
+        return .answer(response)
+    }
+
+    /// Answers from what is kept, or passes the request on and keeps its answer.
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard request.isAnsweredByCaches else {
+            let response = try await next.send(request, in: flight)
+            invalidate(after: response, to: request, in: flight)
+            return response
+        }
+        switch try lookUp(request, in: flight, isFlying: true) {
+        case .answer(let response): return response
+        case .send(let request, let candidates):
+            return try await fetch(request, validating: candidates, in: flight, next: next)
+        }
+    }
+
+    /// What a look at the store led to.
+    private enum Lookup {
+        case answer(Response)
+        /// The request has to fly; these may be validated by it, the one to prefer first.
+        case send(Request, validating: [StoredAnswer])
+    }
+
+    /// Looks the request up, and what kept redirects point to.
+    ///
+    /// - Parameter isFlying: Whether the request is sent where it has to be, which is then noted.
+    private func lookUp(_ request: Request, in flight: Flight, isFlying: Bool) throws(NetworkError) -> Lookup {
+        var request = request
+        for _ in 0..<RedirectingStage.maximumRedirects {
+            let found = try lookUpOnce(request, in: flight, isFlying: isFlying)
+            guard case .answer(let response) = found, response.verdict == .redirected,
+                let location = response.head.headerFields[.location],
+                let following = request.redirected(by: response.head.status, to: location)
+            else { return found }
+            request = following
+        }
+        // Kept redirects that lead nowhere may have changed.
+        return .send(request, validating: [])
+    }
+
+    private func lookUpOnce(
+        _ request: Request, in flight: Flight, isFlying: Bool
+    ) throws(NetworkError) -> Lookup {
+        guard request.isAnsweredByCaches else { return .send(request, validating: []) }
+        let use = flight.options.cacheUse
+        let directives = RequestDirectives(request.head.headerFields, use: use)
+        if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
+            if isFlying { flight.note(HTTPCacheDecision.bypassed) }
+            if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
+            return .send(request, validating: [])
+        }
+        let answers = flight.layer.httpCache.answers(
+            of: HTTPCacheURI(request.head), for: CachePartition(request, in: flight))
+        let candidates = AnswerSelection.candidates(answers, for: request.head)
+        let now = flight.clock.now
+        for stored in candidates {
+            let reuse = HTTPReuse(stored, for: directives, at: now)
+            let decision: HTTPCacheDecision
+            switch reuse {
+            case .fresh(let remaining): decision = .fresh(age: stored.age(at: now), remaining: remaining)
+            case .stale(let staleBy, let reason): decision = .stale(by: staleBy, reason)
+            case .validate: continue
+            }
+            guard let response = response(stored, to: request, reuse, at: now) else { continue }
+            flight.note(decision)
+            return .answer(response)
+        }
+        if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
+        guard isFlying else { return .send(request, validating: candidates) }
+        if let first = candidates.first, case .validate(let staleBy) = HTTPReuse(first, for: directives, at: now) {
+            let canBeValidated = candidates.contains { $0.entityTag != nil || $0.lastModified != nil }
+            flight.note(
+                canBeValidated
+                    ? HTTPCacheDecision.validating(staleBy: staleBy) : HTTPCacheDecision.refetching(staleBy: staleBy))
+        } else {
+            flight.note(HTTPCacheDecision.nothingKept)
+        }
+        return .send(request, validating: candidates)
+    }
+
+    /// The answer that is made from what is kept; `nil` where it can't serve the request.
+    func response(_ stored: StoredAnswer, to request: Request, _ reuse: HTTPReuse, at now: Duration) -> Response? {
+        guard var response = stored.response(to: request.head, age: stored.age(at: now)) else { return nil }
+        guard request.takes(response) else { return nil }
+        if case .stale = reuse { response.source = .staleCache } else { response.source = .cache }
+        return response
+    }
+
+    /// The caller allows nothing to be sent (RFC 9111 §5.2.1.7).
+    private static func onlyIfCachedFailed(in flight: Flight) -> NetworkError {
+        flight.note(HTTPCacheDecision.onlyIfCachedFailed)
+        return NetworkError(
+            .noNetwork, in: step, "Nothing is kept that could be given, and the call does not let anything be sent.",
+            status: .gatewayTimeout)
+    }
+}
+
+extension Request {
+    /// Whether an answer to this may be kept and given again: a GET or HEAD without a body.
+    var isAnsweredByCaches: Bool {
+        guard case .none = body else { return false }
+        return head.method == .get || head.method == .head
+    }
+
+    /// Whether the reader takes a body as large as an answer's.
+    func takes(_ response: Response) -> Bool {
+        guard case .whole(let maximum) = delivery, case .whole(let rawData) = response.body else { return true }
+        return rawData.bytes.count <= maximum
+    }
+}

@@ -1,0 +1,49 @@
+import HTTPTypes
+
+extension HTTPFields {
+    /// The fields of an answer that are kept (RFC 9111 §3.1): all but those of one connection, of a proxy, and those that its
+    /// `no-cache` directive excepts.
+    func storable(without noCacheFields: [String]) -> HTTPFields {
+        let connection = Set(fieldNames(in: .connection) + noCacheFields)
+        return HTTPFields(filter { !$0.name.isOfOneHop && !connection.contains($0.name.canonicalName) })
+    }
+
+    /// Takes over the fields of a newer answer that speaks of the same content (RFC 9111 §3.2).
+    ///
+    /// What describes the bytes that are kept, and not what they mean, stays: their length, range and coding. An `Age` that the newer
+    /// answer does not have is gone, since it was of the older.
+    mutating func update(from newer: HTTPFields) {
+        let newer = newer.storable(without: [])
+        var names: [HTTPField.Name] = []
+        for field in newer where !field.name.describesStoredBytes && !names.contains(field.name) {
+            names.append(field.name)
+        }
+        for name in names { self[fields: name] = newer[fields: name] }
+        if !names.contains(.age) { self[.age] = nil }
+    }
+
+    /// The names that a field lists, in small letters.
+    func fieldNames(in name: HTTPField.Name) -> [String] {
+        self[values: name].flatMap { FieldList.elements(of: $0) }.map { $0.lowercased() }
+    }
+}
+
+extension HTTPField.Name {
+    /// Whether the field is for the next hop alone (RFC 9110 §7.6.1), or for the proxy that was used (RFC 9111 §3.1).
+    var isOfOneHop: Bool {
+        switch canonicalName {
+        case "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "proxy-authenticate",
+            "proxy-authentication-info", "proxy-authorization":
+            true
+        default: false
+        }
+    }
+
+    /// Whether the field was used up when the body was read, so that a newer value would not fit it.
+    fileprivate var describesStoredBytes: Bool {
+        [.contentLength, .contentRange, .contentEncoding].contains(self)
+    }
+
+    /// The preconditions and the range that a cache adds to a request.
+    static var cacheConditions: [HTTPField.Name] { [.ifNoneMatch, .ifModifiedSince] }
+}

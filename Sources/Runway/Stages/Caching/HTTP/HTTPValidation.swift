@@ -1,0 +1,54 @@
+import HTTPTypes
+
+/// The preconditions that a cache sends, and those that it answers (RFC 9111 §4.3).
+enum HTTPValidation {
+    /// Whether a request has preconditions or a range that only the origin can answer.
+    static func isForOriginAlone(_ fields: HTTPFields) -> Bool {
+        if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return true }
+        guard let range = fields[.range] else { return false }
+        return fields[values: .range].count > 1 || ByteRange(range) == nil
+    }
+
+    /// The fields of a request with the validators of what is kept (RFC 9111 §4.3.1); `nil` where none of it has one.
+    ///
+    /// The caller's own entity tags are sent along. `If-Modified-Since` stands for a single answer only, and not beside a range; the
+    /// caller's own is kept in mind and answered from what is kept then.
+    static func conditional(_ fields: HTTPFields, _ candidates: [StoredAnswer]) -> HTTPFields? {
+        var fields = fields
+        let own = EntityTagList(fields[values: .ifNoneMatch])
+        let tags = candidates.compactMap(\.entityTag)
+        if !tags.isEmpty, own != .any {
+            var texts: [String] = []
+            if case .tags(let ownTags) = own { texts = ownTags.map(\.text) }
+            for tag in tags where !texts.contains(tag.text) { texts.append(tag.text) }
+            fields[.ifNoneMatch] = texts.joined(separator: ", ")
+        }
+        let modified = candidates.count == 1 && !fields.contains(.range) ? candidates[0].lastModified : nil
+        if let modified { fields[.ifModifiedSince] = modified }
+        return tags.isEmpty && modified == nil ? nil : fields
+    }
+
+    /// Whether the caller has what is kept already, so that 304 is the answer to its own preconditions (RFC 9111 §4.3.2).
+    static func isNotModified(_ request: HTTPFields, _ stored: StoredAnswer) -> Bool {
+        guard [200, 206].contains(stored.head.status.code) else { return false }
+        if let list = EntityTagList(request[values: .ifNoneMatch]) { return list.matches(stored.entityTag) }
+        let now = stored.times.receivedDate
+        guard let since = request[.ifModifiedSince].flatMap({ HTTPDate($0, now: now) }) else { return false }
+        // Where nobody said when it was changed, it is as old as its date.
+        let modified = stored.lastModified.flatMap { HTTPDate($0, now: now) } ?? stored.date
+        return modified <= since
+    }
+
+    /// Whether a range may be taken from what is kept, by the request's `If-Range` (RFC 9110 §13.1.5).
+    static func mayTakeRange(_ request: HTTPFields, of stored: StoredAnswer) -> Bool {
+        guard let condition = request[.ifRange] else { return true }
+        let now = stored.times.receivedDate
+        if let since = HTTPDate(condition, now: now) {
+            // A date is a strong validator only where it is a good deal older than the answer (RFC 9110 §8.8.2.2).
+            guard let modified = stored.lastModified.flatMap({ HTTPDate($0, now: now) }) else { return false }
+            return modified == since && stored.date.since(modified) >= .seconds(1)
+        }
+        guard let tag = EntityTag(condition), let own = stored.entityTag else { return false }
+        return tag.matchesStrongly(own)
+    }
+}

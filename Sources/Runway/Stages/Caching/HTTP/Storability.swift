@@ -1,0 +1,48 @@
+import HTTPTypes
+
+/// Why an answer was not kept.
+public enum NotKept: String, Sendable, Hashable {
+    /// Answers to the request's method are not kept.
+    case method
+    /// The status is not final, or speaks of this one request alone.
+    case status
+    /// The request or the answer says that nothing may be kept.
+    case noStore
+    /// Nothing says that it may be kept.
+    case notCacheable
+    /// It depends on things that no request names.
+    case varies
+    /// The service says that the call failed, beyond what the status says.
+    case notFine
+    /// What it says of its range and its body don't agree, or it is not one range of bytes.
+    case partial
+    /// It is larger than what is kept of one answer.
+    case tooLarge
+    /// A newer one is kept already, or what is kept was cleared or made invalid while it was under way.
+    case outdated
+}
+
+/// Whether an answer may be kept (RFC 9111 §3).
+enum Storability {
+    /// Why an answer may not be kept; `nil` where it may.
+    static func refusal(
+        _ response: HTTPResponse, to request: HTTPRequest, _ directives: ResponseDirectives, verdict: Verdict,
+        isRequestNoStore: Bool
+    ) -> NotKept? {
+        guard request.method == .get || request.method == .head else { return .method }
+        let status = response.status
+        // 304 and 412 speak of the preconditions of their request, 416 of its range.
+        guard status.code >= 200, ![304, 412, 416].contains(status.code) else { return .status }
+        if directives.mustUnderstand, !status.isUnderstood { return .status }
+        // A cache that implements must-understand does not heed the no-store beside it (RFC 9111 §5.2.2.3).
+        if isRequestNoStore || directives.isNoStore && !directives.mustUnderstand { return .noStore }
+        let isExplicit =
+            directives.isPublic || directives.isPrivate || directives.maxAge != nil
+            || response.headerFields.contains(.expires)
+        guard isExplicit || status.isHeuristicallyCacheable else { return .notCacheable }
+        guard verdict == Verdict(status: status, headerFields: response.headerFields) || verdict == .fine,
+            verdict != .tokenRefused
+        else { return .notFine }
+        return nil
+    }
+}

@@ -1,0 +1,135 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+struct CacheDirectivesTests {
+    private func answer(_ values: String...) -> ResponseDirectives {
+        var fields = HTTPFields()
+        fields[values: .cacheControl] = values
+        return ResponseDirectives(fields)
+    }
+
+    private func request(_ values: String...) -> RequestDirectives {
+        var fields = HTTPFields()
+        fields[values: .cacheControl] = values
+        return RequestDirectives(fields)
+    }
+
+    @Test(arguments: [
+        ("max-age=60", 60), ("MAX-AGE=60", 60), ("max-age=\"60\"", 60), ("max-age=0060", 60),
+        (" , max-age=60 ,,", 60), ("public, max-age=60", 60), ("max-age=0", 0),
+        ("max-age=9999999999999999999999", 1 << 31), ("max-age=2147483649", 1 << 31),
+    ])
+    func lifetimeIsReadInBothForms(_ value: String, _ seconds: Int64) {
+        #expect(answer(value).maxAge == .seconds(seconds))
+    }
+
+    @Test(arguments: [
+        "max-age", "max-age=", "max-age=-60", "max-age=+60", "max-age=60.0", "max-age=60a", "max-age=a60",
+        "max-age=\"60", "max-age='60'", "max-age= 60", "max-age =60", "max-age=60 60", "max-age=\"60\"0",
+        "max-age=６０", "max-age=6\u{0}0", "max-age=\"\"", "max-age=1e3",
+    ])
+    func lifetimeThatIsNoNumberIsNone(_ value: String) {
+        #expect(answer(value).maxAge == .zero)
+    }
+
+    @Test(arguments: ["", ",", ",,,", "  ", "=", "=60", "\"", "xmax-age=60", "m ax-age=60", "max-agé=60", "max_age=60"])
+    func whatIsNotALifetimeIsNotTakenForOne(_ value: String) {
+        #expect(answer(value).maxAge == nil)
+    }
+
+    @Test func unrecognizedDirectivesAreIgnored() {
+        let directives = answer(
+            "foo, bar=\"no-store, max-age=0\", max-age=60, community=\"UCI\", ñ=1, s-maxage=5, no-transform")
+        #expect(directives.maxAge == .seconds(60))
+        #expect(!directives.isNoStore && !directives.isNoCache && !directives.mustRevalidate)
+    }
+
+    @Test func smallestOfSeveralLifetimesCounts() {
+        #expect(answer("max-age=60, max-age=10").maxAge == .seconds(10))
+        #expect(answer("max-age=10", "max-age=60").maxAge == .seconds(10))
+        #expect(answer("max-age=60", "max-age=x").maxAge == .zero)
+    }
+
+    @Test func stringThatNeverEndsHidesNothing() {
+        #expect(answer("foo=\"bar, no-store").isNoStore)
+        #expect(answer("foo=\"a\\\", no-store").isNoStore)
+        #expect(answer("foo=\"bar", "no-store").isNoStore)
+        #expect(!answer("foo=\"bar, no-store\"").isNoStore)
+        #expect(!answer("foo=\"\\\", no-store\"").isNoStore)
+    }
+
+    @Test func directiveThatKeepsLessHoldsWhateverItsArgument() {
+        #expect(answer("no-store=x").isNoStore)
+        #expect(answer("No-Store=\"x\"").isNoStore)
+        #expect(answer("must-revalidate=1").mustRevalidate)
+        #expect(answer("no-cache=").isNoCache)
+        #expect(answer("no-cache=\"\"").isNoCache)
+        #expect(answer("no-cache=\"a b\"").isNoCache)
+        #expect(answer("no-cache=\"a\", no-cache").isNoCache)
+    }
+
+    @Test func fieldNamesAreReadInBothForms() {
+        #expect(answer("no-cache=\"Set-Cookie, X-a\"").noCacheFields == ["set-cookie", "x-a"])
+        #expect(answer("no-cache=Set-Cookie").noCacheFields == ["set-cookie"])
+        #expect(!answer("no-cache=\"Set-Cookie\"").isNoCache)
+        #expect(answer("no-cache=\"a\", no-cache=\"b\"").noCacheFields == ["a", "b"])
+        #expect(answer("private=\"a\"").isPrivate && answer("private").isPrivate)
+    }
+
+    @Test func argumentOfImmutableHasNoMeaning() {
+        #expect(answer("immutable").isImmutable)
+        #expect(answer("immutable=no").isImmutable)
+        #expect(answer("immutable, immutable").isImmutable)
+    }
+
+    @Test func staleDirectivesAreRead() {
+        let directives = answer("max-age=1, stale-while-revalidate=2, stale-if-error=3")
+        #expect(directives.staleWhileRevalidate == .seconds(2) && directives.staleIfError == .seconds(3))
+        #expect(answer("stale-if-error").staleIfError == .zero)
+        #expect(answer("max-age=1").staleWhileRevalidate == nil)
+    }
+
+    @Test func requestDirectivesAreRead() {
+        #expect(request("max-stale").maxStale == RequestDirectives.anyStaleness)
+        #expect(request("max-stale=5").maxStale == .seconds(5))
+        #expect(request("max-stale=x").maxStale == .zero)
+        #expect(request("max-stale=5, max-stale").maxStale == .seconds(5))
+        #expect(request("min-fresh=5, min-fresh=7").minFresh == .seconds(7))
+        #expect(request("min-fresh=x").minFresh == .seconds(1 << 31))
+        #expect(request("max-age=x").maxAge == .zero)
+        #expect(request("only-if-cached").isOnlyIfCached && request("no-store").isNoStore)
+        #expect(request("stale-if-error=9").staleIfError == .seconds(9))
+        #expect(request("immutable, no-transform").maxAge == nil)
+    }
+
+    @Test func pragmaCountsOnlyWhereCacheControlIsMissing() throws {
+        var fields = HTTPFields()
+        fields[.pragma] = "no-cache"
+        #expect(RequestDirectives(fields).isNoCache)
+        fields[.cacheControl] = "max-age=60"
+        #expect(!RequestDirectives(fields).isNoCache)
+    }
+
+    @Test func anyTextIsReadInBoundedTimeAndWithoutATrap() {
+        var random = SeededGenerator(seed: 41)
+        let alphabet: [Character] = [
+            "m", "a", "x", "-", "=", "\"", "\\", ",", " ", "\t", "0", "9", "é", "no-store", "\u{1}",
+        ]
+        .map { Character(String($0.first ?? "m")) }
+        for _ in 0..<5000 {
+            let text = String(
+                (0..<Int.random(in: 0...40, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "x" })
+            let directives = answer(text)
+            #expect(directives.maxAge.map { $0 >= .zero } ?? true)
+            _ = ByteRange(text)
+            _ = ContentRange(text)
+            _ = EntityTagList([text])
+            _ = HTTPDate(text, now: HTTPDate(seconds: 0))
+        }
+        let huge = answer(String(repeating: "a=\"\\\",", count: 50_000) + "no-store")
+        #expect(huge.isNoStore)
+    }
+}

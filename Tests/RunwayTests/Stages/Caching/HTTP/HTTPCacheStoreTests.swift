@@ -1,0 +1,181 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+struct HTTPCacheStoreTests {
+    private enum Other: APIService {
+        static let name = "other"
+        static let environments: [ServiceEnvironment: String] = [:]
+    }
+
+    private func partition(
+        _ account: String? = nil, _ service: any APIService.Type = Library.self
+    ) -> CachePartition {
+        CachePartition(service: service, environment: .release, account: account, authorization: nil)
+    }
+
+    private func uri(_ path: String) -> HTTPCacheURI { HTTPCacheURI(head(path)) }
+
+    private func head(_ path: String, _ fields: HTTPFields = [:]) -> HTTPRequest {
+        HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: path, headerFields: fields)
+    }
+
+    private func answer(
+        _ body: String, _ ticket: UInt64, in partition: CachePartition? = nil, _ fields: HTTPFields = [:],
+        asking: HTTPFields = [:], requested: Int64 = 0, received: Int64 = 1, path: String = "/a"
+    ) -> StoredAnswer {
+        let response = HTTPResponse(status: .ok, headerFields: fields)
+        return StoredAnswer(
+            response, .whole(RawData(Array(body.utf8), response: response)), to: head(path, asking),
+            in: partition ?? self.partition(),
+            times: ExchangeTimes(
+                requested: .seconds(requested), received: .seconds(received),
+                receivedDate: HTTPDate(seconds: 1_767_225_600 + received)),
+            verdict: .fine, isVerbatim: true, ticket: ticket)
+    }
+
+    private func bodies(_ store: HTTPCacheStore, _ path: String = "/a") -> [String?] {
+        store.answers(of: uri(path), for: partition()).map {
+            if case .whole(let rawData) = $0.content { rawData.text } else { nil }
+        }
+    }
+
+    @Test func leastRecentlyUsedTargetGoesFirst() {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits(maximumTargets: 2))
+        for path in ["/a", "/b"] { store.keep(answer("x", store.takeTicket()), of: uri(path)) }
+        _ = store.answers(of: uri("/a"), for: partition())
+        store.keep(answer("x", store.takeTicket()), of: uri("/c"))
+        #expect(bodies(store, "/a").count == 1 && bodies(store, "/b").isEmpty && bodies(store, "/c").count == 1)
+    }
+
+    @Test func bytesAreBounded() {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits(maximumByteCount: 10_000))
+        for number in 0..<100 {
+            store.keep(answer(String(repeating: "x", count: 3000), store.takeTicket()), of: uri("/\(number)"))
+            #expect(store.byteCount <= 10_000)
+        }
+        #expect(store.count == 3)
+        store.keep(answer(String(repeating: "x", count: 20_000), store.takeTicket()), of: uri("/99"))
+        #expect(store.byteCount <= 10_000 && bodies(store, "/99").isEmpty)
+    }
+
+    @Test func variantsOfOneTargetAreBounded() {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits(maximumVariants: 3))
+        for number in 0..<10 {
+            store.keep(
+                answer("\(number)", store.takeTicket(), [.vary: "Accept"], asking: [.accept: "\(number)"]),
+                of: uri("/a"))
+        }
+        #expect(bodies(store) == ["7", "8", "9"])
+    }
+
+    @Test func limitsOfNothingKeepNothing() {
+        for limits in [
+            HTTPCacheLimits(maximumTargets: 0), HTTPCacheLimits(maximumByteCount: -1),
+            HTTPCacheLimits(maximumVariants: 0),
+        ] {
+            let store = HTTPCacheStore(limits: limits)
+            store.keep(answer("x", store.takeTicket()), of: uri("/a"))
+            #expect(store.count == 0 && store.byteCount == 0)
+        }
+    }
+
+    @Test func bodyThatIsTooLargeIsNotKept() async throws {
+        let transport = StubTransport { _ in
+            let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
+            return Response(head: head, body: .whole(RawData([1, 2, 3], response: head)))
+        }
+        let network = NetworkLayer(transport: transport, httpCacheLimits: HTTPCacheLimits(maximumBodyByteCount: 2))
+        _ = try await network.exchange(
+            Request(head: head("/a")), with: Library.self, options: CallOptions(cache: .http()))
+        #expect(network.httpCache.count == 0)
+    }
+
+    @Test func clearingLetsGoOfWhatItNamesAlone() {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits())
+        func fill() {
+            store.removeAll()
+            store.keep(answer("nobody's", store.takeTicket()), of: uri("/a"))
+            store.keep(answer("kim's", store.takeTicket(), in: partition("kim")), of: uri("/a"))
+            store.keep(answer("other", store.takeTicket(), in: partition(nil, Other.self)), of: uri("/b"))
+        }
+        fill()
+        #expect(store.count == 3)
+        store.removeAll(ofAccount: "kim")
+        #expect(store.count == 2 && store.answers(of: uri("/a"), for: partition("kim")).isEmpty)
+        fill()
+        store.removeAll(of: Other.self)
+        #expect(store.count == 2 && store.answers(of: uri("/b"), for: partition(nil, Other.self)).isEmpty)
+        store.removeAll()
+        #expect(store.count == 0 && store.byteCount == 0)
+    }
+
+    @Test func nothingThatWasAskedForBeforeAClearingIsKeptAfterIt() {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits())
+        for clear in [store.removeAll, { store.removeAll(ofAccount: "kim") }, { store.removeAll(of: Other.self) }] {
+            let ticket = store.takeTicket()
+            clear()
+            #expect(!store.keep(answer("before", ticket), of: uri("/a")))
+            #expect(store.count == 0)
+        }
+        #expect(store.keep(answer("after", store.takeTicket()), of: uri("/a")))
+    }
+
+    @Test func changesThatAreForgottenStillKeepOldAnswersOut() {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits())
+        let ticket = store.takeTicket()
+        store.invalidate(uri("/a"))
+        for number in 0..<1000 { store.invalidate(uri("/\(number)")) }
+        #expect(!store.keep(answer("before", ticket), of: uri("/a")))
+        #expect(store.keep(answer("after", store.takeTicket()), of: uri("/a")))
+    }
+
+    @Test func noOlderAnswerTakesThePlaceOfANewerOne() {
+        func winner(_ one: StoredAnswer, _ other: StoredAnswer) -> [String?] {
+            let store = HTTPCacheStore(limits: HTTPCacheLimits())
+            store.keep(one, of: uri("/a"))
+            store.keep(other, of: uri("/a"))
+            return bodies(store)
+        }
+        let now = HTTPDate(seconds: 1_767_225_600)
+        func date(_ seconds: Int64) -> HTTPFields { [.date: HTTPDate(seconds: now.seconds + seconds).text] }
+        // Both are under way at once: the date tells, whichever comes last.
+        let early = answer("early", 1, date(0), requested: 0, received: 10)
+        let late = answer("late", 2, date(5), requested: 4, received: 6)
+        #expect(winner(early, late) == ["late"] && winner(late, early) == ["late"])
+        let lateByDate = answer("late by date", 1, date(9), requested: 0, received: 10)
+        #expect(winner(lateByDate, late) == ["late by date"] && winner(late, lateByDate) == ["late by date"])
+        // Of one date, the one that was asked for later.
+        let same = answer("same", 3, date(5), requested: 5, received: 7)
+        #expect(winner(same, late) == ["same"] && winner(late, same) == ["same"])
+        // One after the other, the later one, even if the origin's clock was set back.
+        let next = answer("next", 4, date(-500), requested: 20, received: 21)
+        #expect(winner(late, next) == ["next"])
+    }
+
+    @Test func concurrentUseIsSafeAndBounded() async {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits(maximumTargets: 8, maximumByteCount: 20_000))
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    var random = SeededGenerator(seed: UInt64(worker))
+                    for _ in 0..<500 {
+                        let path = "/\(Int.random(in: 0..<16, using: &random))"
+                        switch Int.random(in: 0..<8, using: &random) {
+                        case 0: store.invalidate(self.uri(path))
+                        case 1: store.removeAll(ofAccount: nil)
+                        default:
+                            store.keep(self.answer("x", store.takeTicket()), of: self.uri(path))
+                            _ = store.answers(of: self.uri(path), for: self.partition())
+                        }
+                    }
+                }
+            }
+        }
+        #expect(store.byteCount <= 20_000 && store.count <= 8)
+        store.removeAll()
+        #expect(store.byteCount == 0)
+    }
+}

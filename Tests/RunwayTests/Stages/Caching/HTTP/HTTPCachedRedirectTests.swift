@@ -1,0 +1,90 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// Redirects are kept as the answers they are, each under its own target.
+struct HTTPCachedRedirectTests {
+    private let cached = HTTPCachedLayer()
+
+    private func redirect(_ location: String, _ control: String, _ status: HTTPResponse.Status = .found) {
+        cached.answer("", status: status, [.location: location, .cacheControl: control])
+    }
+
+    private var paths: [String?] { cached.requests.map(\.head.path) }
+
+    @Test func answerIsKeptUnderTheTargetThatItIsOf() async throws {
+        redirect("/b", "no-store")
+        cached.answer("b", [.cacheControl: "max-age=600"])
+        #expect(try await cached.send("/a").text == "b")
+        #expect(try await cached.send("/b").source == .cache)
+        redirect("/c", "no-store")
+        cached.answer("c")
+        #expect(try await cached.send("/a").text == "c")
+        #expect(paths == ["/a", "/b", "/a", "/c"])
+    }
+
+    @Test func keptRedirectIsFollowedWithoutARequest() async throws {
+        redirect("/b", "max-age=600")
+        redirect("/c", "max-age=600", .temporaryRedirect)
+        cached.answer("c", [.cacheControl: "max-age=60"])
+        try await cached.send("/a")
+        #expect(try await cached.send("/a").text == "c" && cached.sent == 3)
+        cached.advance(60)
+        cached.answer("new", [.cacheControl: "max-age=60"])
+        #expect(try await cached.send("/a").text == "new")
+        #expect(paths.last == "/c" && cached.sent == 4)
+    }
+
+    @Test func permanentRedirectIsKeptByEstimateAndATemporaryOneIsNot() async throws {
+        for (status, count) in [(HTTPResponse.Status.movedPermanently, 2), (.found, 4)] {
+            let cached = HTTPCachedLayer()
+            for _ in 0..<2 {
+                cached.answer(
+                    "", status: status,
+                    [.location: "/b", .lastModified: cached.date(-10_000), .date: cached.date()])
+                cached.answer("b", [.cacheControl: "no-store"])
+            }
+            try await cached.send("/a")
+            if count == 2 { cached.stub.clock.advance(by: .seconds(1)) }
+            // The list holds a redirect next: where it is not asked for, it is the answer to /b and followed to itself.
+            let response = try await cached.send("/a")
+            #expect(response.text == "b")
+            #expect(
+                cached.requests.map(\.head.path).prefix(3) == (count == 2 ? ["/a", "/b", "/b"] : ["/a", "/b", "/a"]))
+        }
+    }
+
+    @Test func preconditionsOfTheCacheAreNotCarriedToAnotherTarget() async throws {
+        cached.answer([.cacheControl: "max-age=1", .eTag: "\"x\""])
+        try await cached.send("/a")
+        cached.advance(10)
+        redirect("/b", "no-store")
+        cached.answer("b")
+        #expect(try await cached.send("/a", [.ifModifiedSince: cached.date(-100)]).text == "b")
+        #expect(cached.requests.map { $0.head.headerFields[.ifNoneMatch] } == [nil, "\"x\"", nil])
+        #expect(cached.last[.ifModifiedSince] == cached.date(-100))
+    }
+
+    @Test func keptRedirectsThatLeadInACircleAreAskedForAgain() async throws {
+        redirect("/b", "max-age=600")
+        redirect("/a", "max-age=600")
+        cached.answer("out", [.cacheControl: "no-store"])
+        #expect(try await cached.send("/a").text == "out")
+        redirect("/c", "max-age=600")
+        cached.answer("c")
+        #expect(try await cached.send("/a").text == "c")
+    }
+
+    @Test func changeThatWasRedirectedLetsGoOfBothTargets() async throws {
+        for path in ["/a", "/b", "/c"] {
+            cached.answer("x", [.cacheControl: "max-age=600"])
+            try await cached.send(path)
+        }
+        cached.answer("", status: .permanentRedirect, [.location: "/b"])
+        cached.answer(status: .ok)
+        try await cached.send("/a", method: .put)
+        #expect(cached.network.httpCache.count == 1)
+    }
+}
