@@ -124,7 +124,7 @@ let package = Package(
         .testTarget(
             name: "RunwayTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayTesting",
+                "Runway", "RunwayJSON", "RunwayTesting", "CountedAllocation",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),

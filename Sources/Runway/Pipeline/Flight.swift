@@ -144,7 +144,7 @@ extension Flight {
 
     /// The version of HTTP of a request that went to the transport, counted from 0; `nil` where it is not known.
     func httpVersion(ofAttempt index: Int) -> String? {
-        state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].httpVersion : nil }
+        state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].record.httpVersion : nil }
     }
 
     /// Opens the record of a request that goes to the transport; gives its index.
