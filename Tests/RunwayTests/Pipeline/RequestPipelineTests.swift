@@ -41,8 +41,11 @@ struct RequestPipelineTests {
         #expect(StagePlace.allCases == StagePlace.allCases.sorted())
     }
 
-    @Test func defaultStagesAreDeadlineRedirectingAndJudgingInThatOrder() {
-        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.merging), .stage(.redirecting), .stage(.judging)])
+    @Test func defaultStagesAreDeadlineMergingRedirectingAndJudgingInThatOrder() {
+        #expect(
+            RequestPipeline().steps == [
+                .stage(.deadline), .stage(.merging), .stage(.redirecting), .stage(.judging),
+            ])
     }
 
     @Test(arguments: StagePlace.allCases)
