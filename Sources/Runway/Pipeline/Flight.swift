@@ -115,7 +115,7 @@ extension Flight {
     func beginAttempt(_ request: Request) -> Int {
         let start = clock.now - takeOff
         let body: [UInt8]? =
-            if layer.redaction.keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
+            if keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
                 FlightRecord.Attempt(
@@ -123,6 +123,11 @@ extension Flight {
                     requestByteCount: request.body.byteCount, requestBody: body, start: start))
             return state.attempts.count - 1
         }
+    }
+
+    /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
+    private var keepsBodies: Bool {
+        layer.redaction.keepsBodies && (!isEnvelope || layer.redaction.headerFields.isEmpty)
     }
 
     func endAttempt(_ index: Int, with response: Response) {
@@ -133,7 +138,7 @@ extension Flight {
             guard case .whole(let rawData) = response.body else { return }
             state.attempts[index].end = end
             state.attempts[index].responseByteCount = rawData.bytes.count
-            if layer.redaction.keepsBodies { state.attempts[index].responseBody = rawData.bytes }
+            if keepsBodies { state.attempts[index].responseBody = rawData.bytes }
         }
     }
 

@@ -172,6 +172,17 @@ struct MergedItemTests {
         #expect(record != nil)
     }
 
+    @Test(arguments: [true, false])
+    func anEnvelopeTellsNoSecretThoughRecordsHoldBodies(_ isRedacted: Bool) async throws {
+        let layer = MergingLayer(redaction: isRedacted ? Redaction(keepsBodies: true) : .none)
+        let reads = (1...2).map { Read("\($0)", headers: ["Authorization": "Bearer hidden"]) }
+        for call in try await layer.merge(reads) { _ = try await call.value }
+        let carrier = try #require(try await layer.carrier(among: 4))
+        #expect((carrier.attempts.first?.requestBody == nil) == isRedacted)
+        #expect((carrier.attempts.first?.responseBody == nil) == isRedacted)
+        #expect((carrier.attempts.first?.headerFields[.authorization] == "Bearer hidden") == !isRedacted)
+    }
+
     @Test func nothingOfALayerOutlivesItsCalls() async throws {
         weak var network: NetworkLayer?
         do {

@@ -136,11 +136,12 @@ struct MergingLayer {
 
     init(
         _ server: EnvelopeServer = EnvelopeServer(), pipeline: RequestPipeline = RequestPipeline(),
+        redaction: Redaction = .default,
         _ change: (inout MergePolicy) -> Void = { _ in }
     ) {
         self.server = server
         network = NetworkLayer(
-            transport: server, pipeline: pipeline, clock: LayerClock(clock), sinks: [records])
+            transport: server, pipeline: pipeline, clock: LayerClock(clock), sinks: [records], redaction: redaction)
         network.configure(Merged.self) { settings in
             var policy = settings.merging ?? .standard
             change(&policy)
