@@ -12,7 +12,7 @@ extension RequestPipeline {
         (.admission, nil),
         (.retrying, RetryingStage()),  // above address and signature: each attempt has a fresh route and nonce
         (.authorizing, nil),
-        (.merging, MergingStage()),  // what failed in an envelope is tried again by itself; the envelope is signed as it is sent
+        (.merging, MergingStage()),  // what failed in an envelope is tried again by itself
         (.redirecting, RedirectingStage()),  // every hop is routed and signed anew
         (.compressing, nil),
         (.routing, nil),

@@ -151,7 +151,7 @@ extension Flight {
     func beginAttempt(_ request: Request) -> Int {
         let start = clock.now - takeOff
         let body: [UInt8]? =
-            if layer.redaction.keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
+            if keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
                 Attempt(
@@ -163,6 +163,11 @@ extension Flight {
         }
     }
 
+    /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
+    private var keepsBodies: Bool {
+        layer.redaction.keepsBodies && (!isEnvelope || layer.redaction.headerFields.isEmpty)
+    }
+
     func endAttempt(_ index: Int, with response: Response) {
         let end = clock.now - takeOff
         state.withLock { state in
@@ -171,7 +176,7 @@ extension Flight {
             guard case .whole(let rawData) = response.body else { return }
             state.attempts[index].record.end = end
             state.attempts[index].record.responseByteCount = rawData.bytes.count
-            if layer.redaction.keepsBodies { state.attempts[index].record.responseBody = rawData.bytes }
+            if keepsBodies { state.attempts[index].record.responseBody = rawData.bytes }
         }
     }
 

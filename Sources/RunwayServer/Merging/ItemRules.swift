@@ -79,7 +79,8 @@ struct ItemRules: Sendable {
             guard pair.count == 2, let name = pair[0].string.flatMap({ HTTPField.Name($0) }),
                 let value = pair[1].string, HTTPField.isValidValue(value)
             else { throw Violation(message: "A header field is no pair of a name and a value.") }
-            guard !name.belongsToConnection, name.canonicalName != "host", !limits.inheritedHeaders.contains(name) else {
+            guard !name.belongsToConnection, name.canonicalName != "host", !limits.inheritedHeaders.contains(name)
+            else {
                 throw Violation(message: "The header field \"\(name.rawName)\" belongs to the envelope.")
             }
             // The length is counted here, and a coding is for the envelope as a whole.

@@ -62,7 +62,8 @@ struct EnvelopeTests {
     }
 
     @Test func theTypeMayNameItsCharset() async throws {
-        let (status, _) = try await MergingApp().post(#"{"requests":[]}"#, contentType: "Application/JSON; charset=utf-8")
+        let (status, _) = try await MergingApp().post(
+            #"{"requests":[]}"#, contentType: "Application/JSON; charset=utf-8")
         #expect(status == .ok)
     }
 

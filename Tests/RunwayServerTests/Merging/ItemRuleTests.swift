@@ -18,7 +18,7 @@ struct ItemRuleTests {
     @Test(arguments: [
         "", "echo/a", "//evil.test/v1/echo/a", "https://evil.test/v1/echo/a", "/v2/echo/a", "/v1x/echo/a", "/",
         "/v1/../admin", "/v1/echo/../../admin", "/v1/%2e%2e/admin", "/v1/.%2E/admin", "/v1/a%2F..%2F..%2Fadmin",
-        "/v1/a%5c..%5c..%5cadmin", "/v1/echo\\..\\admin", "/v1/./echo/a", "/v1/echo/%", "/v1/echo/%zz",
+        "/v1/a%5c..%5c..%5cadmin", #"/v1/echo\\..\\admin"#, "/v1/./echo/a", "/v1/echo/%", "/v1/echo/%zz",
         "/v1/echo/a#b", "/v1/echo/a b", "/v1/echo/é", #"/v1/echo/a\r\nHost: evil.test"#, #"/v1/echo/a\u0000"#,
         "/v1/" + String(repeating: "a", count: 9000),
     ])
@@ -31,7 +31,8 @@ struct ItemRuleTests {
     ])
     func anEnvelopeInAnEnvelopeIsRefused(_ path: String) async throws {
         try await refused(
-            #"{"id":"bad","method":"POST","path":"\#(path)","headers":[["Content-Type","application/json"]],"body":"{}"}"#)
+            #"{"id":"bad","method":"POST","path":"\#(path)","headers":[["Content-Type","application/json"]],"body":"{}"}"#
+        )
     }
 
     @Test(arguments: ["CONNECT", "TRACE", "get", "", "GET POST", "BREW", #"GET\r\n"#])
@@ -70,7 +71,8 @@ struct ItemRuleTests {
         }
         var headers: HTTPFields = [.authorization: "outer", .cookie: "outer"]
         headers[HTTPField.Name("X-Forwarded-For")!] = "203.0.113.7"
-        let item = "/v1/fields".item("1", headers: #"[["X-A","1"],["x-a","2"],["Content-Length","9"],["Accept-Encoding","gzip"]]"#)
+        let item = "/v1/fields".item(
+            "1", headers: #"[["X-A","1"],["x-a","2"],["Content-Length","9"],["Accept-Encoding","gzip"]]"#)
         let answer = try await app.answers(to: item, headers: headers)["1"]
         #expect(answer?["body"].string == "x-a=1;x-a=2;x-forwarded-for=203.0.113.7 https app.test")
     }

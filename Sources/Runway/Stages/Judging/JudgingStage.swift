@@ -12,10 +12,9 @@ struct JudgingStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         var response = try await next.send(request, in: flight)
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
-        response.verdict =
-            // An envelope of several answers is not the service's own; what is in it is judged one by one.
-            flight.isEnvelope && response.head.status.kind == .successful
-            ? .fine : flight.service.judge(response.head, rawData: rawData)
+        // An envelope of several answers is not the service's own; what is in it is judged one by one.
+        let isUnread = flight.isEnvelope && response.head.status.kind == .successful
+        response.verdict = isUnread ? .fine : flight.service.judge(response.head, rawData: rawData)
         flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
         return response
     }

@@ -48,7 +48,8 @@ public enum Merge: FlightDecision, Equatable {
         case .apart(.http2): "not merged: the origin speaks HTTP/2"
         case .apart(.noRoute): "not merged: the server has no route for it"
         case .notTaken(let status): "the server answered \(status) to the merged requests: flies alone"
-        case .carries(let flights): "carries \(flights.count) calls: \(flights.map(\.description).joined(separator: " "))"
+        case .carries(let flights):
+            "carries \(flights.count) calls: \(flights.map(\.description).joined(separator: " "))"
         case .unknownAnswers(let count): "\(count) answers to nothing that was asked are passed over"
         }
     }

@@ -73,7 +73,9 @@ final class Merger: Sendable {
     func land(_ departure: MergeQueue.Departure?, of key: MergeLane, over httpVersion: String?, taken: Bool = true) {
         change { state, deeds in
             var known = state.routes.value(for: key.route) ?? Knowledge()
-            if let httpVersion { known.speaksHTTP2 = httpVersion.hasPrefix("HTTP/2") || httpVersion.hasPrefix("HTTP/3") }
+            if let httpVersion {
+                known.speaksHTTP2 = httpVersion.hasPrefix("HTTP/2") || httpVersion.hasPrefix("HTTP/3")
+            }
             if !taken { known.isMissing = true }
             if httpVersion != nil || !taken { state.routes.insert(known, for: key.route, byteCount: 0) }
             // What was learned counts for those that wait before the landing lets them leave.

@@ -15,7 +15,8 @@ struct MergingStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         guard let policy = flight.mergePolicy else { return try await next.send(request, in: flight) }
         let merger = flight.layer.merger
-        let item = flight.endpoint.isMergeable
+        let item =
+            flight.endpoint.isMergeable
             ? MergeItem(request, merger.makeTicket(), in: flight, under: policy, next: next) : nil
         guard let item else {
             flight.note(Merge.apart(flight.endpoint.isMergeable ? .unsuited : .endpoint))

@@ -74,7 +74,8 @@ struct MergeEnvelopeTests {
     @Test func bodiesThatAreTextStandAsTheyAreAndOthersAsBase64() async throws {
         let text = "{\"a\":\"\u{0}é\\\n\u{FEFF}\"}"
         let request = try await envelope(of: [
-            Write(content: .bytes(Array(text.utf8))), Write(content: .bytes([0xFF, 0, 0xFE])), Write(content: .bytes([])),
+            Write(content: .bytes(Array(text.utf8))), Write(content: .bytes([0xFF, 0, 0xFE])),
+            Write(content: .bytes([])),
         ])
         #expect(request.items[0]["body"].string.map { Array($0.utf8) } == Array(text.utf8))
         #expect(!request.items[0]["bodyBase64"].exists)

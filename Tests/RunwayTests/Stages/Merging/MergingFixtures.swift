@@ -97,7 +97,7 @@ final class EnvelopeServer: Transport {
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         received.withLock { $0.append(request) }
         if let httpVersion { flight.noteHTTPVersion(httpVersion) }
-        let isEnvelope = request.head.path?.hasSuffix("/_batch") == true
+        let isEnvelope = !request.items.isEmpty
         let gate: ScriptedGate? = isEnvelope ? envelopes : request.head.path?.hasSuffix("held") == true ? held : nil
         do { try await gate?.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
         return try await isEnvelope ? answerEnvelope(request) : answerItem(request)
@@ -134,9 +134,14 @@ struct MergingLayer {
     let clock = ManualClock()
     let network: NetworkLayer
 
-    init(_ server: EnvelopeServer = EnvelopeServer(), _ change: (inout MergePolicy) -> Void = { _ in }) {
+    init(
+        _ server: EnvelopeServer = EnvelopeServer(), pipeline: RequestPipeline = RequestPipeline(),
+        redaction: Redaction = .default,
+        _ change: (inout MergePolicy) -> Void = { _ in }
+    ) {
         self.server = server
-        network = NetworkLayer(transport: server, clock: LayerClock(clock), sinks: [records])
+        network = NetworkLayer(
+            transport: server, pipeline: pipeline, clock: LayerClock(clock), sinks: [records], redaction: redaction)
         network.configure(Merged.self) { settings in
             var policy = settings.merging ?? .standard
             change(&policy)

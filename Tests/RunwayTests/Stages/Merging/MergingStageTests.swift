@@ -96,13 +96,11 @@ struct MergingStageTests {
         let calls = (1...2).map { _ in
             Task { try await layer.network.call(Write(content: .bytes(Array(repeating: 65, count: 41)))) }
         }
-        while layer.network.merger.waitingCount < 1 || layer.server.requests.count < 3 { await Task.yield() }
-        #expect(layer.server.paths == ["/v1/held", "/v1/write", "/v1/write"])
+        // The second lets the first leave, and leaves when that has landed.
+        for call in calls { _ = try await call.value }
+        #expect(layer.server.paths == ["/v1/held", "/v1/write", "/v1/write", "/v1/write"])
         layer.server.held.open()
         _ = try await first.value
-        for call in calls { _ = try await call.value }
-        #expect(layer.server.paths.count == 4)
-        #expect(!layer.server.paths.contains("/v1/_batch"))
     }
 
     @Test func nothingIsMergedUnlessTheServiceSaysSo() async throws {
