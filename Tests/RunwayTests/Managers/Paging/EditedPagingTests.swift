@@ -1,5 +1,5 @@
 import Foundation
-import Runway
+@testable import Runway
 import RunwayTesting
 import Synchronization
 import Testing
@@ -77,7 +77,7 @@ private final class EditedReading<E: TestedList> {
         for _ in 0..<200 where play.manager.hasMore && problems.isEmpty {
             await load(play.manager.loadNextPage(), mustSucceed: regime == .oneEditBetweenLoads)
         }
-        if play.manager.hasMore { problems.append("the end was not reached") }
+        if play.manager.hasMore { problems.append("the end was not reached \(play.landings.last!) \(list.queries.suffix(9)) \(play.manager.window.rows.map { ($0.isAbsent ? "-" : "") + $0.item.id! }) \(play.manager.window.edge) \(list.ids)") }
         checkEnd()
         await load(play.manager.reload(), mustSucceed: true)
         if let error = await play.loadToTheEnd() { problems.append("\(error)") }
@@ -117,7 +117,7 @@ private final class EditedReading<E: TestedList> {
         let landing = await play.land(flight)
         if let error = landing?.failure {
             if play.ids != before { problems.append("a load that failed changed the rows") }
-            if mustSucceed { problems.append("\(error)") }
+            if mustSucceed { problems.append("\(error) \(list.queries.dropFirst(requests).prefix(9)) \(before) \(play.manager.window.rows.map { ($0.isAbsent ? "-" : "") + $0.item.id! }) \(play.manager.window.edge) \(list.ids)") }
         }
         if list.requestCount - requests > extraRequests + 2 {
             problems.append("\(list.requestCount - requests) requests of one load")
