@@ -76,7 +76,8 @@ extension PageWindow {
         var places = looked.map { _, item in
             item.id.flatMap { known[$0] }.flatMap { rows[$0].isAbsent ? nil : $0 }
         }
-        if side == .onward, let index = looked.firstIndex(where: { $0.element.id == edgeID }), let edge = places[index] {
+        if side == .onward, let index = looked.firstIndex(where: { $0.element.id == edgeID }), let edge = places[index]
+        {
             // The page was asked for so that it begins with this row: what is on the wrong side of it has moved, and not the row.
             for other in places.indices {
                 if let place = places[other], (other < index) != (place < edge), other != index { places[other] = nil }
@@ -166,7 +167,7 @@ extension PageWindow {
             let page = rows[count - 1].page
             count = rows.firstIndex { $0.page > page } ?? 0
         }
-        start += rows[..<count].count { !$0.isAbsent }
+        if !byPages { start += rows[..<count].count { !$0.isAbsent } }
         rows.removeFirst(count)
         firstPage = rows.first?.page ?? 0
     }

@@ -1,5 +1,5 @@
 import Foundation
-@testable import Runway
+import Runway
 import RunwayTesting
 import Synchronization
 import Testing
@@ -9,7 +9,7 @@ import Testing
 struct EditedPagingTests {
     /// How many lists are read; `RUNWAY_PAGED_LISTS` asks for more.
     nonisolated static let count =
-        ProcessInfo.processInfo.environment["RUNWAY_PAGED_LISTS"].flatMap { Int($0) } ?? 2000
+        ProcessInfo.processInfo.environment["RUNWAY_PAGED_LISTS"].flatMap { Int($0) } ?? 240
 
     @Test func byOffset() async throws { try await play(OffsetList.self) }
     @Test func byNumber() async throws { try await play(NumberedList.self) }
@@ -17,7 +17,7 @@ struct EditedPagingTests {
     @Test func byCursor() async throws { try await play(CursorList.self) }
 
     private func play<E: TestedList>(_ type: E.Type) async throws {
-        for seed in 1...UInt64(max(1, Self.count / 4)) {
+        for seed in 1...UInt64(max(1, Self.count / 12)) {
             for regime in EditedReading<E>.Regime.allCases {
                 let problems = await EditedReading<E>(seed: seed, regime).run()
                 try #require(problems.isEmpty, "seed \(seed), \(E.self), \(regime): \(problems)")
@@ -77,7 +77,7 @@ private final class EditedReading<E: TestedList> {
         for _ in 0..<200 where play.manager.hasMore && problems.isEmpty {
             await load(play.manager.loadNextPage(), mustSucceed: regime == .oneEditBetweenLoads)
         }
-        if play.manager.hasMore { problems.append("the end was not reached \(play.landings.last!) \(list.queries.suffix(9)) \(play.manager.window.rows.map { ($0.isAbsent ? "-" : "") + $0.item.id! }) \(play.manager.window.edge) \(list.ids)") }
+        if play.manager.hasMore { problems.append("the end was not reached") }
         checkEnd()
         await load(play.manager.reload(), mustSucceed: true)
         if let error = await play.loadToTheEnd() { problems.append("\(error)") }
@@ -117,7 +117,7 @@ private final class EditedReading<E: TestedList> {
         let landing = await play.land(flight)
         if let error = landing?.failure {
             if play.ids != before { problems.append("a load that failed changed the rows") }
-            if mustSucceed { problems.append("\(error) \(list.queries.dropFirst(requests).prefix(9)) \(before) \(play.manager.window.rows.map { ($0.isAbsent ? "-" : "") + $0.item.id! }) \(play.manager.window.edge) \(list.ids)") }
+            if mustSucceed { problems.append("\(error)") }
         }
         if list.requestCount - requests > extraRequests + 2 {
             problems.append("\(list.requestCount - requests) requests of one load")
