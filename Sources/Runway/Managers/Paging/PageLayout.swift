@@ -14,8 +14,11 @@ struct PageLayout {
         case .offset, .cursor: return PageRead([PageRequest(offset: position, number: 0, size: size)])
         case .number(let first):
             // Of the sizes that are long enough to be worth a request, the one with the most rows from the position on.
-            let size = sizes.max { $0 - position % $0 < $1 - position % $1 } ?? size
-            return PageRead([numbered(position / size, of: size, first)])
+            let best = sizes.max { $0 - position % $0 < $1 - position % $1 } ?? size
+            if best - position % best > 1 { return PageRead([numbered(position / best, of: best, first)]) }
+            return PageRead([
+                numbered(position / size + 1, of: size, first), numbered(position / size, of: size, first),
+            ])
         case .numberOfFixedSize(let first):
             let index = position / size
             let page = numbered(index, of: size, first)
@@ -31,8 +34,13 @@ struct PageLayout {
             let start = max(0, position - size + 1)
             return PageRead([PageRequest(offset: start, number: 0, size: max(2, position - start + 1))])
         case .number(let first):
-            let size = sizes.max { position % $0 < position % $1 } ?? size
-            return PageRead([numbered(position / size, of: size, first)])
+            let best = sizes.max { position % $0 < position % $1 } ?? size
+            if position % best > 0 || position == 0 {
+                return PageRead([numbered(position / best, of: best, first)])
+            }
+            return PageRead([
+                numbered(position / size, of: size, first), numbered(position / size - 1, of: size, first),
+            ])
         case .numberOfFixedSize(let first):
             let index = position / size
             let page = numbered(index, of: size, first)
@@ -70,6 +78,9 @@ struct PageRead {
     var isKept = false
     private var hasBegun = false
     private let all: [PageRequest]
+
+    /// Whether fewer rows came than were asked for.
+    var isShort: Bool { items.count < all.reduce(0) { $0 + $1.size } }
 
     init(again read: PageRead) { self.init(read.all) }
 

@@ -49,7 +49,8 @@ public enum PagingFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .doesNotConnect(let count):
             "The list changed so much that its pages did not connect within \(count) requests; load it anew."
-        case .nothingNew(let count): "The server gave no new row in \(count) requests, and does not say that the list ends."
+        case .nothingNew(let count):
+            "The server gave no new row in \(count) requests, and does not say that the list ends."
         case .repeatedCursor: "The server gave a cursor for the next page that it had given for an earlier one."
         case .repeatedPage: "The server gave the same page again."
         case .tooManyRows(let count, let limit): "The page has \(count) rows; at most \(limit) are kept."

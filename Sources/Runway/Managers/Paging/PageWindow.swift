@@ -73,8 +73,15 @@ extension PageWindow {
         let looked = read.items.enumerated().filter { offset, item in
             (side == .onward || read.start + offset < edge) && item.id.map { seen.insert($0).inserted } ?? true
         }
-        let places = looked.map { _, item in
+        var places = looked.map { _, item in
             item.id.flatMap { known[$0] }.flatMap { rows[$0].isAbsent ? nil : $0 }
+        }
+        if side == .onward, let index = looked.firstIndex(where: { $0.element.id == edgeID }), let edge = places[index]
+        {
+            // The page was asked for so that it begins with this row: what is on the wrong side of it has moved, and not the row.
+            for other in places.indices {
+                if let place = places[other], (other < index) != (place < edge), other != index { places[other] = nil }
+            }
         }
         // Rows that kept their order hold the look in place; what is out of order has moved.
         let anchors = places.longestIncreasingSubsequence()
@@ -96,7 +103,7 @@ extension PageWindow {
             guard isFrontKept || index > firstAnchor else { return false }
             return looked[index].element.id.flatMap { known[$0] }.map { rows[$0].isAbsent } ?? true
         }
-        change.isReordered = places.count { $0 != nil } > anchors.count
+        change.isReordered = moved.contains { !rows[$0].isAbsent }
 
         let front = isFrontKept ? looked[..<firstAnchor].map { Row(item: $0.element) } : []
         var merged: [Row] = side == .before ? front : []
@@ -160,7 +167,7 @@ extension PageWindow {
             let page = rows[count - 1].page
             count = rows.firstIndex { $0.page > page } ?? 0
         }
-        start += rows[..<count].count { !$0.isAbsent }
+        if !byPages { start += rows[..<count].count { !$0.isAbsent } }
         rows.removeFirst(count)
         firstPage = rows.first?.page ?? 0
     }

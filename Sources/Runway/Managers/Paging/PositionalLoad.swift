@@ -67,7 +67,11 @@ struct PositionalLoad: PageLoad {
         case .again(let foundCount, let isReordered): return readAgain(foundCount, isReordered)
         case .before: return hasIDs ? prepend() : prependWithoutIDs()
         case .locating:
-            guard window.merge(read, .within) != nil else { return notConnected }
+            guard window.merge(read, .within) != nil else {
+                guard !read.reachesEnd, read.items.count > 1 else { return notConnected }
+                let end = read.start + read.items.count - 1
+                return askFurther(layout.read(onwardFrom: end), .locating, .readAgain) ?? notConnected
+            }
             return askFurther(layout.read(upTo: window.start), .before, .page) ?? notConnected
         }
     }
@@ -84,6 +88,8 @@ struct PositionalLoad: PageLoad {
             return askFurther(PageRead(again: read), phase, .refreshed) ?? notConnected
         }
         if let change, change.isCertain {
+            // A page that ends with the last known row, and could have gone on, says that the list ends: whatever else it says.
+            if read.isShort, read.items.last?.id == window.edgeID { merged.isAtEnd = true }
             window = merged
             shift += max(0, change.shift)
             return goOn()

@@ -177,7 +177,6 @@ struct PlainList: PagedEndpoint {
 final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
     let list: EditedList
     let network: NetworkLayer
-    let records = RecordCollector()
     private(set) lazy var manager = PagedAPIManager<E>(on: network, delegate: self, limits: limits)
     private let limits: PagingLimits
     private(set) var landings: [Result<[Int], NetworkError>] = []
@@ -188,7 +187,7 @@ final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
         self.limits = limits
         network = NetworkLayer(
             transport: StubTransport { request throws(NetworkError) in try list.answer(request) },
-            clock: LayerClock(ManualClock()), sinks: [records])
+            clock: LayerClock(ManualClock()))
     }
 
     /// The ids in memory.

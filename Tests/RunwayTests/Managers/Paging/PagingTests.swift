@@ -1,0 +1,218 @@
+import Observation
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Synchronization
+import Testing
+
+@MainActor
+struct PagingTests {
+    @Test func pagesComeOneAfterTheOtherUntilTheEnd() async throws {
+        let play = PagedPlay(EditedList(count: 12), OffsetList.self)
+        #expect(play.manager.hasMore && play.manager.isFirstPage && !play.manager.isLastPage)
+        #expect(try await play.first(OffsetList())?.get() == [1, 2, 3, 4, 5])
+        #expect(play.manager.newestItems.map(\.id) == ["1", "2", "3", "4", "5"])
+        #expect(try await play.next()?.get() == Array(1...9), "the page overlaps the one before by a row")
+        #expect(play.manager.newestItems.map(\.id) == ["6", "7", "8", "9"])
+        #expect(try await play.next()?.get() == Array(1...12))
+        #expect(play.manager.isLastPage && !play.manager.hasMore && play.manager.isFirstPage)
+        #expect(play.manager.loadNextPage() == nil, "at the end nothing is asked")
+        #expect(play.manager.loadPreviousPage() == nil, "before the start neither")
+        #expect(play.list.requestCount == 3)
+        #expect(play.list.queries.map { $0["offset"] } == ["0", "4", "8"])
+        #expect(play.list.queries.allSatisfy { $0["size"] == "5" })
+    }
+
+    @Test func numberedPagesAreChosenSoThatTheyOverlap() async throws {
+        let play = PagedPlay(EditedList(count: 12), NumberedList.self)
+        await play.first(NumberedList())
+        #expect(await play.loadToTheEnd() == nil)
+        #expect(play.ids == Array(1...12))
+        #expect(play.list.queries.allSatisfy { (3...5).contains(Int($0["size"] ?? "") ?? 0) })
+    }
+
+    @Test func pagesOfAFixedSizeAreProvedByReadingTheOneBefore() async throws {
+        let play = PagedPlay(EditedList(count: 12), FixedList.self)
+        await play.first(FixedList())
+        await play.next()
+        #expect(play.ids == Array(1...10))
+        #expect(play.list.queries.map { $0["page"] } == ["1", "2", "1"])
+    }
+
+    @Test(arguments: [true, false]) func aTotalEndsTheListWithoutAnotherRequest(saysTotal: Bool) async throws {
+        let list = EditedList(count: 9)
+        list.state.withLock { $0.saysTotal = saysTotal }
+        let play = PagedPlay(list, OffsetList.self)
+        await play.first(OffsetList())
+        await play.next()
+        #expect(play.ids == Array(1...9) && play.manager.isLastPage == saysTotal)
+        #expect(play.manager.total == (saysTotal ? 9 : nil))
+        await play.next()
+        #expect(play.manager.isLastPage && play.list.requestCount == (saysTotal ? 2 : 3))
+    }
+
+    @Test func anEmptyListEndsAtOnce() async throws {
+        let play = PagedPlay(EditedList(count: 0), OffsetList.self)
+        #expect(try await play.first(OffsetList())?.get() == [])
+        #expect(play.manager.isLastPage && play.manager.isFirstPage)
+    }
+
+    @Test func aFailureRollsBackAndTheNextAttemptAsksForTheSamePage() async throws {
+        let play = PagedPlay(EditedList(count: 20), OffsetList.self)
+        await play.first(OffsetList())
+        play.list.state.withLock { $0.beforeAnswer = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
+        #expect(await play.next()?.failure?.kind == .noNetwork)
+        #expect(play.ids == Array(1...5) && play.manager.error?.kind == .noNetwork && !play.manager.isLoading)
+        play.list.state.withLock { $0.beforeAnswer = nil }
+        await play.next()
+        #expect(play.ids == Array(1...9) && play.manager.error == nil)
+        #expect(play.list.queries.suffix(2).map { $0["offset"] } == ["4", "4"])
+    }
+
+    @Test func aFirstPageThatFailedIsAskedForAgain() async throws {
+        let play = PagedPlay(EditedList(count: 7), OffsetList.self)
+        play.list.state.withLock { $0.beforeAnswer = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
+        #expect(await play.first(OffsetList())?.failure != nil)
+        play.list.state.withLock { $0.beforeAnswer = nil }
+        #expect(try await play.next()?.get() == Array(1...5))
+    }
+
+    @Test func aSecondLoadGetsTheOneThatIsUnderWay() async throws {
+        let play = PagedPlay(EditedList(count: 20), OffsetList.self)
+        await play.first(OffsetList())
+        let flight = play.manager.loadNextPage()
+        #expect(flight != nil && play.manager.loadNextPage() == flight && play.manager.loadPreviousPage() == flight)
+        await play.land(flight)
+        #expect(play.list.requestCount == 2 && play.landings.count == 2)
+        #expect(play.manager.landedFlight == flight)
+    }
+
+    @Test func aCancelledLoadLandsNowhere() async throws {
+        let play = PagedPlay(EditedList(count: 20), OffsetList.self)
+        await play.first(OffsetList())
+        let flight = try #require(play.manager.loadNextPage())
+        play.manager.cancel(flight)
+        #expect(!play.manager.isLoading)
+        await play.next()
+        #expect(play.landings.count == 2 && play.ids == Array(1...9))
+    }
+
+    @Test func aReloadShowsTheListAsItIsPastWhatIsKept() async throws {
+        let play = PagedPlay(EditedList(count: 9), OffsetList.self)
+        await play.first(OffsetList())
+        await play.next()
+        play.list.delete(at: 0)
+        #expect(try await play.land(play.manager.reload())?.get() == [2, 3, 4, 5, 6])
+    }
+
+    @Test func clearingForgetsTheRowsAndNotTheList() async throws {
+        let play = PagedPlay(EditedList(count: 9), OffsetList.self)
+        await play.first(OffsetList())
+        play.manager.loadNextPage()
+        play.manager.clear()
+        #expect(play.manager.items.isEmpty && play.manager.rawData == nil && !play.manager.isLoading)
+        #expect(play.manager.landedFlight == nil && play.manager.landedEndpoint == nil)
+        #expect(try await play.next()?.get() == [1, 2, 3, 4, 5])
+    }
+
+    @Test func theParameterSourceSaysWhichListIsLoaded() async throws {
+        let play = PagedPlay(EditedList(count: 9), OffsetList.self)
+        let flight = play.manager.load()
+        #expect(!play.manager.isLoading)
+        while play.landings.isEmpty { await Task.yield() }
+        #expect(play.landings.last?.failure?.kind == .invalidParameters && play.manager.landedFlight == flight)
+        let source = ListSource()
+        play.manager.parameterSource = source
+        #expect(try await play.land(play.manager.load())?.get() == [1, 2, 3, 4, 5])
+    }
+
+    @Test func aReformerOfOnePageReadsTheWholeListAndTheNewestRows() async throws {
+        let play = PagedPlay(EditedList(count: 9), OffsetList.self)
+        #expect(throws: NetworkError.self) { try play.manager.fetch(Titles()) }
+        await play.first(OffsetList())
+        await play.next()
+        #expect(try play.manager.fetch(Titles()) == (1...9).map { "row \($0)" })
+        #expect(try play.manager.fetchNewest(Titles()) == (6...9).map { "row \($0)" })
+        #expect(try await play.manager.fetchConcurrently(Titles()).count == 9)
+        #expect(play.manager.rawData?["code"].int == 0, "the envelope is the answer's")
+    }
+
+    @Test func aManagerThatGoesAwayCancelsItsLoad() async throws {
+        let hangar = Hangar()
+        let recorder = LandingRecorder()
+        var manager: PagedAPIManager<OffsetList>? = PagedAPIManager(on: hangar.network, delegate: recorder)
+        weak let leaked = manager
+        let flight = try #require(manager?.load(OffsetList()))
+        await hangar.transport.waitForArrival(of: flight)
+        manager = nil
+        #expect(leaked == nil)
+        await hangar.transport.wait { $0.cancelled.contains(flight.number) }
+        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        #expect(recorder.landings.isEmpty)
+    }
+
+    @Test func anOlderPageNeverLandsAfterAReload() async throws {
+        let hangar = Hangar(isDeaf: true)
+        let recorder = LandingRecorder()
+        let manager = PagedAPIManager<OffsetList>(on: hangar.network, delegate: recorder)
+        let older = manager.load(OffsetList())
+        await hangar.transport.waitForArrival(of: older)
+        let newer = manager.reload()
+        await hangar.transport.waitForArrival(of: newer)
+        for (flight, id) in [(older, 1), (newer, 2)] {
+            hangar.transport.answer(flight.number, with: .success(.json(#"{"data":{"list":[{"id":\#(id)}]}}"#)))
+        }
+        try await recorder.landings(count: 1)
+        #expect(manager.items.map(\.id) == ["2"] && recorder.landings.map(\.flight) == [newer])
+        #expect(try await hangar.outcome(of: older, among: 2)?.name == "cancelled")
+    }
+
+    @Test func aVetoEndsTheLoadWithoutALanding() async throws {
+        for veto in [Veto.Moment.beforeCall, .beforeLanding] {
+            let play = PagedPlay(EditedList(count: 9), OffsetList.self)
+            let interceptor = Veto(veto)
+            play.manager.interceptor = interceptor
+            play.manager.load(OffsetList())
+            while play.manager.isLoading { await Task.yield() }
+            #expect(play.landings.isEmpty && play.manager.items.isEmpty)
+            play.manager.interceptor = nil
+            #expect(try await play.next()?.get() == [1, 2, 3, 4, 5])
+        }
+    }
+
+    @Test func aManagerIsObservable() async throws {
+        let play = PagedPlay(EditedList(count: 9), OffsetList.self)
+        let count = Mutex(0)
+        withObservationTracking {
+            _ = play.manager.items.count
+        } onChange: {
+            count.withLock { $0 += 1 }
+        }
+        await play.first(OffsetList())
+        #expect(count.withLock { $0 } == 1)
+    }
+}
+
+struct Titles: Reformer, Sendable {
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [String] {
+        try rawData["data"]["list"].elements.map { try $0["title"].require() }
+    }
+}
+
+@MainActor
+private final class ListSource: ParameterSource {
+    func endpoint(for manager: any APIManaging) -> (any Endpoint)? { OffsetList() }
+}
+
+@MainActor
+private final class Veto: Interceptor {
+    enum Moment { case beforeCall, beforeLanding }
+    let moment: Moment
+    init(_ moment: Moment) { self.moment = moment }
+    func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool {
+        moment != .beforeCall
+    }
+    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool {
+        moment != .beforeLanding
+    }
+}
