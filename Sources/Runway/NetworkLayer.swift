@@ -25,6 +25,8 @@ public final class NetworkLayer: Sendable {
 
     let deadlines: DeadlineTimer
     let retries: RetryControl
+    let connectivity: NetworkStatusMonitor
+    let admission: AdmissionControl
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -48,11 +50,14 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - status: Knows what network the device has. The default knows nothing, and every host is taken to be reachable.
+    ///   - admission: How much is let out at once, and what is kept from going out at all.
     ///   - retrying: How many further attempts a host is given. The default is one for every ten calls, and ten more.
     ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
+        status: any NetworkStatusSource = SettableNetworkStatus(), admission: AdmissionLimits = AdmissionLimits(),
         retrying: RetryLimits = RetryLimits(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
@@ -64,6 +69,9 @@ public final class NetworkLayer: Sendable {
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
         retries = RetryControl(limits: retrying, randomness: randomness)
+        connectivity = NetworkStatusMonitor(status)
+        self.admission = AdmissionControl(admission)
+        connectivity.start { [weak self] status in self?.networkDidChange(to: status) }
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

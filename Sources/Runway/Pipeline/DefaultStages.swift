@@ -9,7 +9,7 @@ extension RequestPipeline {
         (.caching, nil),  // first of all deeds: what memory holds needs neither network nor permission
         (.offlineQueue, nil),
         (.coalescing, nil),
-        (.admission, nil),
+        (.admission, AdmissionStage()),  // below memory, which it must not stand in the way of
         (.retrying, RetryingStage()),  // above address and signature: each attempt has a fresh route and nonce
         (.authorizing, nil),
         (.merging, nil),

@@ -28,6 +28,8 @@ public final class Flight: Sendable {
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
+    /// The priority of the call.
+    public var priority: CallPriority { options.priority ?? endpoint.priority }
 
     let layer: NetworkLayer
     private let traceContext = ServiceContext.current

@@ -37,6 +37,8 @@ public protocol Endpoint: Encodable, Sendable {
     /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server knows a request that it has
     /// seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
     static var sendsIdempotencyKey: Bool { get }
+    /// Whose turn it is when more calls want to fly than the layer lets. The default is ``CallPriority/normal``.
+    static var priority: CallPriority { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -85,6 +87,8 @@ extension Endpoint {
     public static var retry: RetryPolicy { .standard }
     /// No key.
     public static var sendsIdempotencyKey: Bool { false }
+    /// ``CallPriority/normal``.
+    public static var priority: CallPriority { .normal }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

@@ -44,7 +44,7 @@ struct RequestPipelineTests {
     @Test func defaultStagesStandInTheOrderOfTheirPlaces() {
         #expect(
             RequestPipeline().steps
-                == [StagePlace.deadline, .retrying, .redirecting, .judging].map { .stage($0) })
+                == [StagePlace.deadline, .admission, .retrying, .redirecting, .judging].map { .stage($0) })
     }
 
     @Test(arguments: StagePlace.allCases)
