@@ -13,6 +13,10 @@ public struct CallOptions: Sendable {
     public var cacheUse: CacheUse
     /// The retry policy of this call; `nil` is its endpoint's.
     public var retry: RetryPolicy?
+    /// The priority of this call; `nil` is its endpoint's.
+    public var priority: CallPriority?
+    /// Whether the call waits for a network, until its deadline, where the device has none. The default is `false`: it fails at once.
+    public var waitsForNetwork: Bool
 
     /// Makes options.
     ///
@@ -20,9 +24,16 @@ public struct CallOptions: Sendable {
     ///   - cache: The cache policy of this call; `nil` is its endpoint's.
     ///   - cacheUse: What the call makes of answers that are kept.
     ///   - retry: The retry policy of this call; `nil` is its endpoint's.
-    public init(cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil) {
+    ///   - priority: The priority of this call; `nil` is its endpoint's.
+    ///   - waitsForNetwork: Whether the call waits for a network where the device has none.
+    public init(
+        cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,
+        priority: CallPriority? = nil, waitsForNetwork: Bool = false
+    ) {
         self.cache = cache
         self.cacheUse = cacheUse
         self.retry = retry
+        self.priority = priority
+        self.waitsForNetwork = waitsForNetwork
     }
 }

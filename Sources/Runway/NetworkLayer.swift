@@ -31,6 +31,8 @@ public final class NetworkLayer: Sendable {
     /// The reads under way that calls can share.
     let reads: SharedWork<ReadKey, Response>
     let merger: Merger
+    let connectivity: NetworkStatusMonitor
+    let admission: AdmissionControl
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -50,12 +52,15 @@ public final class NetworkLayer: Sendable {
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
     ///   - httpCacheLimits: How much is kept by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
     ///   - coalescing: How many calls share how many requests.
+    ///   - status: Knows what network the device has. The default knows nothing, and every host is taken to be reachable.
+    ///   - admission: How much is let out at once, and what is kept from going out at all.
     ///   - retrying: How many further attempts a host is given. The default is one for every ten calls, and ten more.
     ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
         httpCacheLimits: HTTPCacheLimits = HTTPCacheLimits(), coalescing: CoalescingLimits = CoalescingLimits(),
+        status: any NetworkStatusSource = SettableNetworkStatus(), admission: AdmissionLimits = AdmissionLimits(),
         retrying: RetryLimits = RetryLimits(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
@@ -70,6 +75,9 @@ public final class NetworkLayer: Sendable {
         reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
         merger = Merger(clock: clock, timer: deadlines)
         httpCache = HTTPCacheStore(limits: httpCacheLimits)
+        connectivity = NetworkStatusMonitor(status)
+        self.admission = AdmissionControl(admission)
+        connectivity.start { [weak self] status in self?.networkDidChange(to: status) }
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

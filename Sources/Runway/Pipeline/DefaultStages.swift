@@ -9,7 +9,7 @@ extension RequestPipeline {
         (.caching, CachingStage()),  // first of all deeds: what memory holds needs neither network nor permission
         (.offlineQueue, nil),
         (.coalescing, CoalescingStage()),  // above all that sends: who shares a request shares its attempts, too
-        (.admission, nil),
+        (.admission, AdmissionStage()),  // below memory, which it must not stand in the way of
         (.retrying, RetryingStage()),  // above address and signature: each attempt has a fresh route and nonce
         (.authorizing, nil),
         (.merging, MergingStage()),  // what failed in an envelope is tried again by itself

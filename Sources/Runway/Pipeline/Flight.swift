@@ -39,6 +39,8 @@ public final class Flight: Sendable {
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
+    /// The priority of the call.
+    public var priority: CallPriority { options.priority ?? endpoint.priority }
 
     /// How the service merges requests, when the call was asked for.
     var mergePolicy: MergePolicy? { configuration.settings.merging }

@@ -44,6 +44,8 @@ public protocol Endpoint: Encodable, Sendable {
     /// Whether requests may share one with others, where the service merges; see ``MergePolicy``. The default is `true`; what has a
     /// stream for a body, in either direction, always flies alone.
     static var isMergeable: Bool { get }
+    /// Whose turn it is when more calls want to fly than the layer lets. The default is ``CallPriority/normal``.
+    static var priority: CallPriority { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -96,6 +98,8 @@ extension Endpoint {
     public static var coalesces: Bool { true }
     /// Requests may share one.
     public static var isMergeable: Bool { true }
+    /// ``CallPriority/normal``.
+    public static var priority: CallPriority { .normal }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

@@ -44,7 +44,10 @@ struct RequestPipelineTests {
     @Test func defaultStagesStandInTheOrderOfTheirPlaces() {
         #expect(
             RequestPipeline().steps
-                == [StagePlace.deadline, .coalescing, .retrying, .merging, .redirecting, .judging].map { .stage($0) })
+                == [
+                    StagePlace.deadline, .caching, .coalescing, .admission, .retrying, .authorizing, .merging,
+                    .redirecting, .judging,
+                ].map { .stage($0) })
     }
 
     @Test(arguments: StagePlace.allCases)

@@ -4,7 +4,8 @@ import Testing
 
 /// A layer whose wire is a stub and whose clock a test drives, with all its records collected.
 ///
-/// Unless a test asks for it nothing is tried again, since the wait for that would last until the test moves the clock.
+/// Unless a test asks for it nothing is tried again, since the wait for that would last until the test moves the clock, and nothing
+/// is refused, since time that stands still makes any number of calls a flood.
 struct StubbedLayer {
     let transport: StubTransport
     let records = RecordCollector()
@@ -13,13 +14,15 @@ struct StubbedLayer {
 
     init(
         name: String = "default", pipeline: RequestPipeline = RequestPipeline(), redaction: Redaction = .default,
-        sinks: [any EventSink] = [], retrying: RetryLimits = .none,
+        sinks: [any EventSink] = [], status: any NetworkStatusSource = SettableNetworkStatus(),
+        admission: AdmissionLimits = .none, retrying: RetryLimits = .none,
         answer: @escaping StubTransport.Answer = { _ in .json("{}") }
     ) {
         transport = StubTransport(answer: answer)
         network = NetworkLayer(
             name: name, transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records] + sinks,
-            redaction: redaction, retrying: retrying, randomness: SeededGenerator(seed: 1))
+            redaction: redaction, status: status, admission: admission, retrying: retrying,
+            randomness: SeededGenerator(seed: 1))
     }
 
     /// The one error that a call ends in.

@@ -53,6 +53,8 @@ public enum Retry: FlightDecision, Equatable {
         case bodyUsed
         /// The host's budget of further attempts is spent.
         case budgetSpent
+        /// The host's circuit is open, or this call is the one that looks whether it can be closed.
+        case circuitOpen
         /// The wait would end after the call's deadline.
         case deadline(wait: Duration)
     }
@@ -69,6 +71,7 @@ public enum Retry: FlightDecision, Equatable {
         case .gaveUp(.notRepeatable, let cause): "\(cause): not tried again, the request may have had its effect"
         case .gaveUp(.bodyUsed, let cause): "\(cause): not tried again, the body can't be sent twice"
         case .gaveUp(.budgetSpent, let cause): "\(cause): not tried again, the host's budget is spent"
+        case .gaveUp(.circuitOpen, let cause): "\(cause): not tried again, the host's circuit is open"
         case .gaveUp(.deadline(let wait), let cause):
             "\(cause): not tried again, \(wait.milliseconds) of waiting would end after the deadline"
         }

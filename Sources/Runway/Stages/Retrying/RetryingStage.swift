@@ -58,6 +58,7 @@ struct RetryingStage: RequestStage {
         guard attempt < policy.maximumAttempts else { return giveUp(.attemptsUsed(attempt)) }
         guard policy.allows(request, after: cause) else { return giveUp(.notRepeatable) }
         guard request.body.isReplayable else { return giveUp(.bodyUsed) }
+        guard flight.layer.admission.isCircuitClosed(to: request.head) else { return giveUp(.circuitOpen) }
         let retries = flight.layer.retries
         let wait = (retryAfter ?? .zero) + retries.jitter(upTo: policy.ceiling(after: attempt))
         guard flight.clock.now + wait < flight.deadline else { return giveUp(.deadline(wait: wait)) }

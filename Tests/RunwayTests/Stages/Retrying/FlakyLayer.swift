@@ -11,10 +11,15 @@ struct FlakyLayer {
     let layer: StubbedLayer
 
     init(
-        _ results: [Result<Response, NetworkError>], retrying: RetryLimits = RetryLimits(), sinks: [any EventSink] = []
+        _ results: [Result<Response, NetworkError>], status: any NetworkStatusSource = SettableNetworkStatus(),
+        admission: AdmissionLimits = .none, retrying: RetryLimits = RetryLimits(),
+        onAttempt: @escaping @Sendable () -> Void = {}
     ) {
         let rest = RestOfScript(results)
-        layer = StubbedLayer(sinks: sinks, retrying: retrying) { _ throws(NetworkError) in try rest.next().get() }
+        layer = StubbedLayer(status: status, admission: admission, retrying: retrying) { _ throws(NetworkError) in
+            onAttempt()
+            return try rest.next().get()
+        }
     }
 
     var attemptCount: Int { layer.transport.requests.count }

@@ -32,7 +32,8 @@ struct HTTPDateReader {
         let days = (now.seconds >= 0 ? now.seconds : now.seconds - 86_399) / 86_400
         let today = HTTPDate.calendarDay(days)
         let latest =
-            HTTPDate.days(year: today.year + 50, month: today.month, day: today.day) * 86_400 + now.seconds - days * 86_400
+            HTTPDate.days(year: today.year + 50, month: today.month, day: today.day) * 86_400 + now.seconds - days
+            * 86_400
         var year = today.year / 100 * 100 + 100 + shortYear
         // Whether the day exists depends on the century that is meant, so the date is checked last.
         while HTTPDate.days(year: year, month: month, day: day) * 86_400 + time > latest { year -= 100 }

@@ -1,0 +1,72 @@
+/// What the admission stage decided, for the record. A call that is let out at once leaves no line.
+public enum Admission: FlightDecision, Equatable {
+    /// The call waited so long for a network.
+    case waitedForNetwork(Duration)
+    /// The call waited so long for its turn to fly.
+    case waitedForTurn(Duration, priority: CallPriority)
+    /// The call looks whether a host that kept failing is well again.
+    case probing(host: String)
+    /// The call's failure was one too many: the host is left alone for so long.
+    case opened(host: String, for: Duration)
+    /// The call was not let out.
+    case refused(Refusal)
+
+    /// Why a call was not let out.
+    public enum Refusal: Sendable, Equatable {
+        /// The device has no network.
+        case noNetwork
+        /// The device has no network, and so many calls wait for it that no more may.
+        case tooManyWaitForNetwork(maximum: Int)
+        /// The request was made too often.
+        case flood(maximum: Int, within: Duration, refusedFor: Duration)
+        /// The host keeps failing.
+        case circuitOpen(host: String, for: Duration)
+        /// Too many calls wait for their turn to fly.
+        case lineFull(maximum: Int)
+    }
+
+    /// The stage.
+    public static var step: FlightStep { .stage(.admission) }
+
+    /// What the stage decided, as a log shows it.
+    public var description: String {
+        switch self {
+        case .waitedForNetwork(let wait): "waited \(wait) for a network"
+        case .waitedForTurn(let wait, let priority): "waited \(wait) for its turn, priority \(priority)"
+        case .probing(let host): "looking whether \(host) is well again"
+        case .opened(let host, let time): "\(host) keeps failing and is left alone for \(time)"
+        case .refused(let refusal): "refused: \(refusal.sentence)"
+        }
+    }
+}
+
+extension Admission.Refusal {
+    /// One sentence that a person can act on.
+    var sentence: String {
+        switch self {
+        case .noNetwork: "The device has no network."
+        case .tooManyWaitForNetwork(let maximum):
+            "The device has no network, and \(maximum) calls wait for one already."
+        case .flood(let maximum, let window, let time):
+            "The same request was made more than \(maximum) times within \(window), as by a loop that has no end; "
+                + "it is let out again in \(time)."
+        case .circuitOpen(let host, let time):
+            "\(host) keeps failing and is left alone for \(time) (its circuit is open)."
+        case .lineFull(let maximum): "\(maximum) calls wait for their turn to fly already."
+        }
+    }
+
+    /// The error of the call.
+    var error: NetworkError {
+        switch self {
+        case .noNetwork, .tooManyWaitForNetwork:
+            return NetworkError(.noNetwork, in: Admission.step, sentence, sending: .notSent)
+        case .flood, .lineFull:
+            return NetworkError(.overloaded, in: Admission.step, sentence, sending: .notSent)
+        case .circuitOpen(let host, _):
+            var error = NetworkError(.overloaded, in: Admission.step, sentence, sending: .notSent)
+            error.host = host
+            return error
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import HTTPTypes
+
+/// Refuses at once what cannot succeed now, and lets the rest out in good order: see ``AdmissionLimits``.
+///
+/// It stands below caching and coalescing: what memory holds, and who joins another one's flight, never comes here. Bodies pass
+/// untouched; an answer that is a stream holds its place in the air until it ends or is let go.
+struct AdmissionStage: RequestStage {
+    var step: FlightStep { .stage(.admission) }
+    /// Its waits end with the deadline and with the task.
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        if !flight.layer.isReachable { try await waitForNetwork(flight) }
+        let control = flight.layer.admission
+        let pass = try await enter(request, in: flight, control)
+        if case .probe = pass { flight.note(Admission.probing(host: Origin(request.head).host)) }
+        do throws(NetworkError) {
+            var response = try await next.send(request, in: flight)
+            record(flight.outcome(of: response), of: pass, request, in: flight)
+            if case .stream(let body) = response.body {
+                response.body = .stream(body.holding(Place(control)))
+            } else {
+                control.leave()
+            }
+            return response
+        } catch {
+            record(flight.outcome(of: error), of: pass, request, in: flight)
+            control.leave()
+            throw error
+        }
+    }
+
+    private func waitForNetwork(_ flight: Flight) async throws(NetworkError) {
+        guard flight.options.waitsForNetwork else { throw refused(.noNetwork, in: flight) }
+        let start = flight.clock.now
+        let maximum = flight.layer.admission.limits.maximumWaitingForNetwork
+        let end = await flight.layer.connectivity.waitUntilReachable(flight, maximumCount: maximum)
+        if end == .refused { throw refused(.tooManyWaitForNetwork(maximum: maximum), in: flight) }
+        flight.note(Admission.waitedForNetwork(flight.clock.now - start))
+        try check(end, "There was no network before the deadline.")
+    }
+
+    /// Waits for the call's turn where it has to, and gives what it is to its host's circuit.
+    private func enter(
+        _ request: Request, in flight: Flight, _ control: AdmissionControl
+    ) async throws(NetworkError) -> CircuitBreaker.Pass {
+        let identity = control.limits.maximumIdenticalRequests == nil ? nil : request.identity(in: flight)
+        var entry = control.enter(identity, to: request.head, flight.priority, at: flight.clock.now)
+        if case .hasToWait = entry {
+            let start = flight.clock.now
+            let end = await control.waitForTurn(flight, flight.priority)
+            if end == .refused { throw refused(.lineFull(maximum: control.limits.maximumWaiting), in: flight) }
+            flight.note(Admission.waitedForTurn(flight.clock.now - start, priority: flight.priority))
+            try check(end, "It was not the call's turn to fly before the deadline.")
+            entry = control.enterAfterWaiting(to: request.head, at: flight.clock.now)
+        }
+        switch entry {
+        case .admitted(let pass): return pass
+        case .refused(let refusal): throw refused(refusal, in: flight)
+        case .hasToWait: throw .cancelled(in: step)
+        }
+    }
+
+    private func check(_ end: WaitEnd, _ detail: String) throws(NetworkError) {
+        switch end {
+        case .granted, .refused: return
+        case .cancelled: throw .cancelled(in: step)
+        case .timedOut: throw NetworkError(.timedOut, in: step, detail, sending: .notSent)
+        }
+    }
+
+    private func refused(_ refusal: Admission.Refusal, in flight: Flight) -> NetworkError {
+        flight.note(Admission.refused(refusal))
+        return refusal.error
+    }
+
+    private func record(
+        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ request: Request, in flight: Flight
+    ) {
+        let now = flight.clock.now
+        guard let time = flight.layer.admission.record(outcome, of: pass, to: request.head, at: now) else { return }
+        flight.note(Admission.opened(host: Origin(request.head).host, for: time))
+    }
+}
+
+extension Flight {
+    /// What an answer says of its host.
+    fileprivate func outcome(of response: Response) -> CircuitBreaker.Outcome {
+        switch response.verdict {
+        case .overloaded: .failure(retryAfter: response.retryAfter(now: clock.date))
+        case .refused, .malformed:
+            response.head.status.code >= 500 ? .failure(retryAfter: response.retryAfter(now: clock.date)) : .success
+        default: .success
+        }
+    }
+
+    /// What an error says of its host.
+    fileprivate func outcome(of error: NetworkError) -> CircuitBreaker.Outcome {
+        switch error.kind {
+        // Without a network no host is to blame.
+        case .noNetwork: layer.isReachable ? .failure(retryAfter: nil) : .unknown
+        case .timedOut: .failure(retryAfter: nil)
+        // A call that is left behind at its deadline is cancelled.
+        case .cancelled: clock.now >= deadline ? .failure(retryAfter: nil) : .unknown
+        default: .unknown
+        }
+    }
+}
+
+extension Request {
+    /// The head of a request.
+    typealias Head = HTTPRequest
+
+    /// The largest body, in bytes, that is compared.
+    private static let maximumComparedByteCount = 64 << 10
+
+    /// What identical requests have in common; `nil` for one that is not compared.
+    fileprivate func identity(in flight: Flight) -> Int? {
+        var hasher = Hasher()
+        switch body {
+        case .none: break
+        case .bytes(let bytes) where bytes.count <= Self.maximumComparedByteCount: hasher.combine(bytes)
+        case .bytes, .stream: return nil
+        }
+        hasher.combine(ObjectIdentifier(flight.endpoint))
+        hasher.combine(flight.account)
+        hasher.combine(head.method)
+        hasher.combine(head.authority)
+        hasher.combine(head.path)
+        for field in head.headerFields where field.name == .range { hasher.combine(field.value) }
+        return hasher.finalize()
+    }
+}

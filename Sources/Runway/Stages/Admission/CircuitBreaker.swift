@@ -1,0 +1,108 @@
+/// What is known of a host that failed, and whether it is called: a state machine without a clock of its own.
+struct CircuitBreaker {
+    /// What a call that was let pass is to the circuit.
+    enum Pass: Sendable, Equatable {
+        /// One of many.
+        case ordinary
+        /// The one that looks whether the host is well again, by its number.
+        case probe(UInt64)
+    }
+
+    /// What became of a call, as far as the host is concerned.
+    enum Outcome: Sendable, Equatable {
+        /// The host did its work.
+        case success
+        /// It did not, and may have said when it will.
+        case failure(retryAfter: Duration?)
+        /// The call says nothing of the host.
+        case unknown
+    }
+
+    enum State: Equatable {
+        case closed
+        case open(until: Duration)
+        case probing(UInt64, since: Duration)
+    }
+
+    private(set) var state = State.closed
+    /// How many failures there were since the last success.
+    private(set) var failuresInARow = 0
+    private let limits: CircuitLimits
+    private var windowStart = Duration.zero
+    private var outcomesInWindow = 0
+    private var failuresInWindow = 0
+    /// How long the circuit was last opened for, without what a server asked for.
+    private var openTime: Duration
+
+    init(_ limits: CircuitLimits) {
+        self.limits = limits
+        openTime = limits.openTime
+    }
+
+    /// Whether there is nothing to remember.
+    var isIdle: Bool { state == .closed && failuresInARow == 0 && failuresInWindow == 0 }
+
+    /// How long calls are refused for; `nil` where one may pass.
+    func refusal(at now: Duration) -> Duration? {
+        let end: Duration
+        switch state {
+        case .closed: return nil
+        case .open(let until): end = until
+        // A probe that takes longer than the circuit was open for gets company.
+        case .probing(_, let since): end = since + max(openTime, .seconds(1))
+        }
+        return now < end ? end - now : nil
+    }
+
+    /// Lets a call pass, if ``refusal(at:)`` has nothing against it.
+    ///
+    /// - Parameter number: The number that the call has if it is a probe.
+    mutating func pass(at now: Duration, number: UInt64) -> Pass {
+        guard state != .closed else { return .ordinary }
+        state = .probing(number, since: now)
+        return .probe(number)
+    }
+
+    /// Takes in what became of a call. Gives for how long the circuit opened, if that is what it did.
+    mutating func record(_ outcome: Outcome, of pass: Pass, at now: Duration) -> Duration? {
+        switch (state, pass) {
+        case (.closed, .ordinary): return count(outcome, at: now)
+        case (.probing(let current, _), .probe(let number)) where current == number:
+            switch outcome {
+            case .success: self = CircuitBreaker(limits)
+            case .unknown: state = .open(until: now)
+            case .failure(let retryAfter):
+                failuresInARow += 1
+                openTime = openTime >= limits.maximumOpenTime / 2 ? limits.maximumOpenTime : openTime * 2
+                return open(retryAfter, at: now)
+            }
+            return nil
+        // What took off before the circuit changed says nothing of how the host is now.
+        default: return nil
+        }
+    }
+
+    private mutating func count(_ outcome: Outcome, at now: Duration) -> Duration? {
+        if now - windowStart >= limits.window { (outcomesInWindow, failuresInWindow) = (0, 0) }
+        switch outcome {
+        case .unknown: return nil
+        case .success:
+            failuresInARow = 0
+            if failuresInWindow > 0 { outcomesInWindow += 1 }
+            return nil
+        case .failure(let retryAfter):
+            if failuresInWindow == 0 { windowStart = now }
+            failuresInARow += 1
+            outcomesInWindow += 1
+            failuresInWindow += 1
+            let isHalf = outcomesInWindow >= limits.minimumOutcomes && failuresInWindow * 2 >= outcomesInWindow
+            return failuresInARow >= limits.consecutiveFailures || isHalf ? open(retryAfter, at: now) : nil
+        }
+    }
+
+    private mutating func open(_ retryAfter: Duration?, at now: Duration) -> Duration {
+        let time = max(openTime, min(retryAfter ?? .zero, limits.maximumOpenTime))
+        state = .open(until: now + time)
+        return time
+    }
+}

@@ -1,0 +1,54 @@
+/// What network the device has.
+public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
+    /// What the device is joined to the network by.
+    public enum Link: String, Sendable, Hashable {
+        /// A cable.
+        case wired
+        /// Wi-Fi.
+        case wifi
+        /// A mobile network.
+        case cellular
+        /// Nothing: no host can be reached.
+        case none
+        /// Nobody can say. Hosts are taken to be reachable.
+        case unknown
+    }
+
+    /// What the device is joined to the network by.
+    public var link: Link
+    /// Whether bytes may cost the user money, as those of a mobile network may.
+    public var isExpensive: Bool
+    /// Whether the user asked for few bytes.
+    public var isConstrained: Bool
+
+    /// Makes a status.
+    ///
+    /// - Parameters:
+    ///   - link: What the device is joined to the network by.
+    ///   - isExpensive: Whether bytes may cost the user money.
+    ///   - isConstrained: Whether the user asked for few bytes.
+    public init(_ link: Link, isExpensive: Bool = false, isConstrained: Bool = false) {
+        self.link = link
+        self.isExpensive = isExpensive
+        self.isConstrained = isConstrained
+    }
+
+    /// A cable.
+    public static let wired = NetworkStatus(.wired)
+    /// Wi-Fi.
+    public static let wifi = NetworkStatus(.wifi)
+    /// A mobile network, whose bytes may cost money.
+    public static let cellular = NetworkStatus(.cellular, isExpensive: true)
+    /// No network.
+    public static let none = NetworkStatus(.none)
+    /// Nobody can say.
+    public static let unknown = NetworkStatus(.unknown)
+
+    /// Whether a call may reach its host. It is `true` as long as nobody knows better.
+    public var isReachable: Bool { link != .none }
+
+    /// The link's name and what makes it a poor one.
+    public var description: String {
+        link.rawValue + (isExpensive ? ", expensive" : "") + (isConstrained ? ", constrained" : "")
+    }
+}

@@ -1,0 +1,46 @@
+import Synchronization
+
+/// A network status that somebody sets: a test, or an app that knows by means of its own.
+///
+/// ```swift
+/// let status = SettableNetworkStatus(.wifi)
+/// let network = NetworkLayer(transport: transport, status: status)
+/// status.set(.none)      // calls fail at once now
+/// ```
+public final class SettableNetworkStatus: NetworkStatusSource {
+    private struct State {
+        var status: NetworkStatus
+        var observers: [UInt64: @Sendable () -> Void] = [:]
+        var count: UInt64 = 0
+    }
+
+    /// Guards the status and who wants to hear of its changes.
+    private let state: Mutex<State>
+
+    /// Makes a status. The default is unknown.
+    public init(_ status: NetworkStatus = .unknown) { state = Mutex(State(status: status)) }
+
+    /// The status that was set last.
+    public var current: NetworkStatus { state.withLock { $0.status } }
+
+    /// Sets the status, and tells those who observe it before it returns.
+    public func set(_ status: NetworkStatus) {
+        let observers = state.withLock { state in
+            defer { state.status = status }
+            return state.status == status ? [] : Array(state.observers.values)
+        }
+        for observer in observers { observer() }
+    }
+
+    /// Calls `onChange` after every change, in the thread that sets it.
+    public func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation {
+        let number = state.withLock { state in
+            state.count += 1
+            state.observers[state.count] = onChange
+            return state.count
+        }
+        return NetworkStatusObservation { [weak self] in
+            self?.state.withLock { _ = $0.observers.removeValue(forKey: number) }
+        }
+    }
+}

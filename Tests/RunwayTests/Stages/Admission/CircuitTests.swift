@@ -1,0 +1,161 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// Hosts that keep failing are left alone.
+@Suite(.timeLimit(.minutes(10)))
+struct CircuitTests {
+    private let once = CallOptions(retry: RetryPolicy.none)
+
+    private func flaky(
+        _ results: [Result<Response, NetworkError>], status: SettableNetworkStatus = SettableNetworkStatus()
+    ) -> FlakyLayer {
+        FlakyLayer(results, status: status, admission: AdmissionLimits())
+    }
+
+    /// Makes calls of one attempt each.
+    private func fail(_ flaky: FlakyLayer, times: Int) async {
+        for _ in 0..<times { _ = await flaky.call(QueryCall(), options: once) }
+    }
+
+    @Test(arguments: [
+        Result<Response, NetworkError>.lost(), .lost(.noNetwork, .notSent), .lost(.timedOut), .status(500),
+        .status(502),
+        .status(503), .status(429),
+    ])
+    func hostThatFailsFiveTimesInARowIsLeftAlone(_ failure: Result<Response, NetworkError>) async throws {
+        let flaky = flaky([failure])
+        await fail(flaky, times: 5)
+        let error = await flaky.call(QueryCall(), options: once).failure
+        #expect(error?.kind == .overloaded && error?.step == .stage(.admission) && error?.sending == .notSent)
+        #expect(error?.detail == "library.test keeps failing and is left alone for 5.0 seconds (its circuit is open).")
+        #expect(error?.host == "library.test")
+        #expect(flaky.attemptCount == 5)
+        await flaky.layer.network.events.flush()
+        let decisions = flaky.layer.records.records.map { $0.decisions(of: Admission.self) }
+        #expect(decisions[4] == [.opened(host: "library.test", for: .seconds(5))])
+        #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", for: .seconds(5)))])
+    }
+
+    @Test(arguments: [
+        Result<Response, NetworkError>.status(400), .status(404), .status(401), .lost(.notTrusted),
+        .lost(.invalidAnswer),
+        .fine,
+    ])
+    func whatIsNotTheHostsFaultLeavesItsCircuitClosed(_ result: Result<Response, NetworkError>) async throws {
+        let flaky = flaky([result])
+        await fail(flaky, times: 20)
+        #expect(flaky.attemptCount == 20)
+    }
+
+    @Test func otherHostsAreCalledAsBefore() async throws {
+        let flaky = flaky([.lost()])
+        await fail(flaky, times: 6)
+        _ = await flaky.call(PaintingList(), options: once)
+        #expect(flaky.attemptCount == 6)
+        #expect(flaky.layer.transport.requests.last?.head.authority == "museum.test")
+    }
+
+    @Test func oneCallLooksWhetherTheHostIsWellAndClosesTheCircuit() async throws {
+        let flaky = flaky(Array(repeating: .lost(), count: 5) + [.fine])
+        await fail(flaky, times: 5)
+        flaky.layer.clock.advance(by: .seconds(5))
+        _ = try await flaky.call(QueryCall()).get()
+        await fail(flaky, times: 3)
+        #expect(flaky.attemptCount == 9)
+        await flaky.layer.network.events.flush()
+        #expect(flaky.layer.records.records[5].decisions(of: Admission.self) == [.probing(host: "library.test")])
+    }
+
+    @Test func callThatLooksIsNotTriedAgain() async throws {
+        let flaky = flaky([.lost()])
+        await fail(flaky, times: 5)
+        flaky.layer.clock.advance(by: .seconds(5))
+        _ = await flaky.call(QueryCall())
+        #expect(flaky.attemptCount == 6)
+        await flaky.layer.network.events.flush()
+        let record = try #require(flaky.layer.records.records.last)
+        #expect(record.decisions(of: Retry.self) == [.gaveUp(.circuitOpen, cause: .noNetwork(.unknown))])
+        #expect(
+            record.decisions(of: Admission.self)
+                == [.probing(host: "library.test"), .opened(host: "library.test", for: .seconds(10))])
+    }
+
+    @Test func retryAfterKeepsTheCircuitOpenUntilThen() async throws {
+        let flaky = flaky([.status(503, retryAfter: "90")])
+        await fail(flaky, times: 5)
+        flaky.layer.clock.advance(by: .seconds(89))
+        await fail(flaky, times: 1)
+        #expect(flaky.attemptCount == 5)
+        flaky.layer.clock.advance(by: .seconds(1))
+        await fail(flaky, times: 1)
+        #expect(flaky.attemptCount == 6)
+    }
+
+    @Test func deviceWithoutANetworkBlamesNoHost() async throws {
+        let status = SettableNetworkStatus(.wifi)
+        let flaky = FlakyLayer([.lost()], status: status, admission: AdmissionLimits()) { status.set(.none) }
+        for _ in 0..<10 {
+            status.set(.wifi)
+            await fail(flaky, times: 1)
+        }
+        #expect(flaky.attemptCount == 10)
+    }
+
+    @Test func changeOfNetworkClosesAllCircuits() async throws {
+        let status = SettableNetworkStatus(.wifi)
+        let flaky = flaky(Array(repeating: .lost(), count: 5) + [.fine], status: status)
+        await fail(flaky, times: 6)
+        #expect(flaky.attemptCount == 5)
+        status.set(.cellular)
+        _ = try await flaky.call(QueryCall()).get()
+    }
+
+    @Test func attemptsOfOneCallCountOnce() async throws {
+        let flaky = flaky([.lost()])
+        for _ in 0..<4 { _ = await flaky.call(QueryCall()) }
+        #expect(flaky.attemptCount == 12)
+        #expect(
+            flaky.layer.network.admission.isCircuitClosed(to: try #require(flaky.layer.transport.requests.first).head))
+    }
+
+    @Test func callsThatAreCancelledBlameNoHost() async throws {
+        let transport = ParkingTransport()
+        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()), retrying: .none)
+        for page in 1...10 {
+            let call = Task { try await network.call(Refresh(page: page)) }
+            await transport.wait { $0.parked.contains(UInt64(page)) }
+            call.cancel()
+            _ = await call.result
+            while network.admission.counts != (0, 0) { await Task.yield() }
+        }
+        let call = Task { try await network.call(Refresh(page: 11)) }
+        await transport.wait { $0.parked.contains(11) }
+        transport.answer(11, with: .success(.json("{}")))
+        _ = try await call.value
+    }
+
+    @Test func callsLeftBehindAtTheirDeadlineBlameTheHost() async throws {
+        let transport = ParkingTransport()
+        let clock = ManualClock()
+        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), retrying: .none)
+        for page in 1...5 {
+            let call = Task { try await network.call(Refresh(page: page)) }
+            await transport.wait { $0.parked.contains(UInt64(page)) }
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(60))
+            _ = await call.result
+            while network.admission.counts != (0, 0) { await Task.yield() }
+        }
+        let error = await #expect(throws: NetworkError.self) { try await network.call(Refresh(page: 6)) }
+        #expect(error?.kind == .overloaded)
+    }
+
+    @Test func circuitBreakerCanBeTurnedOff() async throws {
+        let flaky = FlakyLayer([.lost()], admission: AdmissionLimits(circuitBreaker: nil))
+        await fail(flaky, times: 30)
+        #expect(flaky.attemptCount == 30)
+    }
+}

@@ -1,0 +1,223 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// How many calls are in the air, and whose turn is next.
+@Suite(.timeLimit(.minutes(10)))
+struct TurnTests {
+    private let transport = ParkingTransport()
+    private let clock = ManualClock()
+    private let records = RecordCollector()
+
+    private func network(_ limits: AdmissionLimits) -> NetworkLayer {
+        NetworkLayer(
+            transport: transport, clock: LayerClock(clock), sinks: [records], admission: limits, retrying: .none)
+    }
+
+    private func limits(flights: Int = 1, waiting: Int = 1000) -> AdmissionLimits {
+        AdmissionLimits(maximumFlights: flights, maximumWaiting: waiting)
+    }
+
+    /// Starts a call, and returns when it flies or stands in the line.
+    private func start(
+        _ page: Int, _ network: NetworkLayer, _ priority: CallPriority? = nil
+    ) async -> Task<RawData, any Error> {
+        let before = network.admission.counts
+        let task = Task { try await network.call(Refresh(page: page), options: CallOptions(priority: priority)) }
+        while network.admission.counts == before { await Task.yield() }
+        return task
+    }
+
+    @Test func noMoreFlyThanMay() async throws {
+        let network = network(limits(flights: 3))
+        var calls: [Task<RawData, any Error>] = []
+        for page in 1...8 { calls.append(await start(page, network)) }
+        #expect(network.admission.counts == (3, 5))
+        await transport.wait { $0.parked.count == 3 }
+        while let flight = transport.parked.first {
+            #expect(transport.parked.count <= 3)
+            transport.answer(flight, with: .success(.json("{}")))
+            await transport.wait { !$0.parked.contains(flight) }
+            while network.admission.counts.flying > transport.parked.count { await Task.yield() }
+        }
+        for call in calls { _ = try await call.value }
+        #expect(network.admission.counts == (0, 0))
+    }
+
+    @Test func turnGoesByPriorityAndThenByArrival() async throws {
+        let network = network(limits())
+        let priorities: [CallPriority?] = [nil, .low, nil, .high, .normal, .high]
+        for (index, priority) in priorities.enumerated() { _ = await start(index + 1, network, priority) }
+        var order: [UInt64] = []
+        for _ in priorities {
+            await transport.wait { !$0.parked.isEmpty }
+            let flight = try #require(transport.parked.first)
+            order.append(flight)
+            transport.answer(flight, with: .success(.json("{}")))
+        }
+        // The fourth turn is that of the call that has waited longest, which is the one of low priority.
+        #expect(order == [1, 4, 6, 3, 2, 5])
+    }
+
+    @Test func endpointsPriorityHoldsUnlessTheCallSaysOtherwise() {
+        struct Report: Endpoint {
+            static let service = Library.self
+            static let priority = CallPriority.low
+            var path: EndpointPath { "r" }
+        }
+        let network = network(.none)
+        #expect(network.makeFlight(Report.self, .standard).priority == .low)
+        #expect(network.makeFlight(Report.self, CallOptions(priority: .high)).priority == .high)
+        #expect(network.makeFlight(QueryCall.self, .standard).priority == .normal)
+    }
+
+    @Test func urgentCallFliesThoughTheAirIsFull() async throws {
+        let network = network(limits())
+        let first = await start(1, network)
+        let second = await start(2, network)
+        let urgent = await start(3, network, .urgent)
+        await transport.wait { $0.parked == [1, 3] }
+        transport.answer(3, with: .success(.json("{}")))
+        _ = try await urgent.value
+        #expect(transport.parked == [1])
+        transport.answer(1, with: .success(.json("{}")))
+        await transport.wait { $0.parked == [2] }
+        transport.answer(2, with: .success(.json("{}")))
+        _ = try await (first.value, second.value)
+    }
+
+    @Test func lineIsBounded() async throws {
+        let network = network(limits(waiting: 2))
+        var calls: [Task<RawData, any Error>] = []
+        for page in 1...3 { calls.append(await start(page, network)) }
+        let error = await #expect(throws: NetworkError.self) { try await network.call(Refresh(page: 4)) }
+        #expect(error?.kind == .overloaded && error?.sending == .notSent)
+        #expect(error?.detail == "2 calls wait for their turn to fly already.")
+        for call in calls { call.cancel() }
+        for call in calls { _ = await call.result }
+        while network.admission.counts != (0, 0) { await Task.yield() }
+    }
+
+    @Test func callThatIsCancelledInTheLineSendsNothing() async throws {
+        let network = network(limits())
+        let first = await start(1, network)
+        let second = await start(2, network)
+        second.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await second.value }
+        #expect(error?.kind == .cancelled)
+        while network.admission.counts != (1, 0) { await Task.yield() }
+        await transport.wait { $0.parked == [1] }
+        transport.answer(1, with: .success(.json("{}")))
+        _ = try await first.value
+        #expect(network.admission.counts == (0, 0))
+    }
+
+    @Test func waitInTheLineEndsAtTheDeadline() async throws {
+        let network = network(limits())
+        let first = await start(1, network)
+        let second = await start(2, network)
+        await transport.wait { $0.parked == [1] }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(60))
+        for call in [first, second] {
+            let error = await #expect(throws: NetworkError.self) { try await call.value }
+            #expect(error?.kind == .timedOut)
+        }
+        while network.admission.counts != (0, 0) { await Task.yield() }
+    }
+
+    @Test func waitIsOnTheRecord() async throws {
+        let network = network(limits())
+        _ = await start(1, network)
+        let second = await start(2, network, .high)
+        clock.advance(by: .seconds(2))
+        await transport.wait { $0.parked == [1] }
+        transport.answer(1, with: .success(.json("{}")))
+        await transport.wait { $0.parked == [2] }
+        transport.answer(2, with: .success(.json("{}")))
+        _ = try await second.value
+        let record = try #require(try await records.records(count: 2).last)
+        #expect(record.decisions(of: Admission.self) == [.waitedForTurn(.seconds(2), priority: .high)])
+    }
+
+    @Test func failedCallGivesItsPlaceBack() async throws {
+        let network = network(limits())
+        let call = await start(1, network)
+        await transport.wait { $0.parked == [1] }
+        transport.answer(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        await #expect(throws: NetworkError.self) { try await call.value }
+        while network.admission.counts != (0, 0) { await Task.yield() }
+    }
+
+    @Test func hundredsOfCallsThatAreCancelledAndAnsweredAtRandomLeaveNoPlaceTaken() async throws {
+        var random = SeededGenerator(seed: 11)
+        let network = network(limits(flights: 4, waiting: 50))
+        var calls: [Task<RawData, any Error>] = []
+        for page in 1...400 {
+            let priority = [CallPriority.low, .normal, .high, .urgent].randomElement(using: &random)
+            calls.append(Task { try await network.call(Refresh(page: page), options: CallOptions(priority: priority)) })
+            if Int.random(in: 0..<4, using: &random) == 0 { calls.randomElement(using: &random)?.cancel() }
+            if let flight = transport.parked.randomElement(using: &random) {
+                transport.answer(flight, with: .success(.json("{}")))
+            }
+            if page.isMultiple(of: 3) { await Task.yield() }
+        }
+        while records.records.count < 400 {
+            for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
+            await Task.yield()
+            await network.events.flush()
+        }
+        for call in calls { _ = await call.result }
+        while network.admission.counts != (0, 0) { await Task.yield() }
+    }
+}
+
+/// The place in the air of an answer that is read as a stream.
+@Suite(.timeLimit(.minutes(10)))
+struct StreamPlaceTests {
+    private func layer(failing error: NetworkError? = nil) -> StubbedLayer {
+        StubbedLayer(admission: AdmissionLimits(maximumFlights: 1)) { _ in
+            Response(
+                head: HTTPResponse(status: .ok),
+                body: .stream(
+                    BodyStream {
+                        var parts: [[UInt8]] = [[1], [2]]
+                        return {
+                            if !parts.isEmpty { return parts.removeFirst() }
+                            if let error { throw error }
+                            return nil
+                        }
+                    }))
+        }
+    }
+
+    @Test func placeIsHeldUntilTheStreamEnds() async throws {
+        let layer = layer()
+        let answer = try await layer.network.stream(QueryCall())
+        #expect(layer.network.admission.counts == (1, 0))
+        #expect(try await answer.body.collect(upTo: 9) == [1, 2])
+        #expect(layer.network.admission.counts == (0, 0))
+    }
+
+    @Test func placeIsHeldUntilTheStreamFails() async throws {
+        let layer = layer(failing: NetworkError(.noNetwork, in: .transporting, "torn"))
+        let answer = try await layer.network.stream(QueryCall())
+        await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 9) }
+        #expect(layer.network.admission.counts == (0, 0))
+    }
+
+    @Test func placeIsHeldUntilTheStreamIsLetGo() async throws {
+        let layer = layer()
+        do {
+            let answer = try await layer.network.stream(QueryCall())
+            var iterator = answer.body.makeAsyncIterator()
+            _ = try await iterator.next()
+            #expect(layer.network.admission.counts == (1, 0))
+        }
+        #expect(layer.network.admission.counts == (0, 0))
+        _ = try await layer.network.stream(QueryCall())
+        #expect(layer.network.admission.counts == (0, 0))
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import Runway
+
+struct NetworkStatusTests {
+    /// The notifications of one layer, as long as somebody keeps this.
+    private final class Told {
+        private final class Posts: Sendable {
+            /// Guards what was posted: the layer's name and the status.
+            let kept = Mutex<[(name: String?, status: NetworkStatus?)]>([])
+        }
+
+        private let posts = Posts()
+        private let token: any NSObjectProtocol
+
+        init(of network: NetworkLayer) {
+            token = NotificationCenter.default.addObserver(
+                forName: NetworkLayer.statusDidChange, object: network, queue: nil
+            ) { [posts] notification in
+                let name = notification.userInfo?[NetworkLayer.networkNameKey] as? String
+                let status = notification.userInfo?[NetworkLayer.networkStatusKey] as? NetworkStatus
+                posts.kept.withLock { $0.append((name, status)) }
+            }
+        }
+
+        deinit { NotificationCenter.default.removeObserver(token) }
+
+        var statuses: [NetworkStatus?] { posts.kept.withLock { $0.map(\.status) } }
+        var names: [String?] { posts.kept.withLock { $0.map(\.name) } }
+    }
+
+    private func layer(_ status: any NetworkStatusSource, name: String = "default") -> NetworkLayer {
+        NetworkLayer(name: name, transport: StubTransport { _ in .json("{}") }, status: status)
+    }
+
+    @Test func statusThatNobodyKnowsIsTakenToBeReachable() {
+        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+        #expect(network.status == .unknown)
+        #expect(network.isReachable)
+    }
+
+    @Test(arguments: [
+        (NetworkStatus.wired, true), (.wifi, true), (.cellular, true), (.unknown, true), (.none, false),
+        (NetworkStatus(.none, isConstrained: true), false),
+    ])
+    func onlyNoneIsUnreachable(_ status: NetworkStatus, _ isReachable: Bool) {
+        let network = layer(SettableNetworkStatus(status))
+        #expect(network.status == status)
+        #expect(network.isReachable == isReachable)
+    }
+
+    @Test func everyChangePostsOneNotificationThatNamesTheNetwork() {
+        let status = SettableNetworkStatus(.wifi)
+        let network = layer(status, name: "shop")
+        let told = Told(of: network)
+        for next in [NetworkStatus.wifi, .none, .none, .cellular, NetworkStatus(.cellular), .wired] { status.set(next) }
+        #expect(told.statuses == [.none, .cellular, NetworkStatus(.cellular), .wired].map { Optional($0) })
+        #expect(Set(told.names) == ["shop"])
+    }
+
+    @Test func layersHearOfTheirOwnSourceAlone() {
+        let (one, two) = (SettableNetworkStatus(.wifi), SettableNetworkStatus(.wifi))
+        let (first, second) = (layer(one, name: "one"), layer(two, name: "two"))
+        let (toldOne, toldTwo) = (Told(of: first), Told(of: second))
+        one.set(.none)
+        #expect(toldOne.statuses == [NetworkStatus.none])
+        #expect(toldTwo.statuses.isEmpty)
+        #expect(second.isReachable)
+    }
+
+    @Test func layersMayShareASource() {
+        let status = SettableNetworkStatus(.wifi)
+        let layers = ["one", "two"].map { layer(status, name: $0) }
+        let told = layers.map { Told(of: $0) }
+        status.set(.cellular)
+        #expect(told.map(\.names) == [["one"], ["two"]])
+    }
+
+    @Test func layerThatGoesIsNotKeptByItsSource() {
+        let status = SettableNetworkStatus(.wifi)
+        weak var network: NetworkLayer?
+        do {
+            let layer = layer(status)
+            network = layer
+            status.set(.none)
+        }
+        #expect(network == nil)
+        status.set(.wifi)
+    }
+
+    @Test func lastNotificationIsOfTheLastStatusHoweverManySetIt() async {
+        for _ in 0..<50 {
+            let status = SettableNetworkStatus(.unknown)
+            let network = layer(status)
+            let told = Told(of: network)
+            await withTaskGroup { group in
+                for next in [NetworkStatus.wifi, .none, .cellular, .wired] { group.addTask { status.set(next) } }
+            }
+            #expect(told.statuses.last == status.current)
+            #expect(told.statuses.count <= 4)
+        }
+    }
+
+    @Test func descriptionNamesWhatMakesALinkPoor() {
+        #expect("\(NetworkStatus.wifi)" == "wifi")
+        #expect(
+            "\(NetworkStatus(.cellular, isExpensive: true, isConstrained: true))" == "cellular, expensive, constrained")
+    }
+}
