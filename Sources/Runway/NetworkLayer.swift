@@ -26,6 +26,8 @@ public final class NetworkLayer: Sendable {
     let deadlines: DeadlineTimer
     /// The reads under way that calls can share.
     let reads: SharedWork<ReadKey, Response>
+    /// The access tokens of the services.
+    let tokens: TokenKeeper
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -50,10 +52,13 @@ public final class NetworkLayer: Sendable {
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
     ///   - coalescing: How many calls share how many requests.
+    ///   - tokens: Where access tokens are kept. The default is the app's memory, which forgets them when the app ends.
+    ///   - authorizing: How many calls wait for a token.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
-        coalescing: CoalescingLimits = CoalescingLimits()
+        coalescing: CoalescingLimits = CoalescingLimits(), tokens: any TokenStore = MemoryTokenStore(),
+        authorizing: AuthorizingLimits = AuthorizingLimits()
     ) {
         self.name = name
         self.transport = transport
@@ -62,6 +67,7 @@ public final class NetworkLayer: Sendable {
         self.redaction = redaction
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
+        self.tokens = TokenKeeper(network: name, store: tokens, authorizing)
         reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
     }
 

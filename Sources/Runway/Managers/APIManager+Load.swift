@@ -8,6 +8,7 @@ extension APIManager {
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         let flight = network.makeFlight(E.self, options)
+        flight.setManager(self)
         return launch(endpoint, flight)
     }
 
@@ -17,6 +18,7 @@ extension APIManager {
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         let flight = network.makeFlight(E.self, options)
+        flight.setManager(self)
         let given = parameterSource?.endpoint(for: self)
         if let endpoint = given as? E { return launch(endpoint, flight) }
         let found = given.map { "gave a \(type(of: $0))" } ?? (parameterSource == nil ? "is missing" : "gave nothing")

@@ -11,7 +11,7 @@ extension RequestPipeline {
         (.coalescing, CoalescingStage()),  // above all that sends: who shares a request shares its attempts, too
         (.admission, nil),
         (.retrying, nil),  // address and signature are below it: each attempt has a fresh route and a fresh nonce
-        (.authorizing, nil),
+        (.authorizing, AuthorizingStage()),  // below retrying: another attempt takes the token that is newest then
         (.merging, nil),
         (.redirecting, RedirectingStage()),  // every hop is routed and signed anew
         (.compressing, nil),

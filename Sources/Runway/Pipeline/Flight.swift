@@ -38,7 +38,14 @@ public final class Flight: Sendable {
     /// The cache policy of the call.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
 
+    /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
+    ///
+    /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
+    let renewing: [ObjectIdentifier]
+
     let layer: NetworkLayer
+    /// Guards whose call this is.
+    private let owner = Mutex(WeakManager())
     private let traceContext = ServiceContext.current
 
     private struct State {
@@ -49,6 +56,7 @@ public final class Flight: Sendable {
         var ending: (outcome: FlightOutcome, instant: Duration)?
         /// Whether the record is not told yet although the call may be over, since its request flies on for others.
         var isHeld = false
+        var secrets = FlightSecrets()
     }
 
     /// Guards the growing record.
@@ -65,6 +73,7 @@ public final class Flight: Sendable {
         account = settings.account
         self.options = options
         self.layer = layer
+        renewing = RenewalScope.services(of: layer)
         clock = layer.clock
         takeOff = layer.clock.now
         ownDeadline = takeOff + lifetime
@@ -120,10 +129,12 @@ extension Flight {
         let start = clock.now - takeOff
         let body: [UInt8]? =
             if layer.redaction.keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
+        let url = request.url
         return state.withLock { state in
             state.attempts.append(
                 FlightRecord.Attempt(
-                    method: request.head.method, url: request.url, headerFields: request.head.headerFields,
+                    method: request.head.method, url: state.secrets.masked(url),
+                    headerFields: state.secrets.masked(request.head.headerFields),
                     requestByteCount: request.body.byteCount, requestBody: body, start: start))
             return state.attempts.count - 1
         }
@@ -133,7 +144,7 @@ extension Flight {
         let end = clock.now - takeOff
         state.withLock { state in
             state.attempts[index].status = response.head.status
-            state.attempts[index].responseHeaderFields = response.head.headerFields
+            state.attempts[index].responseHeaderFields = state.secrets.masked(response.head.headerFields)
             guard case .whole(let rawData) = response.body else { return }
             state.attempts[index].end = end
             state.attempts[index].responseByteCount = rawData.bytes.count
@@ -205,6 +216,22 @@ extension Flight {
         }
         if isOver { layer.events.enqueue(self) }
     }
+
+    /// Keeps out of the record what the call proves itself with.
+    func keepSecret(_ fields: Set<HTTPField.Name>, _ texts: [String]) {
+        // A developer who keeps nothing out wants to see this, too.
+        if layer.redaction.headerFields.isEmpty { return }
+        state.withLock { $0.secrets.add(fields, texts) }
+    }
+
+    /// The header fields with which the call proves itself.
+    var secretFields: Set<HTTPField.Name> { state.withLock { $0.secrets.fields } }
+
+    /// Whose call this is, if a manager's that is still there.
+    var manager: (any APIManaging)? { owner.withLock { $0.manager } }
+
+    /// Says whose call this is; the manager is held weakly.
+    func setManager(_ manager: any APIManaging) { owner.withLock { $0.manager = manager } }
 
     /// The flights that wait for the request of this one: itself, unless it left, and those who joined it.
     var companions: [Flight] {

@@ -36,6 +36,9 @@ public protocol APIService: Sendable {
     /// The longest that a call may take from `load` to its landing, where its endpoint does not say. The default is 60 s.
     static var deadline: Duration { get }
 
+    /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
+    static var credentials: (any Credentials)? { get }
+
     /// Makes the transport of this service in one layer. The default, `nil`, is the layer's own transport.
     static func makeTransport() -> (any Transport)?
 
@@ -71,6 +74,9 @@ extension APIService {
 
     /// 60 seconds.
     public static var deadline: Duration { .seconds(60) }
+
+    /// No access tokens.
+    public static var credentials: (any Credentials)? { nil }
 
     /// The layer's own transport.
     public static func makeTransport() -> (any Transport)? { nil }

@@ -36,6 +36,8 @@ public protocol Endpoint: Encodable, Sendable {
     ///
     /// Only GET and HEAD are shared, of equal URL, header fields, body, account and cache directives, whose answers are wanted whole.
     static var coalesces: Bool { get }
+    /// Whether calls carry the access token of the service. The default is `true` where the service has ``APIService/credentials``.
+    static var needsAuthorization: Bool { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -82,6 +84,8 @@ extension Endpoint {
     public static var cache: CachePolicy { .none }
     /// Identical reads share one request.
     public static var coalesces: Bool { true }
+    /// Whether the service has credentials.
+    public static var needsAuthorization: Bool { Service.credentials != nil }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

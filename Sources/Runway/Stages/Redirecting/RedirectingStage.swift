@@ -24,7 +24,8 @@ struct RedirectingStage: RequestStage {
             guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
                 return response
             }
-            guard let following = request.redirected(by: response.head.status, to: location) else {
+            let secrets = flight.secretFields
+            guard let following = request.redirected(by: response.head.status, to: location, secrets) else {
                 flight.note(Redirect.notFollowed)
                 return response
             }
@@ -42,7 +43,11 @@ struct RedirectingStage: RequestStage {
 
 extension Request {
     /// The request that follows a redirect; `nil` where it may not be followed.
-    func redirected(by status: HTTPResponse.Status, to location: String) -> Request? {
+    ///
+    /// - Parameter secrets: Header fields that prove who sends the request, beside those that are known to.
+    func redirected(
+        by status: HTTPResponse.Status, to location: String, _ secrets: Set<HTTPField.Name> = []
+    ) -> Request? {
         guard [301, 302, 303, 307, 308].contains(status.code),
             let target = URL(string: location, relativeTo: URL(string: url))?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "https" || (scheme == "http" && head.scheme == "http"),
@@ -67,7 +72,7 @@ extension Request {
             return nil
         }
         if Origin(head) != Origin(following.head) {
-            following.head.headerFields.removeAll { $0.name.isCredential }
+            following.head.headerFields.removeAll { $0.name.isCredential || secrets.contains($0.name) }
         }
         return following
     }
