@@ -54,5 +54,7 @@ private struct Exchange<Service: APIService>: Endpoint {
     /// Whoever writes a request wants it sent: two of them may be for two people, whose answers must not be mixed up.
     static var coalesces: Bool { false }
     static var isMergeable: Bool { false }
+    /// Nothing is added to the request.
+    static var needsAuthorization: Bool { false }
     var path: EndpointPath { "" }
 }

@@ -33,6 +33,8 @@ public final class NetworkLayer: Sendable {
     let merger: Merger
     let connectivity: NetworkStatusMonitor
     let admission: AdmissionControl
+    /// The access tokens of the services.
+    let tokens: TokenKeeper
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -55,13 +57,16 @@ public final class NetworkLayer: Sendable {
     ///   - status: Knows what network the device has. The default knows nothing, and every host is taken to be reachable.
     ///   - admission: How much is let out at once, and what is kept from going out at all.
     ///   - retrying: How many further attempts a host is given. The default is one for every ten calls, and ten more.
+    ///   - tokens: Where access tokens are kept. The default is the app's memory, which forgets them when the app ends.
+    ///   - authorizing: How many calls wait for a token.
     ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
         httpCacheLimits: HTTPCacheLimits = HTTPCacheLimits(), coalescing: CoalescingLimits = CoalescingLimits(),
         status: any NetworkStatusSource = SettableNetworkStatus(), admission: AdmissionLimits = AdmissionLimits(),
-        retrying: RetryLimits = RetryLimits(),
+        retrying: RetryLimits = RetryLimits(), tokens: any TokenStore = MemoryTokenStore(),
+        authorizing: AuthorizingLimits = AuthorizingLimits(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
@@ -72,6 +77,7 @@ public final class NetworkLayer: Sendable {
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
         retries = RetryControl(limits: retrying, randomness: randomness)
+        self.tokens = TokenKeeper(network: name, store: tokens, authorizing)
         reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
         merger = Merger(clock: clock, timer: deadlines)
         httpCache = HTTPCacheStore(limits: httpCacheLimits)

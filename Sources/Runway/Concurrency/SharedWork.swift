@@ -53,13 +53,13 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - endsInTime: Whether the work ends soon after it was cancelled.
     ///   - joined: Called, before the wait, with the flight that began the work, where it is under way.
     ///   - begins: Called with the number of the work, where it is not.
-    ///   - work: The work, for who begins it.
+    ///   - work: The work, for who begins it; it is given its number.
     /// - Throws: What the work threw; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` for a call that left; and
     ///   ``NetworkError/Kind/overloaded`` where too many wait and no other work is begun for them.
     func value(
         of key: Key, for flight: Flight, isJoinable: Bool = true, endsInTime: Bool,
         joined: (Flight) -> Void = { _ in }, begins: (UInt64) -> Void = { _ in },
-        _ work: @escaping @Sendable () async throws(NetworkError) -> Value
+        _ work: @escaping @Sendable (UInt64) async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         // What was called off before begins nothing.
         if Task.isCancelled { throw .cancelled(in: step) }
@@ -100,11 +100,6 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state.withLock { $0.table.members(of: work) }.map(\.flight)
     }
 
-    /// The flights that wait for the work of a key, in the order in which they came.
-    func flights(waitingFor key: Key) -> [Flight] {
-        state.withLock { state in state.table.work(for: key).map { state.table.members(of: $0) } ?? [] }.map(\.flight)
-    }
-
     /// Whether no work is under way.
     var isEmpty: Bool { state.withLock { $0.running.isEmpty && $0.table.workCount == 0 && $0.table.listedCount == 0 } }
 
@@ -134,10 +129,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return true
     }
 
-    private func start(_ number: UInt64, _ work: @escaping @Sendable () async throws(NetworkError) -> Value) {
+    private func start(_ number: UInt64, _ work: @escaping @Sendable (UInt64) async throws(NetworkError) -> Value) {
         let task = Task { @concurrent () async -> Void in
             let outcome: Outcome
-            do throws(NetworkError) { outcome = .success(try await work()) } catch { outcome = .failure(error) }
+            do throws(NetworkError) { outcome = .success(try await work(number)) } catch { outcome = .failure(error) }
             end(number, with: outcome)
         }
         let isWanted = state.withLock { state in

@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// Tell managers apart by identity: `if manager === rentals { … }`.
 @MainActor
-public protocol APIManaging: AnyObject {
+public protocol APIManaging: AnyObject, Sendable {
     /// The endpoint that the manager calls.
     var endpointType: any Endpoint.Type { get }
     /// Whether a call flies.

@@ -11,7 +11,7 @@ extension RequestPipeline {
         (.coalescing, CoalescingStage()),  // above all that sends: who shares a request shares its attempts, too
         (.admission, AdmissionStage()),  // below memory, which it must not stand in the way of
         (.retrying, RetryingStage()),  // above address and signature: each attempt has a fresh route and nonce
-        (.authorizing, nil),
+        (.authorizing, AuthorizingStage()),  // below retrying: another attempt takes the token that is newest then
         (.merging, MergingStage()),  // what failed in an envelope is tried again by itself
         (.redirecting, RedirectingStage()),  // every hop is routed and signed anew
         (.compressing, nil),

@@ -46,7 +46,13 @@ public final class Flight: Sendable {
     var mergePolicy: MergePolicy? { configuration.settings.merging }
     /// Whether the flight is nobody's call, and carries the requests of several.
     let isEnvelope: Bool
+    /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
+    ///
+    /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
+    let renewing: [ObjectIdentifier]
     let layer: NetworkLayer
+    /// Guards whose call this is.
+    private let owner = Mutex(WeakManager())
     /// The service's settings when the call was asked for.
     let configuration: ServiceConfiguration
     let traceContext = ServiceContext.current
@@ -56,10 +62,12 @@ public final class Flight: Sendable {
         var request: HTTPRequest
         var record: FlightRecord.Attempt
 
-        /// The attempt as a record has it.
-        var written: FlightRecord.Attempt {
+        /// The attempt as a record has it, without what the call proves itself with.
+        func written(without secrets: FlightSecrets) -> FlightRecord.Attempt {
             var written = record
-            written.url = request.urlText
+            written.url = secrets.masked(request.urlText)
+            written.headerFields = secrets.masked(record.headerFields)
+            written.responseHeaderFields = record.responseHeaderFields.map(secrets.masked)
             return written
         }
     }
@@ -73,6 +81,7 @@ public final class Flight: Sendable {
         var ending: (outcome: FlightOutcome, instant: Duration)?
         /// Whether the record is not told yet although the call may be over, since its request flies on for others.
         var isHeld = false
+        var secrets = FlightSecrets()
     }
 
     /// Guards the growing record.
@@ -88,6 +97,7 @@ public final class Flight: Sendable {
         self.isEnvelope = isEnvelope
         self.options = options
         self.layer = layer
+        renewing = RenewalScope.services(of: layer)
         clock = layer.clock
         takeOff = layer.clock.now
         ownDeadline = takeOff + lifetime
@@ -209,9 +219,13 @@ extension Flight {
     /// Gives an error what the flight knows of where it arose.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
-        let attempt = state.withLock { state in state.attempts.last.map { ($0.request, state.attempts.count) } }
-        guard let (last, count) = attempt else { return error }
-        if error.request == nil { error.request = "\(last.method) \(layer.redaction.redacted(url: last.urlText))" }
+        let attempt = state.withLock { state in
+            state.attempts.last.map { ($0.request, state.attempts.count, state.secrets) }
+        }
+        guard let (last, count, secrets) = attempt else { return error }
+        if error.request == nil {
+            error.request = "\(last.method) \(layer.redaction.redacted(url: secrets.masked(last.urlText)))"
+        }
         if error.host == nil { error.host = Origin(last).host }
         if error.attempt == 0 { error.attempt = count }
         return error
@@ -246,6 +260,22 @@ extension Flight {
         }
         if isOver { layer.events.enqueue(self) }
     }
+
+    /// Keeps out of the record what the call proves itself with.
+    func keepSecret(_ fields: Set<HTTPField.Name>, _ texts: [String]) {
+        // A developer who keeps nothing out wants to see this, too.
+        if layer.redaction.headerFields.isEmpty { return }
+        state.withLock { $0.secrets.add(fields, texts) }
+    }
+
+    /// The header fields with which the call proves itself.
+    var secretFields: Set<HTTPField.Name> { state.withLock { $0.secrets.fields } }
+
+    /// Whose call this is, if a manager's that is still there.
+    var manager: (any APIManaging)? { owner.withLock { $0.manager } }
+
+    /// Says whose call this is; the manager is held weakly.
+    func setManager(_ manager: any APIManaging) { owner.withLock { $0.manager = manager } }
 
     /// The flights that wait for the request of this one: itself, unless it left, and those who joined it.
     var companions: [Flight] {
@@ -283,7 +313,7 @@ extension Flight {
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
             sentParameters: state.sent.map(redaction.redacted), decisions: state.decisions,
-            attempts: state.attempts.map { redaction.redacted($0.written) }, source: state.source,
+            attempts: state.attempts.map { redaction.redacted($0.written(without: state.secrets)) }, source: state.source,
             outcome: redaction.redacted(state.ending?.outcome ?? .cancelled), traceContext: traceContext)
     }
 }

@@ -38,6 +38,8 @@ public protocol APIService: Sendable {
 
     /// How requests that are made at once share one, where the server has a route for that. The default, `nil`, is not at all.
     static var merging: MergePolicy? { get }
+    /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
+    static var credentials: (any Credentials)? { get }
 
     /// Makes the transport of this service in one layer. The default, `nil`, is the layer's own transport.
     static func makeTransport() -> (any Transport)?
@@ -80,6 +82,8 @@ extension APIService {
 
     /// Nothing is merged.
     public static var merging: MergePolicy? { nil }
+    /// No access tokens.
+    public static var credentials: (any Credentials)? { nil }
 
     /// The layer's own transport.
     public static func makeTransport() -> (any Transport)? { nil }

@@ -46,6 +46,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var isMergeable: Bool { get }
     /// Whose turn it is when more calls want to fly than the layer lets. The default is ``CallPriority/normal``.
     static var priority: CallPriority { get }
+    /// Whether calls carry the access token of the service. The default is `true` where the service has ``APIService/credentials``.
+    static var needsAuthorization: Bool { get }
     /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -100,6 +102,8 @@ extension Endpoint {
     public static var isMergeable: Bool { true }
     /// ``CallPriority/normal``.
     public static var priority: CallPriority { .normal }
+    /// Whether the service has credentials.
+    public static var needsAuthorization: Bool { Service.credentials != nil }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

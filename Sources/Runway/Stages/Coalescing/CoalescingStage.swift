@@ -4,7 +4,8 @@
 /// answers are wanted whole and whose endpoint allows it (``Endpoint/coalesces``). The call that comes first carries the request, in a
 /// task of its own; calls that come before its answer join it. Each may leave, at its deadline or because it was cancelled, without
 /// harm to the others, and only when the last leaves the request is cancelled on the wire. Its attempts are in the record of the
-/// call that carries it, also where that call leaves first; the others name it. Bodies pass untouched, streams are never shared.
+/// call that carries it, also where that call leaves first; the others name it. What a refresh of an access token reads is not shared,
+/// since what it would join may wait for that token. Bodies pass untouched, streams are never shared.
 struct CoalescingStage: RequestStage {
     var step: FlightStep { .stage(.coalescing) }
     /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.
@@ -21,13 +22,16 @@ struct CoalescingStage: RequestStage {
         let reads = flight.layer.reads
         var read: UInt64?
         do throws(NetworkError) {
-            return try await reads.value(of: key, for: flight, endsInTime: next.endsInTime(request, in: flight)) {
+            return try await reads.value(
+                of: key, for: flight, isJoinable: flight.renewing.isEmpty,
+                endsInTime: next.endsInTime(request, in: flight)
+            ) {
                 flight.note(Coalescing.joined($0.id))
                 $0.note(Coalescing.shared(with: flight.id))
             } begins: {
                 read = $0
                 flight.beginCarrying($0)
-            } _: { () async throws(NetworkError) in
+            } _: { _ async throws(NetworkError) in
                 do throws(NetworkError) {
                     return try await next.send(request, in: flight)
                 } catch {

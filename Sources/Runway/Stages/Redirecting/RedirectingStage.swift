@@ -30,7 +30,7 @@ struct RedirectingStage: RequestStage {
             }
             guard
                 let following = request.redirected(
-                    by: response.head.status, to: location, keepingFromOthers: flight.layer.redaction.headerFields)
+                    by: response.head.status, to: location, keepingFromOthers: flight.layer.redaction.headerFields.union(flight.secretFields))
             else {
                 flight.note(Redirect.notFollowed)
                 return response

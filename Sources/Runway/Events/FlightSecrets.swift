@@ -1,0 +1,32 @@
+import HTTPTypes
+
+/// What a call proves itself with: kept out of its record, whatever the names of the fields it travels in.
+struct FlightSecrets: Sendable {
+    /// The header fields that hold it.
+    private(set) var fields: Set<HTTPField.Name> = []
+    /// The secrets themselves, as they may stand in a URL or in a field of the answer.
+    private(set) var texts: [String] = []
+
+    mutating func add(_ fields: Set<HTTPField.Name>, _ texts: [String]) {
+        self.fields.formUnion(fields)
+        // A shorter one would be found in what is no secret at all.
+        for text in texts where text.utf8.count >= 8 {
+            var escaped = ""
+            escaped.appendPercentEncoded(text, allowing: PercentEncoding.unreserved)
+            for form in [text, escaped] where !self.texts.contains(form) { self.texts.append(form) }
+        }
+    }
+
+    func masked(_ text: String) -> String {
+        texts.reduce(text) { $0.contains($1) ? $0.replacing($1, with: Redaction.placeholder) : $0 }
+    }
+
+    func masked(_ headerFields: HTTPFields) -> HTTPFields {
+        if fields.isEmpty, texts.isEmpty { return headerFields }
+        return HTTPFields(
+            headerFields.map { field in
+                HTTPField(
+                    name: field.name, value: fields.contains(field.name) ? Redaction.placeholder : masked(field.value))
+            })
+    }
+}

@@ -1,0 +1,65 @@
+public import struct Foundation.Date
+
+/// What proves to a service that a call is an account's, and how long it does.
+///
+/// Neither its description nor its reflection shows a secret. It is `Codable` for the stores that keep it, and for them alone.
+public struct AccessToken: Sendable, Codable {
+    /// The token, as it is sent.
+    public var value: String
+    /// Whose token it is: a name that the app chooses and that is the same at every sign-in, such as the number of the user.
+    public var account: String
+    /// The date at which it ends; `nil` where the service does not say.
+    ///
+    /// Of a lifetime in seconds: `network.clock.date.addingTimeInterval(lifetime)`.
+    public var expiry: Date?
+    /// What a new token is asked for with, where the service gives one.
+    public var refreshToken: String?
+
+    /// Makes a token.
+    ///
+    /// - Parameters:
+    ///   - value: The token, as it is sent.
+    ///   - account: Whose token it is.
+    ///   - expiry: The date at which it ends; `nil` where the service does not say.
+    ///   - refreshToken: What a new token is asked for with.
+    public init(_ value: String, account: String, expiry: Date? = nil, refreshToken: String? = nil) {
+        self.value = value
+        self.account = account
+        self.expiry = expiry
+        self.refreshToken = refreshToken
+    }
+
+    /// Its secrets, for whoever keeps them out of texts.
+    var secrets: [String] { [value, refreshToken].compactMap { $0 } }
+}
+
+extension AccessToken: Equatable {
+    /// Whether two tokens are the same. The time that it takes does not tell where secrets differ.
+    public static func == (lhs: AccessToken, rhs: AccessToken) -> Bool {
+        let areValuesEqual = lhs.value.isEqualInConstantTime(to: rhs.value)
+        let areRefreshTokensEqual = (lhs.refreshToken ?? "").isEqualInConstantTime(to: rhs.refreshToken ?? "")
+        return areValuesEqual && areRefreshTokensEqual && (lhs.refreshToken == nil) == (rhs.refreshToken == nil)
+            && lhs.account == rhs.account && lhs.expiry == rhs.expiry
+    }
+}
+
+extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Whose token it is, without its secrets.
+    public var description: String { "AccessToken of \(account), \(Redaction.placeholder)" }
+
+    /// Whose token it is, without its secrets.
+    public var debugDescription: String { description }
+
+    /// Whose token it is and until when, without its secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["account": account, "expiry": expiry as Any]) }
+}
+
+extension String {
+    /// Whether two texts are the same, in a time that depends on their lengths alone.
+    fileprivate func isEqualInConstantTime(to other: String) -> Bool {
+        let (own, others) = (Array(utf8), Array(other.utf8))
+        var difference: UInt8 = own.count == others.count ? 0 : 1
+        for index in 0..<min(own.count, others.count) { difference |= own[index] ^ others[index] }
+        return difference == 0
+    }
+}

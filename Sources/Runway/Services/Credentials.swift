@@ -1,0 +1,76 @@
+import HTTPTypes
+
+/// How calls of a service carry its access token, and how a new one is had.
+///
+/// ```swift
+/// struct ListingsCredentials: Credentials {
+///     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+///         let answer = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
+///         return AccessToken(
+///             try answer["access_token"].require(), account: token.account,
+///             expiry: network.clock.date.addingTimeInterval(try answer["expires_in"].require()),
+///             refreshToken: answer["refresh_token"].string)
+///     }
+/// }
+/// ```
+///
+/// The layer asks for one refresh at a time for each account of a service, however many calls need it. A call that the refresh makes
+/// must not need the token itself: its endpoint says so with ``Endpoint/needsAuthorization``. One that does not say so fails at once
+/// as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
+public protocol Credentials: Sendable {
+    /// How long before its end a token is renewed. The default is 30 s. Of a token that lives shorter than twice that, it is half its
+    /// life.
+    var leeway: Duration { get }
+    /// The longest that a refresh may take, whatever the deadlines of the calls that wait for it. The default is 30 s.
+    var refreshDeadline: Duration { get }
+
+    /// Puts the token into a request. The default is the header field `Authorization: Bearer …` (RFC 6750 §2.1).
+    ///
+    /// Every header field that it adds or changes is kept out of records and is not carried to another origin by a redirect.
+    func authorize(_ request: inout Request, with token: AccessToken)
+
+    /// Asks the service for a new token. A refresh that was begun is completed also where nobody waits for it any more, since the
+    /// service may have taken the old token out of use; it is cancelled at its deadline, by a sign-in and by a sign-out.
+    ///
+    /// - Parameters:
+    ///   - token: The token that ends or was refused.
+    ///   - network: The layer, for the call that asks.
+    /// - Returns: The new token, of the same account. Without a refresh token of its own it takes over the old one's.
+    /// - Throws: Why there is none. What ``isRefusal(_:)`` says of it decides whether the old token is kept;
+    ///   ``NetworkError/Kind/loginCancelled`` where the refresh asked the user to log in, and the user declined.
+    func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken
+
+    /// Whether an error of ``refresh(_:on:)`` means that the service will never renew this token, so that it is forgotten.
+    ///
+    /// The default is yes for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the service's
+    /// envelope, and a status of 400 to 499 other than 408, 425 and 429.
+    func isRefusal(_ error: any Error) -> Bool
+}
+
+extension Credentials {
+    /// 30 seconds.
+    public var leeway: Duration { .seconds(30) }
+
+    /// 30 seconds.
+    public var refreshDeadline: Duration { .seconds(30) }
+
+    /// A bearer token.
+    public func authorize(_ request: inout Request, with token: AccessToken) {
+        request.head.headerFields[.authorization] = "Bearer \(token.value)"
+    }
+
+    /// Whether the service refused.
+    public func isRefusal(_ error: any Error) -> Bool {
+        guard let error = error as? NetworkError else { return false }
+        return switch error.kind {
+        case .needsLogin, .needsAccessToken, .service: true
+        case .refused: error.status.map { (400..<500).contains($0.code) && !$0.asksForPatience } ?? false
+        default: false
+        }
+    }
+}
+
+extension HTTPResponse.Status {
+    /// Whether the same request may succeed later: 408, 425 and 429 (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
+    fileprivate var asksForPatience: Bool { [408, 425, 429].contains(code) }
+}

@@ -1,0 +1,39 @@
+/// What became of a call's access token, for the record. The token is never in it.
+public enum Authorizing: FlightDecision, Equatable {
+    /// The call began to load the token, or to renew it because it ends soon or was refused.
+    case beganRenewal
+    /// The call waited for the renewal that another began.
+    case waited(for: FlightID)
+    /// The service gave a new token.
+    case renewed
+    /// The service did not renew the token.
+    case notRenewed(NetworkError.Kind)
+    /// The new token could not be kept for the time after the app ends.
+    case notKept(String)
+    /// The service refused the token.
+    case refused
+    /// The request was sent again with a newer token.
+    case replayed
+    /// The service refused the newer token, too.
+    case refusedAgain
+    /// The app was told that the user has to log in.
+    case askedForLogin
+
+    /// The stage.
+    public static var step: FlightStep { .stage(.authorizing) }
+
+    /// What the stage decided, as a log shows it.
+    public var description: String {
+        switch self {
+        case .beganRenewal: "began to renew the access token"
+        case .waited(let flight): "waited for the access token that \(flight) renews"
+        case .renewed: "has a new access token"
+        case .notRenewed(let kind): "the access token was not renewed: \(kind.name)"
+        case .notKept(let detail): "the new access token could not be kept: \(detail)"
+        case .refused: "the access token was refused"
+        case .replayed: "sent again with a newer access token"
+        case .refusedAgain: "the newer access token was refused, too"
+        case .askedForLogin: "told the app that the user has to log in"
+        }
+    }
+}

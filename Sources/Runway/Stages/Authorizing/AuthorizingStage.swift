@@ -1,0 +1,70 @@
+import HTTPTypes
+
+/// Gives requests the access token of the account that was signed in when their call took off.
+///
+/// A token that ends soon, or that the service refuses, is renewed once, however many calls need it: all wait, each until its own
+/// deadline or cancellation, and go on with the new token; what was refused is sent again, once. A refusal after that is the call's
+/// ``NetworkError/Kind/needsAccessToken``. Where the service does not renew the token, all that wait fail as
+/// ``NetworkError/Kind/needsLogin`` and the app is told once; where the network or the server fails, they fail with that, and the
+/// token is kept. Bodies pass untouched; one that can't be sent twice ends its call when its token is refused.
+struct AuthorizingStage: RequestStage {
+    var step: FlightStep { .stage(.authorizing) }
+    /// A renewal is left at the deadline of the flight and when it is cancelled.
+    var endsInTime: Bool { true }
+
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard flight.endpoint.needsAuthorization, let credentials = flight.service.credentials else {
+            return try await next.send(request, in: flight)
+        }
+        guard !flight.renewing.contains(ObjectIdentifier(flight.service)) else {
+            throw NetworkError(
+                .invalidConfiguration, in: step,
+                "The refresh of the access token of \(flight.service.name) called \(flight.endpoint.name), which needs that "
+                    + "token itself: its endpoint has to say that it does not, with needsAuthorization.")
+        }
+        let tokens = flight.layer.tokens
+        let first = try await tokens.token(for: flight, credentials)
+        let response = try await send(request, with: first.token, credentials, in: flight, next)
+        if response.verdict == .loginNeeded { demandLogin(of: flight, first) }
+        guard response.verdict == .tokenRefused else { return response }
+
+        flight.note(Authorizing.refused)
+        tokens.markRefused(first, of: TokenIdentity(flight))
+        guard request.body.isReplayable else {
+            throw NetworkError(
+                .needsAccessToken, in: step,
+                "The access token was refused, and the body of the request can't be sent a second time.",
+                status: response.head.status)
+        }
+        let second = try await tokens.token(for: flight, credentials)
+        flight.note(Authorizing.replayed)
+        let last = try await send(request, with: second.token, credentials, in: flight, next)
+        if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
+        if last.verdict == .tokenRefused { flight.note(Authorizing.refusedAgain) }
+        return last
+    }
+
+    private func send(
+        _ request: Request, with token: AccessToken, _ credentials: any Credentials, in flight: Flight,
+        _ next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var authorized = request
+        credentials.authorize(&authorized, with: token)
+        let before = request.head.headerFields
+        let added = authorized.head.headerFields.filter { before[values: $0.name] != authorized.head.headerFields[values: $0.name] }
+        flight.keepSecret(Set(added.map(\.name)), token.secrets)
+        return try await next.send(authorized, in: flight)
+    }
+
+    /// The service says that only the user can help. The token is kept: it may be good for other calls.
+    private func demandLogin(of flight: Flight, _ held: HeldToken) {
+        let (tokens, identity) = (flight.layer.tokens, TokenIdentity(flight))
+        // An answer to a token of before a sign-in says nothing of the one that is in use.
+        guard tokens.knowledge(of: identity).version == held.version else { return }
+        _ = tokens.needsLogin("", identity, [flight])
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// Keeps access tokens in files that only the user of the process can read: one a token, of mode 0600, in a folder of mode 0700.
+///
+/// A file is written beside its place and moved there, so that it is either the old or the new one after a crash. One that is cut off,
+/// changed, meant for another place, not a plain file, of another owner or open to others is not trusted: loading it fails, until
+/// a new token is saved or it is removed.
+public struct FileTokenStore: TokenStore {
+    /// The largest file that is read, in bytes.
+    public static let maximumByteCount = 1 << 20
+
+    /// The path of the folder.
+    public let folder: String
+
+    /// Makes a store. The folder is made when the first token is saved; those above it, too, where they are missing.
+    ///
+    /// - Parameter folder: The path of the folder. One that is there must be of mode 0700 and the user's own.
+    public init(folder: String) { self.folder = folder }
+
+    /// What a file holds, beside the checksum in its first line.
+    private struct Content: Codable {
+        var place: TokenPlace
+        var token: AccessToken
+    }
+
+    /// The token that is kept at a place.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public func load(_ place: TokenPlace) throws -> AccessToken? {
+        let path = path(of: place)
+        guard let file = try PrivateFile(reading: path) else { return nil }
+        try PrivateFile.checkFolder((path as NSString).deletingLastPathComponent)
+        let bytes = try file.read(upTo: Self.maximumByteCount)
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw Self.damaged(path) }
+        let json = Array(bytes[(end + 1)...])
+        guard Array(bytes[..<end]) == Array(Self.firstLine(of: json).utf8),
+            let content = try? JSONDecoder().decode(Content.self, from: Data(json))
+        else { throw Self.damaged(path) }
+        guard content.place == place else {
+            throw TokenStoreError("The token in \(path) is not meant for this place; it is not trusted.")
+        }
+        return content.token
+    }
+
+    /// Keeps a token.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public func save(_ token: AccessToken, at place: TokenPlace) throws {
+        let path = path(of: place)
+        try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent, below: folder)
+        let json = Array(try JSONEncoder().encode(Content(place: place, token: token)))
+        try PrivateFile.replace(path, with: Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json)
+    }
+
+    /// Forgets a token.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public func remove(_ place: TokenPlace) throws { try PrivateFile.remove(path(of: place)) }
+
+    /// Where the token of a place is: a name that holds every place apart, on file systems that don't tell cases apart, too.
+    func path(of place: TokenPlace) -> String {
+        let name = [place.network, place.service, place.environment, place.account]
+            .map(\.asFileName).joined(separator: "+") + ".token"
+        // A name may have 255 bytes; a longer one is a row of folders.
+        var path = folder
+        for start in stride(from: 0, to: name.utf8.count, by: 200) {
+            path += "/" + String(decoding: Array(name.utf8.dropFirst(start).prefix(200)), as: UTF8.self)
+        }
+        return path
+    }
+
+    private static func firstLine(of json: [UInt8]) -> String {
+        // FNV-1a finds damage; against forgery the mode and the owner of the file stand.
+        let sum = json.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return "runway-token-1 \(String(sum, radix: 16))"
+    }
+
+    private static func damaged(_ path: String) -> TokenStoreError {
+        TokenStoreError("The token in \(path) is cut off or damaged; it is not trusted.")
+    }
+}
+
+extension String {
+    /// The text in lower-case letters, digits and hyphens; everything else is an underscore and two digits for each byte.
+    fileprivate var asFileName: String {
+        utf8.reduce(into: "") { name, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                name.unicodeScalars.append(UnicodeScalar(byte))
+            default:
+                name += (byte < 16 ? "_0" : "_") + String(byte, radix: 16)
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+#if canImport(Security)
+    import Foundation
+    import Security
+
+    /// Keeps access tokens in the keychain of the device.
+    ///
+    /// They can be read after the device was unlocked once since it started, and do not leave it, neither by a backup nor by the
+    /// synchronisation of keychains.
+    public struct KeychainTokenStore: TokenStore {
+        /// The access group that the tokens belong to; `nil` is the app's own.
+        public let accessGroup: String?
+
+        /// Makes a store.
+        ///
+        /// - Parameter accessGroup: The access group, for apps that share their tokens. The default, `nil`, is the app's own.
+        public init(accessGroup: String? = nil) { self.accessGroup = accessGroup }
+
+        /// The token that is kept at a place.
+        ///
+        /// - Throws: ``TokenStoreError``.
+        public func load(_ place: TokenPlace) throws -> AccessToken? {
+            var query = try item(at: place)
+            query[kSecReturnData] = true
+            query[kSecMatchLimit] = kSecMatchLimitOne
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            if status == errSecItemNotFound { return nil }
+            guard status == errSecSuccess, let data = found as? Data else { throw Self.error(status) }
+            do {
+                return try JSONDecoder().decode(AccessToken.self, from: data)
+            } catch {
+                throw TokenStoreError("The token in the keychain can't be read.")
+            }
+        }
+
+        /// Keeps a token.
+        ///
+        /// - Throws: ``TokenStoreError``.
+        public func save(_ token: AccessToken, at place: TokenPlace) throws {
+            let item = try item(at: place)
+            let content: [CFString: Any] = [
+                kSecValueData: try JSONEncoder().encode(token),
+                kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            ]
+            var status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
+            if status == errSecItemNotFound {
+                status = SecItemAdd(item.merging(content) { $1 } as CFDictionary, nil)
+            }
+            if status != errSecSuccess { throw Self.error(status) }
+        }
+
+        /// Forgets a token.
+        ///
+        /// - Throws: ``TokenStoreError``.
+        public func remove(_ place: TokenPlace) throws {
+            let status = SecItemDelete(try item(at: place) as CFDictionary)
+            if status != errSecSuccess, status != errSecItemNotFound { throw Self.error(status) }
+        }
+
+        private func item(at place: TokenPlace) throws -> [CFString: Any] {
+            // JSON keeps the parts apart, whatever characters their names have.
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let name = String(decoding: try encoder.encode(place), as: UTF8.self)
+            var item: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "runway", kSecAttrAccount: name,
+                kSecUseDataProtectionKeychain: true,
+            ]
+            if let accessGroup { item[kSecAttrAccessGroup] = accessGroup }
+            return item
+        }
+
+        private static func error(_ status: OSStatus) -> TokenStoreError {
+            let text = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "error \(status)"
+            return TokenStoreError("The keychain refused: \(text)")
+        }
+    }
+#endif

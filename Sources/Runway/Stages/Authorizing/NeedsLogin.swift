@@ -1,0 +1,70 @@
+public import struct Foundation.Notification
+public import class Foundation.NotificationCenter
+
+/// What the app is told when calls can't go on before the user logs in.
+///
+/// ```swift
+/// for await notification in NotificationCenter.default.notifications(named: NetworkLayer.needsLoginNotification) {
+///     guard let need = NeedsLogin(notification) else { continue }
+///     showLogin(for: need.service)
+/// }
+/// ```
+///
+/// The calls have failed as ``NetworkError/Kind/needsLogin``. To go on after the login, make them again.
+public struct NeedsLogin: Sendable {
+    /// The layer.
+    public let network: NetworkLayer
+    /// The service that the user has to log in to.
+    public let service: any APIService.Type
+    /// The environment that the service is in.
+    public let environment: ServiceEnvironment
+    /// Whose token is no good any more; `nil` where nobody was signed in.
+    public let account: String?
+    /// The names of the endpoints that were called, each once, in the order of their calls.
+    public let endpoints: [String]
+    /// The numbers of the calls.
+    public let flights: [FlightID]
+
+    private let weakManagers: [WeakManager]
+
+    /// The managers that made the calls and are still there, each once.
+    @MainActor public var managers: [any APIManaging] {
+        var seen: Set<ObjectIdentifier> = []
+        return weakManagers.compactMap(\.manager).filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    /// Reads a notification; `nil` for one that is not ``NetworkLayer/needsLoginNotification``.
+    public init?(_ notification: Notification) {
+        guard let need = notification.userInfo?[Self.key] as? NeedsLogin else { return nil }
+        self = need
+    }
+
+    init(_ identity: TokenIdentity, _ flights: [Flight], on network: NetworkLayer) {
+        self.network = network
+        service = identity.service
+        environment = identity.environment
+        account = identity.account
+        let flights = flights.sorted { $0.id < $1.id }
+        var seen: Set<String> = []
+        endpoints = flights.map { $0.endpoint.name }.filter { seen.insert($0).inserted }
+        self.flights = flights.map(\.id)
+        weakManagers = flights.map { WeakManager(manager: $0.manager) }
+    }
+
+    /// Tells the app, in a turn of the main actor.
+    func post() {
+        Task { @MainActor in
+            NotificationCenter.default.post(
+                name: NetworkLayer.needsLoginNotification, object: network, userInfo: [Self.key: self])
+        }
+    }
+
+    private static let key = "needsLogin"
+}
+
+extension NetworkLayer {
+    /// Posted on the main actor when calls failed because the user has to log in; its object is the layer, ``NeedsLogin`` reads it.
+    ///
+    /// Once for each account until the next ``signIn(_:to:)``, however many calls fail.
+    public static let needsLoginNotification = Notification.Name("RunwayNeedsLogin")
+}

@@ -1,0 +1,73 @@
+extension NetworkLayer {
+    /// Signs an account in to a service, in the environment that the service is in.
+    ///
+    /// Calls that take off from now on are the account's, with this token. Calls that wait for a renewal of the account's last token go
+    /// on with this one; those of another account fly on as that account's, whose token stays where it is kept.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` for a token that can't be sent, and ``NetworkError/Kind/storage`` where
+    ///   it can't be kept: it is in use all the same, until the app ends.
+    public func signIn<Service: APIService>(
+        _ token: AccessToken, to service: Service.Type
+    ) async throws(NetworkError) {
+        guard token.isUsable else {
+            throw NetworkError(
+                .invalidParameters, in: .stage(.authorizing),
+                "The access token is empty, or has a character that may not stand in a header field.")
+        }
+        let environment = settings(of: service).environment
+        let identity = TokenIdentity(service: service, environment: environment, account: token.account)
+        let leeway = service.credentials?.leeway ?? .zero
+        let change = tokens.hold(token, of: identity, leeway: leeway, clock: clock, ifVersion: nil)
+        tokens.resetAskingForLogin(TokenIdentity(service: service, environment: environment, account: nil))
+        configure(service) { $0.account = token.account }
+        guard let (held, write) = change else { return }
+        tokens.renewals.end(identity, with: .success(held))
+        try Self.check(await write.value, "The access token is in use, but could not be kept")
+    }
+
+    /// Signs out of a service, in the environment that the service is in: forgets the account's token and what is kept for it.
+    ///
+    /// Calls that wait for a renewal of the token fail as ``NetworkError/Kind/needsLogin``. Those that fly land as the account's. Does
+    /// nothing where nobody is signed in.
+    ///
+    /// - Throws: ``NetworkError/Kind/storage`` where the token could not be removed from its store: it is not used again until the app
+    ///   ends.
+    public func signOut<Service: APIService>(of service: Service.Type) async throws(NetworkError) {
+        let settings = settings(of: service)
+        guard let account = settings.account else { return }
+        let identity = TokenIdentity(service: service, environment: settings.environment, account: account)
+        configure(service) { if $0.account == account { $0.account = nil } }
+        let write = tokens.drop(identity)
+        let signedOut = NetworkError(
+            .needsLogin, in: .stage(.authorizing), "\(account) signed out of \(service.name) while the call waited.")
+        tokens.renewals.end(identity, with: .failure(signedOut))
+        forget(account: account, of: service)
+        guard let write else { return }
+        try Self.check(await write.value, "The access token is out of use, but could not be removed")
+    }
+
+    /// The user was asked to log in to a service and declined: the calls that wait for a renewal of the token fail as
+    /// ``NetworkError/Kind/loginCancelled``.
+    ///
+    /// - Returns: Whether there was a renewal under way.
+    @discardableResult
+    public func cancelLogin<Service: APIService>(of service: Service.Type) -> Bool {
+        let settings = settings(of: service)
+        let identity = TokenIdentity(service: service, environment: settings.environment, account: settings.account)
+        let declined = NetworkError(.loginCancelled, in: .stage(.authorizing), "The user did not log in to \(service.name).")
+        return tokens.renewals.end(identity, with: .failure(declined))
+    }
+
+    /// Lets go of everything that the layer keeps for an account of a service, other than its token.
+    func forget<Service: APIService>(account: String, of service: Service.Type) {
+        // What is under way lands for those who wait, and is joined by nobody who signs in as the same account again.
+        let service = ObjectIdentifier(service)
+        reads.close { $0.service == service && $0.account == account }
+    }
+
+    private static func check(_ result: Result<Void, any Error>, _ what: String) throws(NetworkError) {
+        if case .failure(let error) = result {
+            throw NetworkError(.storage, in: .stage(.authorizing), "\(what): \(error)", underlying: error)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// Whose token: an account of a service in an environment.
+struct TokenIdentity: Sendable, Hashable {
+    let service: any APIService.Type
+    let environment: ServiceEnvironment
+    /// `nil` where nobody is signed in.
+    let account: String?
+
+    static func == (lhs: TokenIdentity, rhs: TokenIdentity) -> Bool {
+        lhs.service == rhs.service && lhs.environment == rhs.environment && lhs.account == rhs.account
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(service))
+        hasher.combine(environment)
+        hasher.combine(account)
+    }
+}

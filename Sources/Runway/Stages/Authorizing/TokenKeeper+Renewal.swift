@@ -1,0 +1,124 @@
+import HTTPTypes
+
+extension TokenKeeper {
+    /// The token for a call; waits for the store, or for the service to give a new one, together with all calls that need it.
+    ///
+    /// - Throws: ``NetworkError/Kind/needsLogin`` where there is none, and what the renewal failed with.
+    func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
+        let identity = TokenIdentity(flight)
+        if let held = usableToken(of: identity, at: flight.clock.now) { return held }
+        if identity.account == nil { throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight]) }
+        return try await renewals.value(of: identity, for: flight, endsInTime: false) {
+            flight.note(Authorizing.waited(for: $0.id))
+        } _: { number async throws(NetworkError) in
+            try await self.renew(identity, number, flight, credentials)
+        }
+    }
+
+    /// The error of calls that the user has to log in for. Tells the app, unless it was told.
+    func needsLogin(
+        _ detail: String, _ identity: TokenIdentity, _ flights: [Flight], underlying: (any Error)? = nil
+    ) -> NetworkError {
+        let concerned = flights.flatMap(\.companions)
+        if let network = flights.first?.layer, beginsAskingForLogin(identity) {
+            for flight in flights { flight.note(Authorizing.askedForLogin) }
+            NeedsLogin(identity, concerned, on: network).post()
+        }
+        return NetworkError(.needsLogin, in: .stage(.authorizing), detail, underlying: underlying)
+    }
+
+    /// Loads the token where it is not in memory, and asks for a new one where that is needed.
+    private func renew(
+        _ identity: TokenIdentity, _ number: UInt64, _ flight: Flight, _ credentials: any Credentials
+    ) async throws(NetworkError) -> HeldToken {
+        let layer = flight.layer
+        let limit = min(max(credentials.refreshDeadline, .zero), .seconds(86_400))
+        let alarm = layer.deadlines.schedule(at: flight.clock.now + limit) { [renewals] in
+            let late = NetworkError(
+                .timedOut, in: .stage(.authorizing), "The access token was not renewed within \(limit).")
+            renewals.end(number, with: .failure(late))
+        }
+        defer { layer.deadlines.remove(alarm) }
+        if case .unknown = knowledge(of: identity).knowledge { try await load(identity, for: flight, credentials) }
+        if let held = usableToken(of: identity, at: flight.clock.now) { return held }
+        let (knowledge, version) = knowledge(of: identity)
+        guard case .held(let old) = knowledge else {
+            let detail = "There is no access token of \(identity.account ?? "nobody") for \(flight.service.name)."
+            throw needsLogin(detail, identity, renewals.flights(waitingFor: number))
+        }
+        flight.note(Authorizing.beganRenewal)
+        do {
+            var token = try await RenewalScope.run(identity.service, of: layer) {
+                try await credentials.refresh(old.token, on: layer)
+            }
+            guard token.isUsable, token.account == old.token.account else { throw GarbageToken() }
+            if token.refreshToken == nil { token.refreshToken = old.token.refreshToken }
+            return try await take(token, identity, version, flight, credentials)
+        } catch {
+            throw failure(error, identity, old, number, flight, credentials)
+        }
+    }
+
+    private func take(
+        _ token: AccessToken, _ identity: TokenIdentity, _ version: UInt64, _ flight: Flight,
+        _ credentials: any Credentials
+    ) async throws -> HeldToken {
+        guard
+            let (held, write) = hold(
+                token, of: identity, leeway: credentials.leeway, clock: flight.clock, ifVersion: version)
+        else {
+            // Someone signed in or out meanwhile; who waits was told, and what came too late is for nobody.
+            throw NetworkError.cancelled(in: .stage(.authorizing))
+        }
+        flight.note(Authorizing.renewed)
+        if case .failure(let error) = await write.value { flight.note(Authorizing.notKept("\(error)")) }
+        return held
+    }
+
+    /// The one error of all calls that wait for a renewal which failed.
+    private func failure(
+        _ error: any Error, _ identity: TokenIdentity, _ old: HeldToken, _ number: UInt64, _ flight: Flight,
+        _ credentials: any Credentials
+    ) -> NetworkError {
+        let known = error as? NetworkError
+        flight.note(Authorizing.notRenewed(known?.kind ?? .needsLogin))
+        if var known, known.saysNothingOfTheToken {
+            // Nobody who waits cancelled: the refresh gave up by itself.
+            if known.kind == .cancelled { known.kind = .needsAccessToken }
+            return known
+        }
+        let isRefused = credentials.isRefusal(error)
+        if isRefused { _ = drop(identity, ifVersion: old.version) }
+        var secrets = FlightSecrets()
+        secrets.add([], old.token.secrets)
+        // The text of an error that is not the layer's own may show whatever the app put into it.
+        let reason = known.map { secrets.masked($0.detail) } ?? "\(type(of: error))"
+        return needsLogin(
+            "The access token was not renewed, the user has to log in: \(reason)", identity,
+            renewals.flights(waitingFor: number), underlying: known == nil ? nil : error)
+    }
+}
+
+/// What a refresh gave is no token, or another account's.
+private struct GarbageToken: Error {}
+
+extension NetworkError {
+    /// Whether a refresh failed for a reason that leaves the token as good as it was: a network that is down, a server that is, a time
+    /// that passed, a user who declined.
+    fileprivate var saysNothingOfTheToken: Bool {
+        switch kind {
+        case .noNetwork, .timedOut, .cancelled, .notTrusted, .overloaded, .storage, .loginCancelled,
+            .invalidConfiguration, .invalidParameters:
+            true
+        case .refused: status.map { $0.code >= 500 || [408, 425, 429].contains($0.code) } ?? false
+        default: false
+        }
+    }
+}
+
+extension TokenIdentity {
+    /// Whose call this is.
+    init(_ flight: Flight) {
+        self.init(service: flight.service, environment: flight.environment, account: flight.account)
+    }
+}

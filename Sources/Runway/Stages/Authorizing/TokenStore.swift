@@ -1,0 +1,44 @@
+/// Keeps access tokens for the app, also after it ended.
+///
+/// The layer keeps the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a
+/// sign-out and when a token was refused for good. It makes its changes one after the other. The implementation may be shared by
+/// several layers, and need not be quick: no call waits for it beyond its own deadline.
+///
+/// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms, ``MemoryTokenStore`` for tests.
+public protocol TokenStore: Sendable {
+    /// The token that is kept at a place; `nil` where there is none.
+    ///
+    /// - Throws: Why it can't be read. The call that needs it fails as ``NetworkError/Kind/storage``.
+    func load(_ place: TokenPlace) async throws -> AccessToken?
+
+    /// Keeps a token, in the place of the last one.
+    ///
+    /// - Throws: Why it can't be kept. A sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
+    func save(_ token: AccessToken, at place: TokenPlace) async throws
+
+    /// Forgets the token of a place; does nothing where there is none.
+    ///
+    /// - Throws: Why it is still there. A sign-out fails as ``NetworkError/Kind/storage``, and the token is not used again until the
+    ///   app ends.
+    func remove(_ place: TokenPlace) async throws
+}
+
+/// What a token is kept for. Two places are the same where all four are.
+public struct TokenPlace: Sendable, Hashable, Codable {
+    /// The name of the layer.
+    public var network: String
+    /// The name of the service.
+    public var service: String
+    /// The name of the environment.
+    public var environment: String
+    /// Whose token it is.
+    public var account: String
+
+    /// Makes a place.
+    public init(network: String, service: String, environment: String, account: String) {
+        self.network = network
+        self.service = service
+        self.environment = environment
+        self.account = account
+    }
+}
