@@ -20,11 +20,13 @@ extension NetworkLayer {
             let endpoint = try prepared(endpoint)
             let request = try assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            var response = try answerImmediately(request, in: flight)
-            if response == nil { response = try await send(request, for: E.self, in: flight) }
-            let rawData = try checked(response, for: endpoint, in: flight)
+            var accepted = try acceptedImmediately(request, for: endpoint, in: flight)
+            if accepted == nil { accepted = try await accept(request, for: endpoint, in: flight) }
+            guard let accepted else { throw .cancelled(in: .transporting) }
+            flight.keepProposal()
+            if accepted.isProvisional { revalidate(endpoint, request, after: flight) }
             flight.finish(.succeeded)
-            return rawData
+            return accepted.rawData
         } catch {
             throw flight.finish(failing: error)
         }
@@ -59,18 +61,51 @@ extension NetworkLayer {
     }
 
     /// Lets an endpoint complete and check its parameters.
-    private func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
+    func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
         do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
         do { try endpoint.validate() } catch { throw .invalidParameters(in: .validating, error) }
         return endpoint
     }
 
+    /// The answer that a stage has at once and the endpoint accepts; `nil` if the request has to fly.
+    ///
+    /// What was kept and is refused now is let go, and the request flies.
+    func acceptedImmediately<E: Endpoint>(
+        _ request: Request, for endpoint: E, in flight: Flight
+    ) throws(NetworkError) -> AcceptedAnswer? {
+        guard let response = try answerImmediately(request, in: flight) else { return nil }
+        do {
+            return AcceptedAnswer(
+                rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+        } catch {
+            if flight.letGoOfGiven(response.source) { return nil }
+            throw error
+        }
+    }
+
+    /// Sends a request and gives the answer that the service and the endpoint accept.
+    ///
+    /// Where what was kept is refused now, it is let go, and the request is sent once more.
+    func accept<E: Endpoint>(
+        _ request: Request, for endpoint: E, in flight: Flight
+    ) async throws(NetworkError) -> AcceptedAnswer {
+        var response = try await send(request, for: E.self, in: flight)
+        do {
+            return AcceptedAnswer(
+                rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+        } catch {
+            guard flight.letGoOfGiven(response.source) else { throw error }
+        }
+        response = try await send(request, for: E.self, in: flight)
+        return AcceptedAnswer(
+            rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+    }
+
     /// Turns an answer into raw data that the service and the endpoint accept.
     func checked<E: Endpoint>(
-        _ response: Response?, for endpoint: E, in flight: Flight
+        _ response: Response, for endpoint: E, in flight: Flight
     ) throws(NetworkError) -> RawData {
-        guard let response else { throw .cancelled(in: .transporting) }
         if let error = response.verdict.error(for: response.head) { throw error }
         guard case .whole(var rawData) = response.body else {
             throw NetworkError(.invalidAnswer, in: .checking, "A whole answer was asked for, and a stream came.")
@@ -80,4 +115,11 @@ extension NetworkLayer {
         do { try endpoint.validate(answer: rawData) } catch { throw .invalidAnswer(in: .checking, rawData, error) }
         return rawData
     }
+}
+
+/// An answer that the service and the endpoint accepted.
+struct AcceptedAnswer {
+    var rawData: RawData
+    /// Whether it is stale, and a fresh one is to be fetched although it lands.
+    var isProvisional: Bool
 }

@@ -25,11 +25,13 @@ extension NetworkLayer {
             var answer = try answerImmediately(request, in: flight)
             if answer == nil { answer = try await send(request, for: Exchange<Service>.self, in: flight) }
             guard var response = answer else { throw .cancelled(in: .transporting) }
+            if response.isProvisional { revalidate(request, with: service, after: flight) }
             flight.setSource(response.source)
             let refusal = response.verdict.error(for: response.head)
             switch response.body {
             case .stream(let body): response.body = .stream(body.recorded(in: flight, refusal: refusal))
             case .whole:
+                if refusal == nil { flight.keepProposal() }
                 if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }
             }
             return response

@@ -22,8 +22,13 @@ public final class NetworkLayer: Sendable {
     public let events: EventQueue
     /// What is kept out of records, logs and errors.
     public let redaction: Redaction
+    /// The answers that are kept.
+    public let cache: ResponseCache
 
     let deadlines: DeadlineTimer
+    #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+        private let memoryPressure: SystemMemoryPressure
+    #endif
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -47,17 +52,24 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - cache: How much of the answers is kept in memory. The default is 1,000 of 32 MiB together.
+    ///   - diskCache: Where the answers of endpoints that say so are kept beyond memory. The default, `nil`, is nowhere.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
-        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default
+        clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
+        cache: CacheLimits = CacheLimits(), diskCache: (any CacheTier)? = nil
     ) {
         self.name = name
         self.transport = transport
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
+        self.cache = ResponseCache(limits: cache, tier: diskCache)
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
+        #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+            memoryPressure = SystemMemoryPressure(relieving: self.cache)
+        #endif
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.

@@ -28,6 +28,8 @@ public final class Flight: Sendable {
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
 
     let layer: NetworkLayer
+    /// Guards what caching has to do with the call.
+    let caching: Mutex<FlightCaching>
     private let traceContext = ServiceContext.current
 
     private struct State {
@@ -52,6 +54,7 @@ public final class Flight: Sendable {
         account = settings.account
         self.options = options
         self.layer = layer
+        caching = Mutex(FlightCaching(mark: layer.cache.mark))
         clock = layer.clock
         takeOff = layer.clock.now
         deadline = takeOff + lifetime

@@ -1,0 +1,54 @@
+import HTTPTypes
+
+/// Answers from what is kept, and has kept what may be used again.
+///
+/// A fresh answer in memory lands in the caller's turn. Whole answers are kept, and only after the service judged them fine and the
+/// endpoint, and the manager's validator, accepted them; streamed bodies pass untouched.
+struct CachingStage: RequestStage {
+    var step: FlightStep { .stage(.caching) }
+    /// What the stage waits for beside the rest of the pipeline is over at the deadline and at cancellation.
+    var endsInTime: Bool { true }
+
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        let policy = flight.cachePolicy
+        switch policy.rule {
+        case .none:
+            if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
+            return .pass
+        case .timeToLive, .untilEvicted:
+            return try TimeToLiveCaching(policy: policy).answerImmediately(request, in: flight)
+        case .http: return .pass
+        }
+    }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let policy = flight.cachePolicy
+        switch policy.rule {
+        case .none:
+            if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
+            return try await next.send(request, in: flight)
+        case .timeToLive, .untilEvicted:
+            return try await TimeToLiveCaching(policy: policy).respond(to: request, in: flight, next: next)
+        case .http: return try await next.send(request, in: flight)
+        }
+    }
+}
+
+extension NetworkError {
+    /// The error of a call that wanted a kept answer or none.
+    static var nothingKept: NetworkError {
+        NetworkError(
+            .noNetwork, in: .stage(.caching), "No answer is kept, and the call wanted nothing to be sent.")
+    }
+
+    /// Whether a stale answer may stand in: nobody was reached, or the server was not up to it.
+    var allowsStaleAnswer: Bool {
+        switch kind {
+        case .noNetwork, .timedOut, .overloaded: true
+        case .refused: status?.kind == .serverError
+        default: false
+        }
+    }
+}
