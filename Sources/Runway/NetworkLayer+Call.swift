@@ -21,14 +21,14 @@ extension NetworkLayer {
             let endpoint = try prepared(endpoint)
             let request = try assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            let rawData =
-                if let response = try answerImmediately(request, in: flight) {
-                    try checked(response, for: endpoint, in: flight)
-                } else {
-                    try await fly(request, for: endpoint, in: flight)
+            let accepted: AcceptedAnswer =
+                if let answer = try acceptedImmediately(request, for: endpoint, in: flight) { answer } else {
+                    try await accept(request, for: endpoint, in: flight)
                 }
+            flight.keepProposal()
+            if accepted.isProvisional { revalidate(endpoint, request, after: flight) }
             flight.finish(.succeeded)
-            return rawData
+            return accepted.rawData
         } catch {
             throw flight.finish(failing: error)
         }
@@ -64,18 +64,46 @@ extension NetworkLayer {
     }
 
     /// Lets an endpoint complete and check its parameters.
-    private func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
+    func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
         do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
         do { try endpoint.validate() } catch { throw .invalidParameters(in: .validating, error) }
         return endpoint
     }
 
-    /// Sends a request, and has its answer checked where it came: off the caller's actor, which may be the main actor.
-    @concurrent func fly<E: Endpoint>(
+    /// The answer that a stage has at once and the endpoint accepts; `nil` if the request has to fly.
+    ///
+    /// What was kept and is refused now is let go, and the request flies.
+    func acceptedImmediately<E: Endpoint>(
         _ request: Request, for endpoint: E, in flight: Flight
-    ) async throws(NetworkError) -> RawData {
-        try checked(try await send(request, in: flight), for: endpoint, in: flight)
+    ) throws(NetworkError) -> AcceptedAnswer? {
+        guard let response = try answerImmediately(request, in: flight) else { return nil }
+        do {
+            return AcceptedAnswer(
+                rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+        } catch {
+            if flight.letGoOfGiven(response.source) { return nil }
+            throw error
+        }
+    }
+
+    /// Sends a request and gives the answer that the service and the endpoint accept. It is checked where it came: off the caller's
+    /// actor, which may be the main actor.
+    ///
+    /// Where what was kept is refused now, it is let go, and the request is sent once more.
+    @concurrent func accept<E: Endpoint>(
+        _ request: Request, for endpoint: E, in flight: Flight
+    ) async throws(NetworkError) -> AcceptedAnswer {
+        var response = try await send(request, in: flight)
+        do {
+            return AcceptedAnswer(
+                rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+        } catch {
+            guard flight.letGoOfGiven(response.source) else { throw error }
+        }
+        response = try await send(request, in: flight)
+        return AcceptedAnswer(
+            rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
     }
 
     /// Turns an answer into raw data that the service and the endpoint accept.
@@ -91,4 +119,11 @@ extension NetworkLayer {
         do { try endpoint.validate(answer: rawData) } catch { throw .invalidAnswer(in: .checking, rawData, error) }
         return rawData
     }
+}
+
+/// An answer that the service and the endpoint accepted.
+struct AcceptedAnswer {
+    var rawData: RawData
+    /// Whether it is stale, and a fresh one is to be fetched although it lands.
+    var isProvisional: Bool
 }

@@ -32,11 +32,13 @@ extension NetworkLayer {
                 if let answer = try answerImmediately(request, in: flight) { answer } else {
                     try await send(request, in: flight)
                 }
+            if response.isProvisional { revalidate(request, with: service, after: flight) }
             flight.setSource(response.source)
             let refusal = response.refusal
             switch response.body {
             case .stream(let body): response.body = .stream(body.recorded(in: flight, refusal: refusal))
             case .whole:
+                if refusal == nil { flight.keepProposal() }
                 if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }
             }
             return response

@@ -22,6 +22,8 @@ public final class NetworkLayer: Sendable {
     public let events: EventQueue
     /// What is kept out of records, logs and errors.
     public let redaction: Redaction
+    /// The answers that are kept.
+    public let cache: ResponseCache
 
     /// What is kept by the rules of HTTP caching.
     public let httpCache: HTTPCacheStore
@@ -35,6 +37,9 @@ public final class NetworkLayer: Sendable {
     let admission: AdmissionControl
     /// The access tokens of the services.
     let tokens: TokenKeeper
+    #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+        private let memoryPressure: SystemMemoryPressure
+    #endif
     private let transport: any Transport
     private let flightCount = Atomic<UInt64>(0)
 
@@ -52,6 +57,8 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - cache: How much of the answers is kept in memory. The default is 1,000 of 32 MiB together.
+    ///   - diskCache: Where the answers of endpoints that say so are kept beyond memory. The default, `nil`, is nowhere.
     ///   - httpCacheLimits: How much is kept by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
     ///   - coalescing: How many calls share how many requests.
     ///   - status: Knows what network the device has. The default knows nothing, and every host is taken to be reachable.
@@ -63,6 +70,7 @@ public final class NetworkLayer: Sendable {
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
+        cache: CacheLimits = CacheLimits(), diskCache: (any CacheTier)? = nil,
         httpCacheLimits: HTTPCacheLimits = HTTPCacheLimits(), coalescing: CoalescingLimits = CoalescingLimits(),
         status: any NetworkStatusSource = SettableNetworkStatus(), admission: AdmissionLimits = AdmissionLimits(),
         retrying: RetryLimits = RetryLimits(), tokens: any TokenStore = MemoryTokenStore(),
@@ -74,8 +82,12 @@ public final class NetworkLayer: Sendable {
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
+        self.cache = ResponseCache(limits: cache, tier: diskCache)
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
+        #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+            memoryPressure = SystemMemoryPressure(relieving: self.cache)
+        #endif
         retries = RetryControl(limits: retrying, randomness: randomness)
         self.tokens = TokenKeeper(network: name, store: tokens, authorizing)
         reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }

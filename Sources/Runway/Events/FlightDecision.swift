@@ -12,6 +12,8 @@ public enum CallDecision: FlightDecision, Equatable {
     case vetoedBeforeCall
     /// An interceptor did not let the success be told.
     case vetoedSuccess
+    /// An interceptor did not let the stale answer be told that came before the fresh one.
+    case vetoedProvisional
     /// An interceptor did not let the failure be told.
     case vetoedFailure
     /// This many flights of the manager were cancelled in favour of this call.
@@ -29,6 +31,7 @@ public enum CallDecision: FlightDecision, Equatable {
         switch self {
         case .vetoedBeforeCall: "an interceptor did not let the call take off"
         case .vetoedSuccess: "an interceptor did not let the success be told"
+        case .vetoedProvisional: "an interceptor did not let the stale answer be told"
         case .vetoedFailure: "an interceptor did not let the failure be told"
         case .replacedRunning(let count): "replaced \(count) running"
         case .answeredImmediately: "answered at once"

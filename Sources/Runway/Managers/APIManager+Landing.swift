@@ -7,19 +7,25 @@ extension APIManager {
 
     /// Lands a call: keeps what it brought and tells the delegate, unless the call was ended before or a hook ends it.
     func land(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
+        // Whatever order the two turns came in, nobody hears of the fresh answer before the stale one.
+        if case .untold = flights[flight.id]?.provisional, let endpoint, let answer, answer.flight.id == flight.id {
+            tellProvisionally(answer.rawData, of: endpoint, flight)
+        }
         box.remove(flight.id)
         let interceptors = interceptors
-        if isComingBack(flight, with: result) {
+        // A call that failed before it took off, for a bad parameter, has nothing to come back with.
+        if flights[flight.id]?.phase != .grounded {
             for interceptor in interceptors where isHere(flight) { interceptor.apiManager(self, didReceive: result) }
         }
-        guard isHere(flight) else { return }
+        guard let running = flights[flight.id] else { return }
         switch result {
         case .success(let rawData):
-            do {
-                try validator?.apiManager(self, validateAnswer: rawData)
-            } catch {
-                return fail(flight, endpoint, .invalidAnswer(in: .checking, rawData, error), interceptors)
+            // The validator has seen what was there when `load` returned.
+            if running.phase == .flying, let refusal = refusal(of: rawData) {
+                _ = flight.letGoOfGiven(rawData.source)
+                return fail(flight, endpoint, refusal, interceptors)
             }
+            flight.keepProposal()
             if let endpoint { succeed(flight, endpoint, rawData, interceptors) }
         case .failure(let error):
             fail(flight, endpoint, error, interceptors)
@@ -27,6 +33,13 @@ extension APIManager {
     }
 
     private func succeed(_ flight: Flight, _ endpoint: E, _ rawData: RawData, _ interceptors: [any Interceptor]) {
+        if isTold(rawData, flight) {
+            flights[flight.id] = nil
+            keep(rawData, of: endpoint, flight)
+            flight.note(CacheDecision.unchanged)
+            flight.finish(.succeeded)
+            return
+        }
         for interceptor in interceptors where isHere(flight) {
             if interceptor.apiManager(self, shouldSucceedWith: rawData) { continue }
             flight.note(CallDecision.vetoedSuccess)
@@ -34,6 +47,7 @@ extension APIManager {
         }
         guard flights.removeValue(forKey: flight.id) != nil else { return }
         keep(rawData, of: endpoint, flight)
+        untold.removeAll { $0.flight == flight.id }
         delegate?.apiManagerDidSucceed(self)
         for interceptor in interceptors { interceptor.apiManagerDidSucceed(self) }
         flight.finish(.succeeded)
@@ -62,11 +76,24 @@ extension APIManager {
         landed = (flight.id, endpoint)
     }
 
-    /// Whether a call took off at all: one that failed before, for a bad parameter, has nothing to come back with.
-    private func isComingBack(_ flight: Flight, with result: Result<RawData, NetworkError>) -> Bool {
-        if case .success = result { true } else { flights[flight.id]?.phase == .flying }
+    /// Why the manager's validator does not accept an answer; `nil` where it does, or there is none.
+    func refusal(of rawData: RawData) -> NetworkError? {
+        do {
+            try validator?.apiManager(self, validateAnswer: rawData)
+            return nil
+        } catch {
+            return .invalidAnswer(in: .checking, rawData, error)
+        }
+    }
+
+    /// Whether the delegate was told of the same bytes, as the provisional answer of the same call that the manager still holds.
+    private func isTold(_ rawData: RawData, _ flight: Flight) -> Bool {
+        guard case .told = flights[flight.id]?.provisional, let answer, answer.flight.id == flight.id else {
+            return false
+        }
+        return answer.rawData.bytes == rawData.bytes
     }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.
-    private func isHere(_ flight: Flight) -> Bool { flights[flight.id] != nil }
+    func isHere(_ flight: Flight) -> Bool { flights[flight.id] != nil }
 }

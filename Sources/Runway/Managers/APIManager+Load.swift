@@ -46,10 +46,8 @@ extension APIManager {
             let request = try network.assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
             if let running = settleOverlap(of: flight) { return running }
-            if let response = try network.answerImmediately(request, in: flight) {
-                let rawData = try network.checked(response, for: endpoint, in: flight)
-                keep(rawData, of: endpoint, flight)
-                deliver(.success(rawData), of: endpoint, flight)
+            if let answer = try network.acceptedImmediately(request, for: endpoint, in: flight) {
+                try land(answer, to: request, of: endpoint, flight)
             } else {
                 fly(request, for: endpoint, flight)
             }
@@ -97,12 +95,36 @@ extension APIManager {
         }
     }
 
-    private func fly(_ request: Request, for endpoint: E, _ flight: Flight) {
-        flights[flight.id] = Running(flight: flight, phase: .flying)
+    /// Holds an answer that was there at once, and has the delegate told in the next turn. A provisional one flies on.
+    private func land(
+        _ answer: AcceptedAnswer, to request: Request, of endpoint: E, _ flight: Flight
+    ) throws(NetworkError) {
+        if let refusal = refusal(of: answer.rawData) {
+            if flight.letGoOfGiven(answer.rawData.source) { return fly(request, for: endpoint, flight) }
+            return deliver(.failure(refusal), of: endpoint, flight, .answered)
+        }
+        untold.append((flight.id, Holding(answer: self.answer, landed: landed, error: error)))
+        keep(answer.rawData, of: endpoint, flight)
+        guard answer.isProvisional else { return deliver(.success(answer.rawData), of: endpoint, flight, .answered) }
+        fly(request, for: endpoint, flight, provisional: .untold)
+        Task { @MainActor [weak self] in self?.tellProvisionally(answer.rawData, of: endpoint, flight) }
+    }
+
+    private func fly(
+        _ request: Request, for endpoint: E, _ flight: Flight, provisional: Running.Provisional = .absent
+    ) {
+        flights[flight.id] = Running(flight: flight, phase: .flying, provisional: provisional)
+        if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
+            flight.setProvisionalLanding { [weak self, network] response, flight in
+                guard let rawData = try? network.checked(response, for: endpoint, in: flight) else { return }
+                if rawData.mediaType?.isJSON == true { _ = rawData.json }
+                Task { @MainActor in self?.landProvisionally(rawData, of: endpoint, flight) }
+            }
+        }
         let task = Task { @concurrent [weak self, network] in
             let result: Result<RawData, NetworkError>
             do throws(NetworkError) {
-                let rawData = try await network.fly(request, for: endpoint, in: flight)
+                let rawData = try await network.accept(request, for: endpoint, in: flight).rawData
                 // Indexed here, off the main actor, and once, however many reformers read it.
                 if rawData.looksLikeJSON { _ = rawData.json }
                 result = .success(rawData)
@@ -118,8 +140,10 @@ extension APIManager {
     }
 
     /// Lands what is known already, an answer or why there is none, in the next turn of the main actor.
-    private func deliver(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
-        flights[flight.id] = Running(flight: flight, phase: .waitingToBeTold)
+    private func deliver(
+        _ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight, _ phase: Running.Phase = .grounded
+    ) {
+        flights[flight.id] = Running(flight: flight, phase: phase)
         let task = Task { @MainActor [weak self] in
             if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
         }

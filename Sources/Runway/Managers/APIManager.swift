@@ -42,14 +42,32 @@ public final class APIManager<E: Endpoint>: APIManaging {
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.answer?.response }
     /// Whether a call flies.
     public var isLoading: Bool { flights.values.contains { $0.phase == .flying } }
+    /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.
+    public var isProvisional: Bool { answer.map { flights[$0.flight.id]?.phase == .flying } ?? false }
     /// The endpoint that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
 
     /// A call of this manager that has not landed.
     struct Running {
-        enum Phase { case flying, waitingToBeTold }
+        enum Phase {
+            case flying
+            /// Its answer was there at once; the delegate is still to be told.
+            case answered
+            /// It failed before it took off; the delegate is still to be told.
+            case grounded
+        }
+        /// What became of the stale answer that lands before the fresh one.
+        enum Provisional { case absent, untold, told }
         var flight: Flight
         var phase: Phase
+        var provisional = Provisional.absent
+    }
+
+    /// The last answer, with the call that it answers, and the last landing.
+    struct Holding {
+        var answer: (rawData: RawData, flight: Flight, endpoint: E)?
+        var landed: (flight: FlightID, endpoint: E)?
+        var error: NetworkError?
     }
 
     var flights: [FlightID: Running] = [:]
@@ -57,6 +75,8 @@ public final class APIManager<E: Endpoint>: APIManaging {
     var landed: (flight: FlightID, endpoint: E)?
     /// The last answer, and the call that it answers.
     var answer: (rawData: RawData, flight: Flight, endpoint: E)?
+    /// The calls whose answer is held but not told yet, in order, and what was held before each.
+    @ObservationIgnored var untold: [(flight: FlightID, before: Holding)] = []
     @ObservationIgnored let box = FlightBox()
     /// Told of every call that ends without a landing; for who makes calls through this manager.
     @ObservationIgnored var onEndWithoutLanding: ((FlightID) -> Void)?
@@ -96,6 +116,7 @@ public final class APIManager<E: Endpoint>: APIManaging {
         // The outcome is written first, so that what the cancelled task throws finds the record closed.
         running.flight.finish(outcome)
         box.cancel(id)
+        goBack(from: id)
         onEndWithoutLanding?(id)
     }
 }

@@ -9,6 +9,8 @@ public protocol APIManaging: AnyObject, Sendable {
     var endpointType: any Endpoint.Type { get }
     /// Whether a call flies.
     var isLoading: Bool { get }
+    /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.
+    var isProvisional: Bool { get }
     /// The answer that landed last and was not cleared.
     var rawData: RawData? { get }
     /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
@@ -45,6 +47,10 @@ extension APIManaging {
 ///
 /// The manager holds it weakly and tells it on the main actor, once for every call that lands, in a turn after `load` returned. A call
 /// that the manager cancelled, replaced or ignored is not told, nor one that an interceptor vetoed or the service absorbed.
+///
+/// Where the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale answer, whose
+/// ``RawData/source`` is ``AnswerSource/staleCache`` and during which ``APIManaging/isProvisional`` holds, then with the fresh one or
+/// with the failure to get it. A fresh answer of the same bytes is no second landing: it takes the stale one's place silently.
 @MainActor
 public protocol APIManagerDelegate: AnyObject {
     /// A call landed; its answer is in the manager.

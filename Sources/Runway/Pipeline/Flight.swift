@@ -53,6 +53,8 @@ public final class Flight: Sendable {
     let layer: NetworkLayer
     /// Guards whose call this is.
     private let owner = Mutex(WeakManager())
+    /// Guards what caching has to do with the call.
+    let caching: Mutex<FlightCaching>
     /// The service's settings when the call was asked for.
     let configuration: ServiceConfiguration
     let traceContext = ServiceContext.current
@@ -98,6 +100,7 @@ public final class Flight: Sendable {
         self.options = options
         self.layer = layer
         renewing = RenewalScope.services(of: layer)
+        caching = Mutex(FlightCaching(mark: layer.cache.mark))
         clock = layer.clock
         takeOff = layer.clock.now
         ownDeadline = takeOff + lifetime

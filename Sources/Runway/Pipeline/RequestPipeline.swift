@@ -34,6 +34,9 @@ public struct RequestPipeline: Sendable {
         for link in links {
             switch try link.stage.answerImmediately(request, in: flight) {
             case .answer(let response): return response
+            case .provisional(var response):
+                response.isProvisional = true
+                return response
             case .pass: continue
             case .wait: return nil
             }
@@ -78,8 +81,10 @@ extension RequestPipeline {
             // What was called off before it left is no request on the wire.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             let attempt = flight.beginAttempt(request)
+            let order = flight.layer.cache.drawOrder()
             do {
-                let response = try await transport.send(request, in: flight)
+                var response = try await transport.send(request, in: flight)
+                response.order = order
                 flight.endAttempt(attempt, with: response)
                 return response
             } catch {

@@ -44,6 +44,8 @@ public protocol RequestStage: Sendable {
 public enum ImmediateAnswer: Sendable {
     /// The answer.
     case answer(Response)
+    /// A stale answer, which lands now while the request flies; what it brings lands after it, where it differs.
+    case provisional(Response)
     /// The stage has nothing to say to this request, which the next stage may answer immediately.
     case pass
     /// The stage has to see the request fly; no stage below it is asked.

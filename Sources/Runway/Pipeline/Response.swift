@@ -14,6 +14,10 @@ public struct Response: Sendable {
     public var isDecoded = false
     /// The redirects that were followed to this answer, the first one first.
     var hops: [RedirectHop] = []
+    /// The order of the request that fetched it among all of the layer's; `nil` where no transport gave the answer.
+    var order: UInt64?
+    /// Whether a fresh answer is to be fetched although this one lands.
+    var isProvisional = false
 
     /// Makes an answer.
     public init(head: HTTPResponse, body: ResponseBody) {

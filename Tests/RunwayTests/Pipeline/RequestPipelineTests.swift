@@ -59,7 +59,7 @@ struct RequestPipelineTests {
         let before = try #require(steps.firstIndex(of: .customStage("before")))
         let after = try #require(steps.firstIndex(of: .customStage("after")))
         #expect(before < after)
-        for other in [StagePlace.deadline, .redirecting, .judging] {
+        for other in [StagePlace.deadline, .caching, .redirecting, .judging] {
             let index = try #require(steps.firstIndex(of: .stage(other)))
             #expect((index < before) == (other < place), "\(other)")
             #expect((index > after) == (other > place), "\(other)")

@@ -1,22 +1,57 @@
 import HTTPTypes
 
-/// Answers from what is kept, by the policy of the call.
+/// Answers from what is kept, and has kept what may be used again.
+///
+/// A fresh answer in memory lands in the caller's turn. Whole answers are kept, and only after the service judged them fine and the
+/// endpoint, and the manager's validator, accepted them; streamed bodies pass untouched.
 struct CachingStage: RequestStage {
     var step: FlightStep { .stage(.caching) }
+    /// What the stage waits for beside the rest of the pipeline is over at the deadline and at cancellation.
     var endsInTime: Bool { true }
 
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
-        guard flight.cachePolicy.rule == .http else { return .pass }
-        return try HTTPCaching().answerImmediately(request, in: flight)
+        let policy = flight.cachePolicy
+        switch policy.rule {
+        case .none:
+            if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
+            return .pass
+        case .timeToLive, .untilEvicted:
+            return try TimeToLiveCaching(policy: policy).answerImmediately(request, in: flight)
+        case .http: return try HTTPCaching().answerImmediately(request, in: flight)
+        }
     }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        // A change of what others keep by HTTP is no affair of this call's own policy.
-        guard flight.cachePolicy.rule == .http || !request.head.method.isSafe else {
-            return try await next.send(request, in: flight)
+        let policy = flight.cachePolicy
+        switch policy.rule {
+        case .none:
+            if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
+            // What this call changes, others may keep by HTTP (RFC 9111 §4.4).
+            return request.head.method.isSafe
+                ? try await next.send(request, in: flight)
+                : try await HTTPCaching().respond(to: request, in: flight, next: next)
+        case .timeToLive, .untilEvicted:
+            return try await TimeToLiveCaching(policy: policy).respond(to: request, in: flight, next: next)
+        case .http: return try await HTTPCaching().respond(to: request, in: flight, next: next)
         }
-        return try await HTTPCaching().respond(to: request, in: flight, next: next)
+    }
+}
+
+extension NetworkError {
+    /// The error of a call that wanted a kept answer or none.
+    static var nothingKept: NetworkError {
+        NetworkError(
+            .noNetwork, in: .stage(.caching), "No answer is kept, and the call wanted nothing to be sent.")
+    }
+
+    /// Whether a stale answer may stand in: nobody was reached, or the server was not up to it.
+    var allowsStaleAnswer: Bool {
+        switch kind {
+        case .noNetwork, .timedOut, .overloaded: true
+        case .refused: status?.kind == .serverError
+        default: false
+        }
     }
 }

@@ -1,0 +1,107 @@
+extension NetworkLayer {
+    /// Fetches an answer ahead, so that a later call finds it. Nothing lands, and nobody is told of a failure; the record says it.
+    ///
+    /// What is fresh already is not fetched, nor what another prefetch, or a revalidation, is fetching. An endpoint whose policy keeps
+    /// nothing has nothing to prefetch: the record says ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights are in the
+    /// air; one more fails as ``NetworkError/Kind/overloaded``. Interceptors, which belong to managers, do not see it.
+    ///
+    /// ```swift
+    /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
+    /// ```
+    ///
+    /// - Returns: The number of the call.
+    @discardableResult
+    public func prefetch<E: Endpoint>(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
+        let flight = makeFlight(E.self, options)
+        flight.note(CacheDecision.fetchingAhead)
+        flight.forgoProvisional()
+        do throws(NetworkError) {
+            guard flight.cachePolicy.rule != .none else {
+                throw NetworkError(
+                    .invalidConfiguration, in: .stage(.caching),
+                    "\(E.name) keeps no answers: there is nothing to prefetch.")
+            }
+            let endpoint = try prepared(endpoint)
+            let request = try assemble(
+                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            if let kept = try acceptedImmediately(request, for: endpoint, in: flight), !kept.isProvisional {
+                flight.finish(.succeeded)
+                return flight.id
+            }
+            guard let key = CacheKey(request, in: flight) else {
+                throw NetworkError(
+                    .invalidConfiguration, in: .stage(.caching),
+                    "Answers to \(E.method) requests of this kind are not kept.")
+            }
+            let start = cache.background.start(key, flight: flight.id) { [self] in
+                await fetch(request, for: endpoint, in: flight)
+            }
+            switch start {
+            case .started: break
+            case .running(let running): flight.finish(.ignored(running: running))
+            case .refused:
+                throw NetworkError(.overloaded, in: .stage(.caching), "Too many answers are being fetched ahead.")
+            }
+        } catch {
+            _ = flight.finish(failing: error)
+        }
+        return flight.id
+    }
+
+    /// Lets go of what is kept for one call, as it would be made now: in the service's present environment, for its present account.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where no request can be made of it.
+    public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
+        let flight = makeFlight(E.self, .standard)
+        let request = try assemble(
+            prepared(endpoint), delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+        if let key = CacheKey(request, in: flight) { cache.clear(key) }
+    }
+}
+
+extension NetworkLayer {
+    /// Fetches anew, on nobody's behalf, what a call landed stale.
+    func revalidate<E: Endpoint>(_ endpoint: E, _ request: Request, after stale: Flight) {
+        guard let key = CacheKey(request, in: stale) else { return }
+        if cache.background.isFlying(key) { return stale.note(CacheDecision.leftToOthers) }
+        var options = stale.options
+        options.cacheUse = .refresh
+        let flight = makeFlight(E.self, options)
+        flight.note(CacheDecision.onBehalf(of: stale.id))
+        let start = cache.background.start(key, flight: flight.id) { [self] in
+            do throws(NetworkError) {
+                // Assembled again: environment or account may not be those any more that the stale answer was for.
+                let request = try assemble(
+                    endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+                await fetch(request, for: endpoint, in: flight)
+            } catch {
+                _ = flight.finish(failing: error)
+            }
+        }
+        if start == .started { return }
+        stale.note(CacheDecision.leftToOthers)
+        flight.finish(.cancelled)
+    }
+
+    /// Exchanges anew, on nobody's behalf, what was answered stale.
+    func revalidate<Service: APIService>(_ request: Request, with service: Service.Type, after stale: Flight) {
+        guard let key = CacheKey(request, in: stale) else { return }
+        var options = stale.options
+        options.cacheUse = .refresh
+        let start = cache.background.start(key, flight: stale.id) { [self, options] in
+            _ = try? await exchange(request, with: service, options: options)
+        }
+        if start != .started { stale.note(CacheDecision.leftToOthers) }
+    }
+
+    /// Carries a flight of the layer's own to its end, at its deadline at the latest.
+    private func fetch<E: Endpoint>(_ request: Request, for endpoint: E, in flight: Flight) async {
+        do throws(NetworkError) {
+            _ = try await accept(request, for: endpoint, in: flight)
+            flight.keepProposal()
+            flight.finish(.succeeded)
+        } catch {
+            _ = flight.finish(failing: error)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// How new an answer has to be to be kept, after clears and after answers that are newer.
+///
+/// Requests, and deeds that clear, draw their orders from one counter. It is bounded: where there is no room for one more floor, all are
+/// forgotten, and nothing is kept that is as old as the calls in the air at that moment. That can only keep too little, never too much.
+struct CacheFloors {
+    /// The most floors that are remembered one by one.
+    static let maximumCount = 1024
+
+    private var general: UInt64 = 0
+    private var scopes: [CacheScope: UInt64] = [:]
+    private var keys: [CacheKey: UInt64] = [:]
+    private var newest: [CacheKey: UInt64] = [:]
+
+    /// Nothing that took off before `order` is kept in `scope`.
+    mutating func raise(_ scope: CacheScope, to order: UInt64) {
+        if scope == .everything { return forget(upTo: order) }
+        makeRoom(order)
+        scopes[scope] = order
+    }
+
+    /// Nothing that took off before `order` is kept for `key`.
+    mutating func raise(_ key: CacheKey, to order: UInt64) {
+        makeRoom(order)
+        keys[key] = order
+    }
+
+    /// The answer of a request of this order is kept where memory does not show it: no older one may follow.
+    mutating func kept(_ key: CacheKey, order: UInt64, now: UInt64) {
+        makeRoom(now)
+        newest[key] = order
+    }
+
+    /// Whether an answer may be kept.
+    ///
+    /// - Parameters:
+    ///   - order: The order of the request that fetched it.
+    ///   - mark: The counter when the call took off that asks.
+    func allow(_ key: CacheKey, order: UInt64, mark: UInt64) -> Bool {
+        // A call that joined the request of an earlier one brings an answer that is older than itself.
+        let oldest = min(order, mark)
+        if oldest < general || order < newest[key] ?? 0 || oldest < keys[key] ?? 0 { return false }
+        return scopes.isEmpty || key.scopes.allSatisfy { (scopes[$0] ?? 0) <= oldest }
+    }
+
+    private mutating func makeRoom(_ order: UInt64) {
+        if scopes.count + keys.count + newest.count >= Self.maximumCount { forget(upTo: order) }
+    }
+
+    private mutating func forget(upTo order: UInt64) {
+        general = order
+        scopes = [:]
+        keys = [:]
+        newest = [:]
+    }
+}

@@ -1,0 +1,19 @@
+/// How much the memory of a ``ResponseCache`` may hold. A bound of 0 or less holds nothing.
+public struct CacheLimits: Sendable, Hashable {
+    /// The most answers. The default is 1,000.
+    public var maximumCount: Int
+    /// The most bytes of all answers together: bodies, header fields and keys. The default is 32 MiB.
+    ///
+    /// An answer that is larger is not kept in memory. The index of a JSON body, which is made when the body is read, comes on top.
+    public var maximumByteCount: Int
+
+    /// Makes limits.
+    ///
+    /// - Parameters:
+    ///   - maximumCount: The most answers. The default is 1,000.
+    ///   - maximumByteCount: The most bytes of all answers together. The default is 32 MiB.
+    public init(maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20) {
+        self.maximumCount = maximumCount
+        self.maximumByteCount = maximumByteCount
+    }
+}

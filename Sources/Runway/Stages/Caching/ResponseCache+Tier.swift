@@ -1,0 +1,75 @@
+import Synchronization
+
+extension ResponseCache {
+    /// What the tier below memory has of a key.
+    enum Finding {
+        /// An answer that waits to be written there.
+        case waiting(KeptAnswer)
+        /// An answer that is there.
+        case stored(StoredAnswer)
+        case nothing
+        /// The tier failed, and says why.
+        case failed(String)
+        /// There was no word of it in time.
+        case late
+    }
+
+    /// Looks in the tier below memory, within its time and the call's.
+    func findBelow(_ key: CacheKey, in flight: Flight) async -> Finding {
+        guard let tier else { return .nothing }
+        // A clear that failed is tried again before anyone looks.
+        performDeeds()
+        switch memory.withLock({ $0.deeds.prospect(of: key) }) {
+        case .kept(let answer): return .waiting(answer)
+        case .gone: return .nothing
+        case nil: break
+        }
+        let finding = Race<Finding>()
+        let timer = flight.layer.deadlines
+        let latest = min(flight.deadline, flight.clock.now + Self.maximumTierWait)
+        let token = timer.schedule(at: latest) { finding.finish(.late) }
+        defer { timer.remove(token) }
+        return await finding.run(onCancel: .nothing) { () async -> Finding in
+            do {
+                return try await tier.find(key).map(Finding.stored) ?? .nothing
+            } catch {
+                return .failed("\(error)")
+            }
+        }
+    }
+
+    /// Waits until the tier below memory has done what it was told so far, or failed to. Before the app is suspended, for instance.
+    public func flush() async {
+        while let performing = memory.withLock({ $0.deeds.isPerforming ? $0.performing : nil }) {
+            await performing.value
+        }
+    }
+
+    /// Starts the deeds that wait for the tier, unless they are under way.
+    func performDeeds() {
+        guard let tier else { return }
+        memory.withLock { memory in
+            guard memory.deeds.begin() else { return }
+            memory.performing = Task { @concurrent in await self.performDeeds(in: tier) }
+        }
+    }
+
+    @concurrent private func performDeeds(in tier: any CacheTier) async {
+        while let deed = memory.withLock({ $0.deeds.next() }) {
+            do {
+                switch deed {
+                case .keep(let answer): try await tier.keep(StoredAnswer(answer), for: answer.key)
+                case .remove(let key): try await tier.remove(key)
+                case .clear(let scope): try await tier.clear(scope)
+                }
+                memory.withLock { $0.deeds.succeed() }
+            } catch {
+                let goesOn = memory.withLock { memory in
+                    memory.tierFailureCount += 1
+                    return memory.deeds.fail()
+                }
+                if !goesOn { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+#if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+    import Dispatch
+
+    /// Gives memory back when the system asks for it.
+    // Unchecked: the sources are made once and never changed, and any thread may use and cancel them.
+    final class SystemMemoryPressure: @unchecked Sendable {
+        private let sources: [any DispatchSourceMemoryPressure]
+
+        init(relieving cache: ResponseCache) {
+            let queue = DispatchQueue.global(qos: .utility)
+            let warning = DispatchSource.makeMemoryPressureSource(eventMask: .warning, queue: queue)
+            warning.setEventHandler { [weak cache] in cache?.relieveMemory(.warning) }
+            let critical = DispatchSource.makeMemoryPressureSource(eventMask: .critical, queue: queue)
+            critical.setEventHandler { [weak cache] in cache?.relieveMemory(.critical) }
+            sources = [warning, critical]
+            for source in sources { source.activate() }
+        }
+
+        deinit {
+            for source in sources { source.cancel() }
+        }
+    }
+#endif

@@ -1,0 +1,155 @@
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// Answers that are in the manager when `load` returns, and that nobody was told of yet.
+@MainActor
+struct ImmediateLandingTests {
+    private let layer = CachedLayer()
+    private let recorder = LandingRecorder()
+
+    /// A manager that has landed work 1, with work 2 kept in memory.
+    private func manager(_ overlap: OverlapPolicy = .concurrent) async throws -> APIManager<Work> {
+        let manager = APIManager<Work>(on: layer.network, delegate: recorder, overlap: overlap)
+        manager.load(Work(id: 1))
+        try await recorder.landings(count: 1)
+        _ = try await layer.network.call(Work(id: 2))
+        return manager
+    }
+
+    private func record(of flight: FlightID) async -> FlightRecord? {
+        await layer.network.events.flush()
+        return layer.records.records.first { $0.id == flight }
+    }
+
+    @Test func whatMemoryHoldsIsThereWhenLoadReturns() async throws {
+        let manager = try await manager()
+        let flight = manager.load(Work(id: 2))
+        #expect(manager.rawData?["n"].int == 2 && manager.rawData?.source == .cache && manager.landedFlight == flight)
+        #expect(recorder.landings.count == 1 && !manager.isLoading && !manager.isProvisional)
+        try await recorder.landings(count: 2)
+        #expect(manager.rawData?["n"].int == 2)
+    }
+
+    @Test func aVetoLeavesTheManagerWithWhatItHad() async throws {
+        let manager = try await manager()
+        let veto = VetoingInterceptor { _ in true }
+        manager.interceptor = veto
+        let landed = manager.landedFlight
+        let flight = manager.load(Work(id: 2))
+        #expect(manager.rawData?["n"].int == 2)
+        while manager.rawData?["n"].int != 1 { await Task.yield() }
+        #expect(manager.landedFlight == landed && (manager.landedEndpoint as? Work)?.id == 1)
+        #expect(await record(of: flight)?.outcome.name == "vetoed")
+        #expect(recorder.landings.count == 1)
+    }
+
+    @Test func aVetoBringsBackTheErrorToo() async throws {
+        let manager = try await manager()
+        layer.server.answer(with: .success(.json("{}", status: .notFound)))
+        let failed = manager.load(Work(id: 3))
+        try await recorder.landings(count: 2)
+        let veto = VetoingInterceptor { _ in true }
+        manager.interceptor = veto
+        manager.load(Work(id: 2))
+        #expect(manager.error == nil)
+        while manager.error == nil { await Task.yield() }
+        #expect(manager.error?.status == .notFound && manager.landedFlight == failed && manager.rawData?["n"].int == 1)
+    }
+
+    @Test(arguments: [true, false]) func aCancelOrAReplacementLeavesTheManagerWithWhatItHad(cancels: Bool) async throws
+    {
+        let manager = try await manager(.cancelRunning)
+        let flight = manager.load(Work(id: 2))
+        if cancels { manager.cancel(flight) } else { manager.load(Work(id: 3)) }
+        #expect(manager.rawData?["n"].int == 1 && (manager.landedEndpoint as? Work)?.id == 1)
+        #expect(recorder.landings.count == 1)
+        #expect(await record(of: flight)?.outcome.name == (cancels ? "cancelled" : "replaced"))
+        #expect(!recorder.landings.contains { $0.flight == flight })
+    }
+
+    @Test(arguments: [[0, 1], [1, 0]]) func cancelsInAnyOrderLeadBackToWhatWasTold(order: [Int]) async throws {
+        let manager = try await manager()
+        _ = try await layer.network.call(Work(id: 3))
+        let flights = [manager.load(Work(id: 2)), manager.load(Work(id: 3))]
+        #expect(manager.rawData?["n"].int == 3)
+        manager.cancel(flights[order[0]])
+        #expect(manager.rawData?["n"].int == (order[0] == 0 ? 3 : 2))
+        manager.cancel(flights[order[1]])
+        #expect(manager.rawData?["n"].int == 1 && manager.untold.isEmpty)
+    }
+
+    @Test func aFailureThatLandedMeanwhileStays() async throws {
+        let manager = try await manager()
+        let flight = manager.load(Work(id: 2))
+        let bad = NetworkError(.refused, in: .transporting, "no")
+        let other = layer.network.makeFlight(Work.self, .standard)
+        manager.flights[other.id] = APIManager<Work>.Running(flight: other, phase: .flying)
+        manager.land(.failure(bad), of: Work(id: 4), other)
+        manager.cancel(flight)
+        #expect(manager.rawData?["n"].int == 1 && manager.error?.kind == .refused && manager.landedFlight == other.id)
+    }
+
+    @Test func whatTheValidatorRefusesIsNeverHeldAndIsFetched() async throws {
+        let manager = try await manager()
+        let validator = NumberValidator(refused: 2)
+        manager.validator = validator
+        let flight = manager.load(Work(id: 2))
+        #expect(manager.rawData?["n"].int == 1 && manager.isLoading)
+        try await recorder.landings(count: 2)
+        #expect(manager.rawData?["n"].int == 3 && manager.rawData?.source == .network)
+        #expect(
+            await record(of: flight)?.decisions(of: CacheDecision.self).prefix(3) == [
+                .hit(age: .zero), .refused, .miss,
+            ])
+    }
+
+    @Test func whatTheValidatorRefusesOfAnAppsOwnStageFailsAndIsNeverHeld() async throws {
+        var pipeline = RequestPipeline()
+        pipeline.insert(MemoryStage(), before: .caching)
+        let network = NetworkLayer(transport: layer.transport, pipeline: pipeline)
+        let manager = APIManager<Work>(on: network, delegate: recorder)
+        let validator = NumberValidator(refused: nil)
+        manager.validator = validator
+        manager.load(Work())
+        #expect(manager.rawData == nil)
+        try await recorder.landings(count: 1)
+        #expect(manager.rawData == nil && manager.error?.kind == .invalidAnswer)
+    }
+
+    @Test func whatTheValidatorRefusesIsNotKept() async throws {
+        let manager = APIManager<Work>(on: layer.network, delegate: recorder)
+        let validator = NumberValidator(refused: 1)
+        manager.validator = validator
+        manager.load(Work())
+        try await recorder.landings(count: 1)
+        #expect(manager.error?.kind == .invalidAnswer && layer.network.cache.count == 0)
+        manager.load(Work())
+        try await recorder.landings(count: 2)
+        #expect(manager.rawData?["n"].int == 2 && layer.network.cache.count == 1)
+    }
+
+    @Test func aCallThatWasCancelledKeepsNothing() async throws {
+        let layer = ParkedLayer()
+        let manager = APIManager<Work>(on: layer.network, delegate: recorder)
+        let flight = manager.load(Work())
+        await layer.transport.waitForArrival(of: flight)
+        manager.cancelAll()
+        await layer.transport.wait { $0.cancelled.contains(flight.number) }
+        #expect(layer.network.cache.count == 0)
+    }
+}
+
+@MainActor
+private final class NumberValidator: Validator {
+    /// The number that is refused; `nil` refuses an answer without one.
+    let refused: Int?
+    init(refused: Int?) { self.refused = refused }
+
+    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
+        if rawData["n"].int == refused { throw Refused("The number is refused.") }
+    }
+}
