@@ -41,8 +41,8 @@ struct RequestPipelineTests {
         #expect(StagePlace.allCases == StagePlace.allCases.sorted())
     }
 
-    @Test func defaultStagesAreDeadlineRedirectingAndJudgingInThatOrder() {
-        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.redirecting), .stage(.judging)])
+    @Test func defaultStagesAreDeadlineCachingRedirectingAndJudgingInThatOrder() {
+        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.caching), .stage(.redirecting), .stage(.judging)])
     }
 
     @Test(arguments: StagePlace.allCases)
@@ -54,7 +54,7 @@ struct RequestPipelineTests {
         let before = try #require(steps.firstIndex(of: .customStage("before")))
         let after = try #require(steps.firstIndex(of: .customStage("after")))
         #expect(before < after)
-        for other in [StagePlace.deadline, .redirecting, .judging] {
+        for other in [StagePlace.deadline, .caching, .redirecting, .judging] {
             let index = try #require(steps.firstIndex(of: .stage(other)))
             #expect((index < before) == (other < place), "\(other)")
             #expect((index > after) == (other > place), "\(other)")
