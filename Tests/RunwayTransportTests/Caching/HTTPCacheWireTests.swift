@@ -109,8 +109,9 @@ struct HTTPCacheWireTests {
     func fieldsThatLieLeadToOneMoreRequestAndNothingWorse(_ line: String) async throws {
         try await withCache { origin, network, _ in
             origin.on("/a", respond: [.text("one").rawHeader(line), .text("two").rawHeader(line)])
-            #expect(try await network.call(Fetch<GET>("a"), options: options).text == "one")
-            #expect(try await network.call(Fetch<GET>("a"), options: options).text == "two")
+            let one = try await network.call(Fetch<GET>("a"), options: options)
+            let two = try await network.call(Fetch<GET>("a"), options: options)
+            #expect(one.text == "one" && two.text == "two")
         }
     }
 
@@ -120,7 +121,10 @@ struct HTTPCacheWireTests {
             var answer = ScriptedResponse.text("one").rawHeader("Cache-Control: \(long)")
             for _ in 0..<100 { answer = answer.rawHeader("Cache-Control: max-age=99999999999999999999") }
             origin.on("/a", respond: answer)
-            for _ in 0..<2 { #expect(try await network.call(Fetch<GET>("a"), options: options).text == "one") }
+            for _ in 0..<2 {
+                let answer = try await network.call(Fetch<GET>("a"), options: options)
+                #expect(answer.text == "one")
+            }
             #expect(origin.requests.count == 1)
         }
     }

@@ -12,7 +12,9 @@ enum AnswerSelection {
                 return false
             }
             switch answer.content {
-            case .whole: return true
+            case .whole(let rawData):
+                guard request.method == .get, let range, answer.head.status == .ok else { return true }
+                return answer.servesRanges && range.bytes(of: rawData.bytes.count) != nil
             // A part serves a request that wants no more than it has (RFC 9111 §3.3).
             case .partial(let content):
                 guard request.method == .get, let range else { return false }

@@ -6,6 +6,8 @@ public enum HTTPCacheDecision: FlightDecision, Equatable {
     case stale(by: Duration, StaleReason)
     /// What is kept has to be validated; `nil` where it is not too old.
     case validating(staleBy: Duration?)
+    /// What was given stale is fetched anew, while nobody waits.
+    case revalidating
     /// What is kept can be validated by nothing: it is so much too old, and is asked for anew.
     case refetching(staleBy: Duration?)
     /// The origin said that what is kept is good. So many answers were updated.
@@ -36,6 +38,7 @@ public enum HTTPCacheDecision: FlightDecision, Equatable {
         case .fresh(let age, let remaining): "\(age.wholeSeconds) old, fresh for another \(remaining.wholeSeconds)"
         case .stale(let staleBy, let reason): "stale by \(staleBy.wholeSeconds), given because \(reason.sentence)"
         case .validating(let staleBy): "\(Self.state(staleBy)), revalidating"
+        case .revalidating: "given stale, revalidating"
         case .refetching(let staleBy): "\(Self.state(staleBy)), fetching"
         case .notModified(let updated): "not modified, \(updated) updated"
         case .unknownNotModified: "not modified, but nothing that is kept is meant; asking again without conditions"

@@ -16,7 +16,11 @@ public final class HTTPCacheStore: Sendable {
         var byteCount: Int { answers.reduce(0) { $0 + $1.byteCount } }
     }
 
+    /// The most targets that are fetched anew at once while nobody waits.
+    private static let maximumRevalidations = 64
+
     fileprivate struct State {
+        var revalidating: Set<HTTPCacheURI> = []
         var targets: LeastRecentlyUsed<HTTPCacheURI, Target>
         var lastTicket: UInt64 = 0
         /// The ticket before which no request's answer may be kept, since the store was cleared in between.
@@ -143,6 +147,15 @@ extension HTTPCacheStore {
             state.changedAt.insert(state.nextTicket(), for: uri, byteCount: 0)
             return state.targets.remove(uri)?.answers.count ?? 0
         }
+    }
+
+    /// Notes that a target is about to be fetched anew; gives `false` where it is already, or too many are.
+    func beginRevalidation(of uri: HTTPCacheURI) -> Bool {
+        state.withLock { $0.revalidating.count < Self.maximumRevalidations && $0.revalidating.insert(uri).inserted }
+    }
+
+    func endRevalidation(of uri: HTTPCacheURI) {
+        state.withLock { _ = $0.revalidating.remove(uri) }
     }
 
     private func change(_ uri: HTTPCacheURI, _ change: (inout Target) -> Void) {

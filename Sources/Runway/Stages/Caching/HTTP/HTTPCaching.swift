@@ -24,6 +24,9 @@ struct HTTPCaching {
         }
         switch try lookUp(request, in: flight, isFlying: true) {
         case .answer(let response): return response
+        case .staleAnswer(let response, let request, let candidates):
+            revalidate(request, candidates, after: flight, next: next)
+            return response
         case .send(let request, let candidates):
             return try await fetch(request, validating: candidates, in: flight, next: next)
         }
@@ -32,6 +35,8 @@ struct HTTPCaching {
     /// What a look at the store led to.
     private enum Lookup {
         case answer(Response)
+        /// A stale one, in whose place a fresh one has to be fetched.
+        case staleAnswer(Response, Request, validating: [StoredAnswer])
         /// The request has to fly; these may be validated by it, the one to prefer first.
         case send(Request, validating: [StoredAnswer])
     }
@@ -77,6 +82,12 @@ struct HTTPCaching {
             case .validate: continue
             }
             guard let response = response(stored, to: request, reuse, at: now) else { continue }
+            if case .stale(_, .whileRevalidating) = reuse {
+                // What a redirect leads to is not known to be what is kept there, so it is validated first.
+                if response.verdict == .redirected { continue }
+                if isFlying { flight.note(decision) }
+                return .staleAnswer(response, request, validating: candidates)
+            }
             flight.note(decision)
             return .answer(response)
         }

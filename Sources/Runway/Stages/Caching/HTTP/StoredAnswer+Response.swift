@@ -18,10 +18,7 @@ extension StoredAnswer {
         switch content {
         case .whole(let rawData):
             if let range, head.status == .ok, HTTPValidation.mayTakeRange(request.headerFields, of: self) {
-                // Of a body whose coding was undone the origin counts other bytes.
-                guard isVerbatim, !head.headerFields.contains(.contentEncoding),
-                    let bytes = range.bytes(of: rawData.bytes.count)
-                else { return nil }
+                guard servesRanges, let bytes = range.bytes(of: rawData.bytes.count) else { return nil }
                 let part = ContentRange(bytes, of: rawData.bytes.count)
                 return Self.partial(head, Array(rawData.bytes[bytes]), part)
             }
@@ -35,6 +32,9 @@ extension StoredAnswer {
             return Self.partial(head, part.bytes, part.range)
         }
     }
+
+    /// Whether the bytes are those that the origin counts. Of a body whose coding was undone it counts others.
+    var servesRanges: Bool { isVerbatim && !head.headerFields.contains(.contentEncoding) }
 
     private static func partial(_ head: HTTPResponse, _ bytes: [UInt8], _ range: ContentRange) -> Response {
         var head = head

@@ -21,6 +21,8 @@ struct StoredAnswer: Sendable {
     /// GET, or HEAD where the answer can serve that alone.
     let method: HTTPRequest.Method
     let requestFields: HTTPFields
+    /// Whether it came over TLS; `immutable` is not believed of what anyone on the way could have written (RFC 8246 §3).
+    let isSecure: Bool
     private(set) var head: HTTPResponse
     var content: Content
     private(set) var times: ExchangeTimes
@@ -50,6 +52,7 @@ struct StoredAnswer: Sendable {
         self.partition = partition
         method = request.method
         requestFields = request.headerFields
+        isSecure = request.scheme?.lowercased() == "https"
         self.content = content
         self.times = times
         self.verdict = verdict
@@ -60,6 +63,7 @@ struct StoredAnswer: Sendable {
         if date == nil { head.headerFields[.date] = received.text }
         self.date = date ?? received
         directives = ResponseDirectives(head.headerFields)
+        if !isSecure { directives.isImmutable = false }
         head.headerFields = head.headerFields.storable(without: directives.noCacheFields)
         self.head = head
         vary = VarySelection(head.headerFields, request: request.headerFields)
@@ -80,7 +84,9 @@ struct StoredAnswer: Sendable {
         if newer[.date] == nil { head.headerFields[.date] = times.receivedDate.text }
         return StoredAnswer(
             head, content,
-            to: HTTPRequest(method: method, scheme: nil, authority: nil, path: nil, headerFields: requestFields),
+            to: HTTPRequest(
+                method: method, scheme: isSecure ? "https" : nil, authority: nil, path: nil, headerFields: requestFields
+            ),
             in: partition, times: times, verdict: verdict, isVerbatim: isVerbatim, ticket: ticket)
     }
 

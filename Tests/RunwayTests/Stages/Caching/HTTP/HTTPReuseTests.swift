@@ -169,6 +169,46 @@ struct HTTPReuseTests {
         }
     }
 
+    @Test func staleAnswerIsGivenWhileAFreshOneIsFetched() async throws {
+        cached.answer([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
+        try await cached.send()
+        cached.advance(10)
+        let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+        cached.answer(with: { _ throws(NetworkError) in
+            for await _ in gate {}
+            let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
+            return Response(head: head, body: .whole(RawData(Array("two".utf8), response: head)))
+        })
+        // However many calls come meanwhile, one request is sent.
+        for _ in 0..<5 {
+            let stale = try await cached.send()
+            #expect(stale.text == "one" && stale.source == .staleCache && stale.head.headerFields[.age] == "10")
+        }
+        opener.finish()
+        let records = try await cached.stub.records.records(count: 7)
+        #expect(records.contains { $0.decisions(of: HTTPCacheDecision.self).first == .revalidating })
+        let fresh = try await cached.send()
+        #expect(fresh.text == "two" && fresh.source == .cache && cached.sent == 2)
+        #expect(cached.last[.ifNoneMatch] == "\"1\"")
+    }
+
+    @Test func staleAnswerIsNotGivenBeyondItsLimitNorAgainstAWish() async throws {
+        func isSent(_ answer: String, after seconds: Double, _ asking: String) async throws -> Bool {
+            let cached = HTTPCachedLayer()
+            cached.answer([.cacheControl: answer])
+            try await cached.send()
+            cached.advance(seconds)
+            cached.answer("two", [.cacheControl: "no-store"])
+            return try await cached.send("/a", [.cacheControl: asking]).text == "two"
+        }
+        #expect(try await isSent("max-age=4, stale-while-revalidate=30", after: 35, "x"))
+        #expect(try await isSent("max-age=4, stale-while-revalidate=30", after: 10, "max-age=9"))
+        #expect(try await isSent("max-age=4, stale-while-revalidate=30", after: 10, "min-fresh=1"))
+        #expect(try await isSent("max-age=4, stale-while-revalidate=30, must-revalidate", after: 10, "x"))
+        #expect(try await isSent("max-age=4, stale-while-revalidate=x", after: 10, "x"))
+        #expect(try await !isSent("max-age=4, stale-while-revalidate=30", after: 34, "x"))
+    }
+
     @Test func otherErrorsAreNotHidden() async throws {
         cached.answer([.cacheControl: "max-age=4, stale-if-error=600"])
         try await cached.send()
@@ -191,6 +231,23 @@ struct HTTPReuseTests {
         #expect(try await !isSent("max-age=0"))
         #expect(try await isSent("no-cache"))
         #expect(try await isSent("max-age=100", after: 60))
+    }
+
+    @Test func immutableIsNotBelievedWithoutTLS() async throws {
+        func sources(_ scheme: String) async throws -> [AnswerSource] {
+            let cached = HTTPCachedLayer()
+            var sources: [AnswerSource] = []
+            for asking in [[:], [.cacheControl: "max-age=0"]] as [HTTPFields] {
+                var request = cached.request("/a", asking)
+                request.head.scheme = scheme
+                cached.answer([.cacheControl: "max-age=60, immutable"])
+                let options = CallOptions(cache: .http())
+                sources.append(try await cached.network.exchange(request, with: Library.self, options: options).source)
+            }
+            return sources
+        }
+        #expect(try await sources("https") == [.network, .cache])
+        #expect(try await sources("http") == [.network, .network])
     }
 
     @Test func nothingIsSentWhereTheCallAllowsNone() async throws {
