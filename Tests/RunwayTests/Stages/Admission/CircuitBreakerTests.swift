@@ -8,7 +8,7 @@ import Testing
 struct CircuitBreakerTests {
     /// How many sequences are played; `RUNWAY_CIRCUIT_SEQUENCES` asks for more.
     private static let count =
-        ProcessInfo.processInfo.environment["RUNWAY_CIRCUIT_SEQUENCES"].flatMap { Int($0) } ?? 4000
+        ProcessInfo.processInfo.environment["RUNWAY_CIRCUIT_SEQUENCES"].flatMap { Int($0) } ?? 1500
 
     private let failure = CircuitBreaker.Outcome.failure(retryAfter: nil)
 

@@ -6,7 +6,7 @@ import Testing
 
 struct PriorityLineTests {
     /// How many sequences are played; `RUNWAY_LINE_SEQUENCES` asks for more.
-    private static let count = ProcessInfo.processInfo.environment["RUNWAY_LINE_SEQUENCES"].flatMap { Int($0) } ?? 3000
+    private static let count = ProcessInfo.processInfo.environment["RUNWAY_LINE_SEQUENCES"].flatMap { Int($0) } ?? 1500
 
     @Test func turnIsTheHighestPrioritysAndInItWhoeverCameFirst() {
         var line = PriorityLine(capacity: 1, maximumWaiting: 10)

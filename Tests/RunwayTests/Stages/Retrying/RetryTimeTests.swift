@@ -67,10 +67,10 @@ struct RetryTimeTests {
     }
 
     @Test func noWaitEndsAtOrAfterTheDeadline() async throws {
-        for seed in 1...60 {
+        for seed in 1...20 {
             let flaky = FlakyLayer([.lost()])
             flaky.layer.network.configure(Library.self) { $0.deadline = .milliseconds(900) }
-            let policy = RetryPolicy(maximumAttempts: 9, baseWait: .milliseconds(seed * 15))
+            let policy = RetryPolicy(maximumAttempts: 9, baseWait: .milliseconds(seed * 45))
             let error = await flaky.call(
                 QueryCall(), options: CallOptions(retry: policy), within: .milliseconds(900)
             ).failure

@@ -1,0 +1,102 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// What a failure says of whether any of the request left, and so of whether it may be sent again.
+@Suite(.timeLimit(.minutes(10)))
+struct SendingTests {
+    @Test func refusedConnectionTookNothing() async throws {
+        let port = try DeafPort()
+        let error = try await NetworkLayer(to: "http://127.0.0.1:\(port.number)").failure(of: Fetch<POST>("a"))
+        #expect(error.kind == .noNetwork && error.sending == .notSent)
+    }
+
+    @Test func nameThatNobodyKnowsTookNothing() async throws {
+        let error = try await NetworkLayer(to: "http://nobody.invalid").failure(of: Fetch<POST>("a"))
+        #expect(error.kind == .noNetwork && error.sending == .notSent)
+    }
+
+    @Test func handshakeThatFailsTookNothing() async throws {
+        try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<POST>("a", .bytes([1])))
+            #expect(error.kind == .notTrusted && error.sending == .notSent)
+            #expect(origin.requestCount == 0)
+        }
+    }
+
+    @Test func handshakeThatTakesTooLongTookNothing() async throws {
+        try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
+            origin.onConnections([.ignore])
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(connectTimeout: .milliseconds(200)))
+            let error = try await network.failure(of: Fetch<POST>("a"))
+            #expect(error.kind == .timedOut && error.sending == .notSent)
+        }
+    }
+
+    @Test func callThatFindsNoFreeConnectionTookNothing() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/held", respond: .text("held").held(by: gate))
+            let network = try NetworkLayer(
+                to: origin.baseURL,
+                TransportConfiguration(connectTimeout: .seconds(2), maximumConnectionsPerOrigin: 1))
+            let held = Task { try await network.call(Fetch<GET>("held")) }
+            try await gate.waitForArrivals()
+            let error = try await network.failure(of: Fetch<POST>("a"))
+            #expect(error.kind == .timedOut && error.sending == .notSent)
+            gate.open()
+            _ = try await held.value
+        }
+    }
+
+    @Test(arguments: [ScriptedResponse.closing, .resetting, .text("short").declaring(length: 99)])
+    func connectionThatIsLostWithTheRequestMayHaveTakenIt(_ response: ScriptedResponse) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: response)
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<POST>("a", .bytes([1])))
+            #expect(error.sending != .notSent)
+            #expect(origin.requestCount == 1)
+        }
+    }
+
+    @Test func answerMeansThatTheRequestWasSent() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("no", status: .notFound))
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<POST>("a"))
+            #expect(error.sending == .sent)
+        }
+    }
+
+    /// A layer that tries again, without a wait.
+    private func patient(_ origin: ScriptedOrigin) throws -> NetworkLayer {
+        let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+        network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
+        return network
+    }
+
+    private let atOnce = CallOptions(retry: RetryPolicy(baseWait: .zero))
+
+    @Test func readIsSentAgainOverTheRealWireUntilItIsAnswered() async throws {
+        try await withScriptedOrigin { origin in
+            let busy = ScriptedResponse.text("busy", status: .serviceUnavailable).header(.retryAfter, "0")
+            origin.on("/a", respond: [.resetting, busy, .text("done")])
+            let network = try patient(origin)
+            #expect(try await network.call(Fetch<GET>("a"), options: atOnce).text == "done")
+            #expect(origin.requestCount == 3)
+        }
+    }
+
+    @Test func changeThatMayHaveArrivedIsSentOnceOverTheRealWire() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .resetting)
+            let network = try patient(origin)
+            await #expect(throws: NetworkError.self) {
+                try await network.call(Fetch<POST>("a", .bytes([1])), options: atOnce)
+            }
+            #expect(origin.requestCount == 1)
+        }
+    }
+}
