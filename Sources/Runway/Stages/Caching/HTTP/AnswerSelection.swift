@@ -5,7 +5,7 @@ enum AnswerSelection {
     /// Those that could be given for a request, were they fresh; the one to prefer first.
     ///
     /// The most recent is preferred; where some say on what they depend and some don't, those that do (RFC 9111 §4.1).
-    static func candidates(_ answers: [StoredAnswer], for request: HTTPRequest) -> [StoredAnswer] {
+    static func candidates(_ answers: [StoredResponse], for request: HTTPRequest) -> [StoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
         return answers.filter { answer in
             guard answer.method == .get || request.method == .head, answer.vary.matches(request.headerFields) else {
@@ -27,7 +27,7 @@ enum AnswerSelection {
     }
 
     /// The candidates that an answer 304 speaks of (RFC 9111 §4.3.4).
-    static func named(by notModified: HTTPFields, among candidates: [StoredAnswer]) -> [StoredAnswer] {
+    static func named(by notModified: HTTPFields, among candidates: [StoredResponse]) -> [StoredResponse] {
         let tag = notModified[.eTag].flatMap { EntityTag($0) }
         if let tag, !tag.isWeak {
             return candidates.filter { $0.entityTag.map(tag.matchesStrongly) ?? false }

@@ -11,7 +11,7 @@ public final class HTTPCacheStore: Sendable {
 
     fileprivate struct Target {
         /// The oldest first.
-        var answers: [StoredAnswer] = []
+        var answers: [StoredResponse] = []
 
         var byteCount: Int { answers.reduce(0) { $0 + $1.byteCount } }
     }
@@ -69,7 +69,7 @@ public final class HTTPCacheStore: Sendable {
         remove { $0.partition.account == account }
     }
 
-    private func remove(where shouldRemove: (StoredAnswer) -> Bool) {
+    private func remove(where shouldRemove: (StoredResponse) -> Bool) {
         state.withLock { state in
             state.clearedAt = state.nextTicket()
             for uri in state.targets.keys {
@@ -88,7 +88,7 @@ extension HTTPCacheStore {
     func takeTicket() -> UInt64 { state.withLock { $0.nextTicket() } }
 
     /// What is kept of a target for someone.
-    func answers(of uri: HTTPCacheURI, for partition: CachePartition) -> [StoredAnswer] {
+    func answers(of uri: HTTPCacheURI, for partition: CachePartition) -> [StoredResponse] {
         let answers = state.withLock { $0.targets.value(for: uri)?.answers } ?? []
         return answers.filter { $0.partition == partition }
     }
@@ -97,11 +97,11 @@ extension HTTPCacheStore {
     ///
     /// - Returns: Whether it is kept: not where a newer one is, and not where the target was cleared or changed since its request.
     @discardableResult
-    func keep(_ answer: StoredAnswer, of uri: HTTPCacheURI) -> Bool {
+    func keep(_ answer: StoredResponse, of uri: HTTPCacheURI) -> Bool {
         state.withLock { state in
             var target = state.targets.peek(uri) ?? Target()
             guard answer.ticket > state.clearedAt, answer.ticket > state.changedAt.peek(uri) ?? 0 else { return false }
-            guard let merged = StoredAnswerMerging.merged(answer, into: target.answers) else { return false }
+            guard let merged = StoredResponseMerging.merged(answer, into: target.answers) else { return false }
             target.answers = merged
             while target.answers.count > limits.maximumVariants
                 || target.byteCount > limits.maximumByteCount && target.answers.count > 1

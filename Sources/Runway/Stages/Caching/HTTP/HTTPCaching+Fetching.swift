@@ -3,7 +3,7 @@ import HTTPTypes
 extension HTTPCaching {
     /// Sends a request, with the validators of what is kept, and gives the answer that it leads to (RFC 9111 §4.3.3).
     func fetch(
-        _ request: Request, validating candidates: [StoredAnswer], in flight: Flight, next: RequestPipeline.Rest
+        _ request: Request, validating candidates: [StoredResponse], in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         let sent = request.prepared(validating: candidates, in: flight)
         let ticket = flight.layer.httpCache.takeTicket()
@@ -47,7 +47,7 @@ extension HTTPCaching {
 
     /// Updates what an answer 304 speaks of, and gives the answer to the request; `nil` where it speaks of nothing that is kept.
     private func freshen(
-        _ candidates: [StoredAnswer], by head: HTTPResponse, to request: Request, _ times: ExchangeTimes,
+        _ candidates: [StoredResponse], by head: HTTPResponse, to request: Request, _ times: ExchangeTimes,
         _ ticket: UInt64, in flight: Flight
     ) -> Response? {
         let updated = AnswerSelection.named(by: head.headerFields, among: candidates).map {
@@ -67,7 +67,7 @@ extension HTTPCaching {
 
     /// What may be given although it is stale, since no fresh answer can be had (RFC 9111 §4.2.4, RFC 5861 §4).
     private func staleAnswer(
-        _ candidates: [StoredAnswer], to request: Request, isDisconnected: Bool, in flight: Flight
+        _ candidates: [StoredResponse], to request: Request, isDisconnected: Bool, in flight: Flight
     ) -> Response? {
         let directives = RequestDirectives(request.head.headerFields, use: flight.options.cacheUse)
         let now = flight.clock.now
@@ -99,7 +99,7 @@ extension Request {
     }
 
     /// The request as it is sent: with the validators of what is kept, or with the wish that no cache on the way answers it.
-    fileprivate func prepared(validating candidates: [StoredAnswer], in flight: Flight) -> Request {
+    fileprivate func prepared(validating candidates: [StoredResponse], in flight: Flight) -> Request {
         var request = self
         if flight.options.cacheUse == .refresh, !head.headerFields.contains(.cacheControl) {
             request.head.headerFields[.cacheControl] = "no-cache"

@@ -29,8 +29,8 @@ extension HTTPCaching {
         }
         let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
         let partition = CachePartition(request, in: flight)
-        @Sendable func answer(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredAnswer? {
-            StoredAnswer(
+        @Sendable func answer(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredResponse? {
+            StoredResponse(
                 response, bytes: bytes, rawData, to: request.head, in: partition, times: times, ticket: ticket)
         }
         switch response.body {
@@ -61,7 +61,7 @@ extension HTTPCaching {
     }
 
     /// Puts an answer into the store, if it may be kept.
-    func store(_ answer: StoredAnswer, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
+    func store(_ answer: StoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
         let cache = flight.layer.httpCache
         let uri = HTTPCacheURI(request.head)
         var refusal = Storability.refusal(

@@ -7,7 +7,7 @@ extension HTTPCaching {
     /// there is no room, what is kept stays stale until the next call for it. It has the deadline and the record of a call of the same
     /// endpoint.
     func revalidate(
-        _ request: Request, _ candidates: [StoredAnswer], after flight: Flight, next: RequestPipeline.Rest
+        _ request: Request, _ candidates: [StoredResponse], after flight: Flight, next: RequestPipeline.Rest
     ) {
         let cache = flight.layer.httpCache
         let uri = HTTPCacheURI(request.head)
@@ -37,7 +37,7 @@ extension HTTPCaching {
 
 /// Stands at the caching stage's place in a flight that fetches anew: nothing that is kept is given, but in the place of an error.
 private struct Revalidation: RequestStage {
-    let candidates: [StoredAnswer]
+    let candidates: [StoredResponse]
     var step: FlightStep { HTTPCaching.step }
     var endsInTime: Bool { true }
 

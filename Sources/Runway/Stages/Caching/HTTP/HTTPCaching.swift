@@ -36,9 +36,9 @@ struct HTTPCaching {
     private enum Lookup {
         case answer(Response)
         /// A stale one, in whose place a fresh one has to be fetched.
-        case staleAnswer(Response, Request, validating: [StoredAnswer])
+        case staleAnswer(Response, Request, validating: [StoredResponse])
         /// The request has to fly; these may be validated by it, the one to prefer first.
-        case send(Request, validating: [StoredAnswer])
+        case send(Request, validating: [StoredResponse])
     }
 
     /// Looks the request up, and what kept redirects point to.
@@ -105,7 +105,7 @@ struct HTTPCaching {
     }
 
     /// The answer that is made from what is kept; `nil` where it can't serve the request.
-    func response(_ stored: StoredAnswer, to request: Request, _ reuse: HTTPReuse, at now: Duration) -> Response? {
+    func response(_ stored: StoredResponse, to request: Request, _ reuse: HTTPReuse, at now: Duration) -> Response? {
         guard var response = stored.response(to: request.head, age: stored.age(at: now)) else { return nil }
         guard request.takes(response) else { return nil }
         if case .stale = reuse { response.source = .staleCache } else { response.source = .cache }

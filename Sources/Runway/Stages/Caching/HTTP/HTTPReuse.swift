@@ -21,7 +21,7 @@ enum HTTPReuse: Sendable, Equatable {
     /// It has to be validated; `nil` where it is not too old.
     case validate(staleBy: Duration?)
 
-    init(_ stored: StoredAnswer, for request: RequestDirectives, at now: Duration) {
+    init(_ stored: StoredResponse, for request: RequestDirectives, at now: Duration) {
         let answer = stored.directives
         let age = stored.age(at: now)
         let remaining = stored.lifetime - age
@@ -60,7 +60,7 @@ enum HTTPReuse: Sendable, Equatable {
     /// Nothing that forbids its stale use may be there (RFC 9111 §4.2.4). A server that answers with an error is no permission by
     /// itself; an origin that can't be reached is one, unless a limit was set (RFC 5861 §4).
     static func afterFailure(
-        _ stored: StoredAnswer, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
+        _ stored: StoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
     ) -> (staleBy: Duration, reason: StaleReason)? {
         let answer = stored.directives
         guard !stored.isInvalidated, !answer.isNoCache, !request.isNoCache, !answer.mustRevalidate else { return nil }

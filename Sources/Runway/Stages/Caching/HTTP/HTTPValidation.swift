@@ -13,7 +13,7 @@ enum HTTPValidation {
     ///
     /// The caller's own entity tags are sent along. `If-Modified-Since` stands for a single answer only, and not beside a range; the
     /// caller's own is kept in mind and answered from what is kept then.
-    static func conditional(_ fields: HTTPFields, _ candidates: [StoredAnswer]) -> HTTPFields? {
+    static func conditional(_ fields: HTTPFields, _ candidates: [StoredResponse]) -> HTTPFields? {
         var fields = fields
         let own = EntityTagList(fields[values: .ifNoneMatch])
         let tags = candidates.compactMap(\.entityTag)
@@ -29,7 +29,7 @@ enum HTTPValidation {
     }
 
     /// Whether the caller has what is kept already, so that 304 is the answer to its own preconditions (RFC 9111 §4.3.2).
-    static func isNotModified(_ request: HTTPFields, _ stored: StoredAnswer) -> Bool {
+    static func isNotModified(_ request: HTTPFields, _ stored: StoredResponse) -> Bool {
         guard [200, 206].contains(stored.head.status.code) else { return false }
         if let list = EntityTagList(request[values: .ifNoneMatch]) { return list.matches(stored.entityTag) }
         let now = stored.times.receivedDate
@@ -40,7 +40,7 @@ enum HTTPValidation {
     }
 
     /// Whether a range may be taken from what is kept, by the request's `If-Range` (RFC 9110 §13.1.5).
-    static func mayTakeRange(_ request: HTTPFields, of stored: StoredAnswer) -> Bool {
+    static func mayTakeRange(_ request: HTTPFields, of stored: StoredResponse) -> Bool {
         guard let condition = request[.ifRange] else { return true }
         let now = stored.times.receivedDate
         if let since = HTTPDate(condition, now: now) {

@@ -25,9 +25,9 @@ struct HTTPCacheStoreTests {
     private func answer(
         _ body: String, _ ticket: UInt64, in partition: CachePartition? = nil, _ fields: HTTPFields = [:],
         asking: HTTPFields = [:], requested: Int64 = 0, received: Int64 = 1, path: String = "/a"
-    ) -> StoredAnswer {
+    ) -> StoredResponse {
         let response = HTTPResponse(status: .ok, headerFields: fields)
-        return StoredAnswer(
+        return StoredResponse(
             response, .whole(RawData(Array(body.utf8), response: response)), to: head(path, asking),
             in: partition ?? self.partition(),
             times: ExchangeTimes(
@@ -133,7 +133,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func noOlderAnswerTakesThePlaceOfANewerOne() {
-        func winner(_ one: StoredAnswer, _ other: StoredAnswer) -> [String?] {
+        func winner(_ one: StoredResponse, _ other: StoredResponse) -> [String?] {
             let store = HTTPCacheStore(limits: HTTPCacheLimits())
             store.keep(one, of: uri("/a"))
             store.keep(other, of: uri("/a"))

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-extension StoredAnswer {
+extension StoredResponse {
     /// Keeps an answer as it came from the pipeline; `nil` for a partial one whose range and body don't agree.
     ///
     /// A partial answer is kept as a whole one of which not all is there (RFC 9111 §3.3).

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-extension StoredAnswer {
+extension StoredResponse {
     /// The answer to a request for which this one may be used; `nil` where it has not what the request wants.
     ///
     /// The caller's own preconditions come first, then its range (RFC 9110 §13.2.2).

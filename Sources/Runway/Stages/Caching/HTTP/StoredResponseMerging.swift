@@ -1,11 +1,11 @@
 import HTTPTypes
 
 /// What becomes of the answers of a target when another one comes (RFC 9111 §3.4, §4).
-enum StoredAnswerMerging {
+enum StoredResponseMerging {
     /// The answers with the new one among them, in the place of those that serve the same request; `nil` where one of those is newer.
-    static func merged(_ new: StoredAnswer, into answers: [StoredAnswer]) -> [StoredAnswer]? {
+    static func merged(_ new: StoredResponse, into answers: [StoredResponse]) -> [StoredResponse]? {
         var new = new
-        func isReplaced(_ old: StoredAnswer) -> Bool {
+        func isReplaced(_ old: StoredResponse) -> Bool {
             old.partition == new.partition && old.method == new.method && old.vary.matches(new.requestFields)
         }
         for old in answers where isReplaced(old) {
@@ -33,7 +33,7 @@ enum StoredAnswerMerging {
 }
 
 extension PartialContent {
-    fileprivate func hasOtherLength(than stored: StoredAnswer) -> Bool {
+    fileprivate func hasOtherLength(than stored: StoredResponse) -> Bool {
         completeLength.map { $0 != stored.content.byteCount } ?? false
     }
 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// An answer that is kept, with all that decides on its use.
-struct StoredAnswer: Sendable {
+struct StoredResponse: Sendable {
     /// What came after the head.
     enum Content: Sendable {
         case whole(RawData)
@@ -77,12 +77,12 @@ struct StoredAnswer: Sendable {
     /// - Parameter requestFields: The fields of the newer one's request, of which the new `Vary` may nominate others than the old.
     func updated(
         by newer: HTTPFields, requestFields: HTTPFields, times: ExchangeTimes, ticket: UInt64
-    ) -> StoredAnswer {
+    ) -> StoredResponse {
         var head = head
         head.headerFields.update(from: newer)
         // A newer answer without a date was made when it came, and not when the older was.
         if newer[.date] == nil { head.headerFields[.date] = times.receivedDate.text }
-        return StoredAnswer(
+        return StoredResponse(
             head, content,
             to: HTTPRequest(
                 method: method, scheme: isSecure ? "https" : nil, authority: nil, path: nil, headerFields: requestFields
@@ -111,7 +111,7 @@ struct StoredAnswer: Sendable {
     /// Whether it was asked for and made later than another answer to the same.
     ///
     /// Where the two were under way at once, the later `Date` tells, and of equal ones the later request; otherwise the later request.
-    func isNewer(than other: StoredAnswer) -> Bool {
+    func isNewer(than other: StoredResponse) -> Bool {
         let wereUnderWayAtOnce = times.requested < other.times.received && other.times.requested < times.received
         if wereUnderWayAtOnce, date != other.date { return date > other.date }
         return ticket > other.ticket
