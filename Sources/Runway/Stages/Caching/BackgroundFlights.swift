@@ -22,6 +22,9 @@ final class BackgroundFlights: Sendable {
     /// Guards the flights in the air.
     private let running = Mutex<[CacheKey: Running]>([:])
 
+    /// How many are in the air.
+    var count: Int { running.withLock { $0.count } }
+
     deinit {
         running.withLock { running in
             for flight in running.values { flight.task.cancel() }

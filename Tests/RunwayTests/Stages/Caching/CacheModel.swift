@@ -1,0 +1,145 @@
+import RunwayTesting
+
+@testable import Runway
+
+/// One of the calls that a random sequence makes; with whose it is, and where, it names an answer.
+struct ModelKey: Hashable {
+    enum API: Int, CaseIterable { case work, artist, book }
+
+    var api: API
+    var id: Int
+    var account: String?
+    var environment: ServiceEnvironment
+
+    var service: String { api == .book ? "library" : "gallery" }
+    var endpoint: String { api == .work ? "Work" : api == .artist ? "Artist" : "Book" }
+
+    func isIn(_ scope: CacheScope) -> Bool {
+        switch scope {
+        case .everything: true
+        case .service(let service): service == self.service
+        case .endpoint(let endpoint, let service): service == self.service && endpoint == self.endpoint
+        case .account(let account, let service): account == self.account && (service ?? self.service) == self.service
+        }
+    }
+}
+
+/// What a cache by time should do, written down as plainly as can be: a list of answers, and a list of what was cleared.
+struct CacheModel {
+    struct Kept {
+        var key: ModelKey
+        var number: Int
+        var order: Int
+        var fetched: Int
+    }
+
+    struct Flight {
+        var key: ModelKey
+        var policy: CachePolicy
+        var mark: Int
+        var order: Int
+        /// The number of the stale answer that may stand in, and since when it is stale.
+        var fallback: (number: Int, since: Int)?
+        var isOfTheLayer = false
+    }
+
+    /// What a call should do at once.
+    enum Prediction: Equatable {
+        case answers(String)
+        /// It answers stale, and a flight of the layer's own takes off.
+        case answersAndFlies(String)
+        case flies
+    }
+
+    enum Answer { case number(Int), refusedByTheEndpoint, serverError, notFound, noNetwork }
+
+    let maximumCount: Int
+    var now = 0
+    /// Oldest use first.
+    private(set) var kept: [Kept] = []
+    private var clears: [(scope: CacheScope, order: Int)] = []
+    private var counter = 0
+
+    init(maximumCount: Int) { self.maximumCount = maximumCount }
+
+    private mutating func find(_ key: ModelKey) -> Kept? {
+        guard let index = kept.firstIndex(where: { $0.key == key }) else { return nil }
+        let found = kept.remove(at: index)
+        kept.append(found)
+        return found
+    }
+
+    private func staleness(_ kept: Kept, _ policy: CachePolicy) -> Int? {
+        if policy.rule == .untilEvicted { return nil }
+        let excess = now - kept.fetched - Int(policy.memoryLifetime.components.seconds)
+        return excess < 0 ? nil : excess
+    }
+
+    /// What a call does, and its flight if it has one.
+    mutating func call(
+        _ key: ModelKey, _ policy: CachePolicy, _ use: CacheUse, isFetchedAlready: Bool, isPrefetch: Bool = false
+    ) -> (Prediction, Flight?) {
+        let mark = counter
+        let found = policy.rule == .none || use == .refresh ? nil : find(key)
+        func flight(_ fallback: (Int, Int)? = nil, isOfTheLayer: Bool = false) -> Flight {
+            counter += 1
+            return Flight(
+                key: key, policy: policy, mark: mark, order: counter, fallback: fallback, isOfTheLayer: isOfTheLayer)
+        }
+        guard let found else {
+            if use == .onlyIfCached { return (.answers("noNetwork"), nil) }
+            if isPrefetch, isFetchedAlready { return (.answers(""), nil) }
+            return (.flies, flight(isOfTheLayer: isPrefetch))
+        }
+        guard let excess = staleness(found, policy) else { return (.answers("cache \(found.number)"), nil) }
+        let stale = "staleCache \(found.number)"
+        if use == .onlyIfCached { return (.answers(stale), nil) }
+        if isPrefetch {
+            return isFetchedAlready
+                ? (.answers(""), nil) : (.flies, flight((found.number, now - excess), isOfTheLayer: true))
+        }
+        if excess < Int(policy.staleWhileRevalidate.components.seconds) {
+            return isFetchedAlready ? (.answers(stale), nil) : (.answersAndFlies(stale), flight(isOfTheLayer: true))
+        }
+        return (.flies, flight((found.number, now - excess)))
+    }
+
+    /// What a flight lands with.
+    mutating func land(_ flight: Flight, _ answer: Answer) -> String {
+        switch answer {
+        case .number(let number):
+            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now), flight)
+            return "network \(number)"
+        case .refusedByTheEndpoint: return "invalidAnswer"
+        case .notFound: return "refused"
+        case .serverError, .noNetwork:
+            if let fallback = flight.fallback, now - fallback.since < Int(flight.policy.staleIfError.components.seconds)
+            {
+                return "staleCache \(fallback.number)"
+            }
+            if case .noNetwork = answer { return "noNetwork" } else { return "refused" }
+        }
+    }
+
+    private mutating func keep(_ answer: Kept, _ flight: Flight) {
+        if flight.policy.rule == .none { return }
+        if clears.contains(where: { answer.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) { return }
+        if let present = kept.first(where: { $0.key == answer.key }), present.order > answer.order { return }
+        kept.removeAll { $0.key == answer.key }
+        kept.append(answer)
+        if kept.count > maximumCount { kept.removeFirst() }
+    }
+
+    mutating func clear(_ scope: CacheScope) {
+        counter += 1
+        clears.append((scope, counter))
+        kept.removeAll { $0.key.isIn(scope) }
+    }
+
+    mutating func trim(toCount count: Int) {
+        if kept.count > count { kept.removeFirst(kept.count - count) }
+    }
+
+    /// What asking for kept answers alone should give.
+    func look(_ key: ModelKey) -> Int? { kept.first { $0.key == key }?.number }
+}

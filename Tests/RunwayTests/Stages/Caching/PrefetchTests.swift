@@ -1,0 +1,69 @@
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+struct PrefetchTests {
+    @Test func aPrefetchedAnswerIsThereForTheCall() async throws {
+        let layer = ParkedLayer()
+        let flight = layer.network.prefetch(Work())
+        await layer.transport.waitForArrival(of: flight)
+        layer.answer(flight.number, 1)
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.id == flight && record.outcome.name == "succeeded")
+        #expect(record.decisions(of: CacheDecision.self).prefix(2) == [.fetchingAhead, .miss])
+        let rawData = try await layer.network.call(Work())
+        #expect(rawData["n"].int == 1 && rawData.source == .cache)
+    }
+
+    @Test func whatIsFreshIsNotFetched() async throws {
+        let layer = CachedLayer()
+        _ = try await layer.number(Work())
+        layer.network.prefetch(Work())
+        let record = try await layer.records.records(count: 2)[1]
+        #expect(record.outcome.name == "succeeded" && record.attempts.isEmpty && layer.server.requestCount == 1)
+    }
+
+    @Test func whatIsStaleIsFetched() async throws {
+        let layer = CachedLayer()
+        let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
+        _ = try await layer.number(options)
+        layer.clock.advance(by: .seconds(15))
+        layer.network.prefetch(Work(), options: options)
+        let record = try await layer.records.records(count: 2)[1]
+        #expect(record.source == .network && record.attempts.count == 1)
+        #expect(try await layer.network.call(Work(), options: options).source == .cache)
+        #expect(layer.server.requestCount == 2)
+    }
+
+    @Test func twoOfTheSameShareOneFlight() async throws {
+        let layer = ParkedLayer()
+        let first = layer.network.prefetch(Work())
+        let second = layer.network.prefetch(Work())
+        let record = try await layer.records.records(count: 1)[0]
+        guard case .ignored(running: first) = record.outcome else { return #expect(Bool(false), "\(record.outcome)") }
+        #expect(record.id == second)
+        await layer.transport.waitForArrival(of: first)
+        layer.answer(first.number, 1)
+        _ = try await layer.records.records(count: 2)
+    }
+
+    @Test func anEndpointThatKeepsNothingHasNothingToPrefetch() async throws {
+        let layer = CachedLayer()
+        layer.network.prefetch(QueryCall())
+        layer.network.prefetch(Rename())
+        let records = try await layer.records.records(count: 2)
+        #expect(records.allSatisfy { $0.outcome.error?.kind == .invalidConfiguration })
+        #expect(layer.server.requestCount == 0)
+    }
+
+    @Test func badParametersAndFailuresAreOnTheRecordAndNowhereElse() async throws {
+        let layer = CachedLayer()
+        layer.network.prefetch(Filter(city: ""), options: .policy(.timeToLive()))
+        layer.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.network.prefetch(Work())
+        let kinds = try await layer.records.records(count: 2).map { $0.outcome.error?.kind }
+        #expect(kinds == [.invalidParameters, .noNetwork] && layer.network.cache.count == 0)
+    }
+}
