@@ -25,9 +25,6 @@ public final class NetworkLayer: Sendable {
     /// The answers that are kept.
     public let cache: ResponseCache
 
-    /// What is kept by the rules of HTTP caching.
-    public let httpCache: HTTPCacheStore
-
     let deadlines: DeadlineTimer
     let retries: RetryControl
     /// The reads under way that calls can share.
@@ -82,7 +79,7 @@ public final class NetworkLayer: Sendable {
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
-        self.cache = ResponseCache(limits: cache, tier: diskCache)
+        self.cache = ResponseCache(limits: cache, http: httpCacheLimits, tier: diskCache)
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
         #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
@@ -92,7 +89,6 @@ public final class NetworkLayer: Sendable {
         self.tokens = TokenKeeper(network: name, store: tokens, authorizing)
         reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
         merger = Merger(clock: clock, timer: deadlines)
-        httpCache = HTTPCacheStore(limits: httpCacheLimits)
         connectivity = NetworkStatusMonitor(status)
         self.admission = AdmissionControl(admission)
         connectivity.start { [weak self] status in self?.networkDidChange(to: status) }

@@ -64,6 +64,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public internal(set) var endpoint: E?
     /// Whether a load is under way.
     public var isLoading: Bool { running != nil }
+    /// Whether the newest page is a stale one, in whose place a fresh one may land.
+    public var isProvisional: Bool { requests.isProvisional }
     /// Whether the list goes on after the last row in memory, as far as is known. It does before anything was loaded.
     public var hasMore: Bool { !window.isAtEnd }
     /// Whether the last row in memory is the last of the list.

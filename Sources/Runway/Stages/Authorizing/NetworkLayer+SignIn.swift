@@ -60,6 +60,7 @@ extension NetworkLayer {
 
     /// Lets go of everything that the layer keeps for an account of a service, other than its token.
     func forget<Service: APIService>(account: String, of service: Service.Type) {
+        cache.clear(account: account, of: service)
         // What is under way lands for those who wait, and is joined by nobody who signs in as the same account again.
         let service = ObjectIdentifier(service)
         reads.close { $0.service == service && $0.account == account }

@@ -6,6 +6,8 @@ struct FlightCaching {
     let mark: UInt64
     /// The kept answer that the call was given.
     var given: KeptAnswer?
+    /// The target whose answer, kept by the rules of HTTP, the call was given.
+    var givenTarget: HTTPCacheURI?
     /// The answer that is kept once everybody has accepted it.
     var proposal: (answer: KeptAnswer, tiers: CacheTiers)?
     /// What the call lands with where no fresh answer can be had.
@@ -31,16 +33,20 @@ extension Flight {
     /// The kept answer that the call is given, for when somebody refuses it.
     func setGiven(_ answer: KeptAnswer) { caching.withLock { $0.given = answer } }
 
+    /// Likewise, of one that is kept by the rules of HTTP.
+    func setGiven(_ target: HTTPCacheURI) { caching.withLock { $0.givenTarget = target } }
+
     /// Lets go of the kept answer that the call was given, where that is the one that somebody refused. Gives whether it is.
     func letGoOfGiven(_ source: AnswerSource) -> Bool {
         if source == .network { return false }
-        let given = caching.withLock { caching in
-            defer { caching.given = nil }
-            return caching.given
+        let (given, target) = caching.withLock { caching in
+            defer { (caching.given, caching.givenTarget) = (nil, nil) }
+            return (caching.given, caching.givenTarget)
         }
-        guard let given else { return false }
+        if given == nil, target == nil { return false }
         note(CacheDecision.refused)
-        layer.cache.remove(given)
+        if let given { layer.cache.remove(given) }
+        if let target { layer.cache.http.invalidate(target) }
         return true
     }
 

@@ -33,6 +33,7 @@ extension ResponseCache {
             if tier != nil { memory.deeds.add(.clear(scope)) }
         }
         background.cancel { scope.covers($0) }
+        http.clear(scope)
         performDeeds()
     }
 
@@ -73,5 +74,6 @@ extension ResponseCache {
             case .critical: memory.answers.removeAll()
             }
         }
+        http.relieveMemory(pressure)
     }
 }

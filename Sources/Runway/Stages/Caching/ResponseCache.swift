@@ -11,6 +11,8 @@ public final class ResponseCache: Sendable {
 
     /// How much memory may hold.
     public let limits: CacheLimits
+    /// What is kept by the rules of HTTP caching. Every clear reaches it, too; where it can't be as exact, more is let go.
+    public let http: HTTPCacheStore
 
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
@@ -27,8 +29,9 @@ public final class ResponseCache: Sendable {
     /// Guards the answers, the floors and what the tier is still to do.
     let memory: Mutex<Memory>
 
-    init(limits: CacheLimits, tier: (any CacheTier)?) {
+    init(limits: CacheLimits, http: HTTPCacheLimits, tier: (any CacheTier)?) {
         self.limits = limits
+        self.http = HTTPCacheStore(limits: http)
         self.tier = tier
         memory = Mutex(
             Memory(

@@ -3,6 +3,7 @@ import HTTPTypes
 /// Whose answers these are: what is kept for one is never given to another.
 struct CachePartition: Hashable, Sendable {
     let service: ObjectIdentifier
+    let serviceName: String
     let environment: ServiceEnvironment
     let account: String?
     /// The credentials that the caller wrote into the request itself, where no account stands for them.
@@ -12,6 +13,7 @@ struct CachePartition: Hashable, Sendable {
         service: any APIService.Type, environment: ServiceEnvironment, account: String?, authorization: String?
     ) {
         self.service = ObjectIdentifier(service)
+        serviceName = service.name
         self.environment = environment
         self.account = account
         self.authorization = account == nil ? authorization : nil

@@ -69,6 +69,26 @@ public final class HTTPCacheStore: Sendable {
         remove { $0.partition.account == account }
     }
 
+    /// Lets go of what is in a scope; of an endpoint's, what is kept for its service, since answers belong to targets here.
+    func clear(_ scope: CacheScope) {
+        switch scope {
+        case .everything: removeAll()
+        case .service(let name), .endpoint(_, let name): remove { $0.partition.serviceName == name }
+        case .account(let account, let name):
+            remove { $0.partition.account == account && (name ?? $0.partition.serviceName) == $0.partition.serviceName }
+        }
+    }
+
+    /// Gives memory back: the least recently used half, or all.
+    func relieveMemory(_ pressure: ResponseCache.MemoryPressure) {
+        state.withLock { state in
+            switch pressure {
+            case .warning: state.targets.trim(toCount: state.targets.count / 2, byteCount: state.targets.byteCount / 2)
+            case .critical: state.targets.removeAll()
+            }
+        }
+    }
+
     private func remove(where shouldRemove: (StoredResponse) -> Bool) {
         state.withLock { state in
             state.clearedAt = state.nextTicket()

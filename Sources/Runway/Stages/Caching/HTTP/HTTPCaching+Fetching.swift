@@ -6,7 +6,7 @@ extension HTTPCaching {
         _ request: Request, validating candidates: [StoredResponse], in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         let sent = request.prepared(validating: candidates, in: flight)
-        let ticket = flight.layer.httpCache.takeTicket()
+        let ticket = flight.layer.cache.http.takeTicket()
         let requested = flight.clock.now
         let response: Response
         do {
@@ -75,7 +75,7 @@ extension HTTPCaching {
             guard
                 let (staleBy, reason) = HTTPReuse.afterFailure(
                     stored, for: directives, isDisconnected: isDisconnected, at: now),
-                let response = response(stored, to: request, .stale(by: staleBy, reason), at: now)
+                let response = response(stored, to: request, .stale(by: staleBy, reason), in: flight)
             else { continue }
             flight.note(HTTPCacheDecision.stale(by: staleBy, reason))
             return response

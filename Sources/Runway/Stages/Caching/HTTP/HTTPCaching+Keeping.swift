@@ -52,7 +52,7 @@ extension HTTPCaching {
             }
             var copied = response
             copied.body = .stream(
-                body.copied(upTo: flight.layer.httpCache.limits.maximumBodyByteCount) { bytes in
+                body.copied(upTo: flight.layer.cache.http.limits.maximumBodyByteCount) { bytes in
                     guard let answer = answer(bytes) else { return }
                     store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
                 })
@@ -62,7 +62,7 @@ extension HTTPCaching {
 
     /// Puts an answer into the store, if it may be kept.
     func store(_ answer: StoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
-        let cache = flight.layer.httpCache
+        let cache = flight.layer.cache.http
         let uri = HTTPCacheURI(request.head)
         var refusal = Storability.refusal(
             answer.head, to: request.head, answer.directives, verdict: answer.verdict,
@@ -88,7 +88,7 @@ extension HTTPCaching {
     ) {
         // Other statuses speak of this one request, or of a failure that passes.
         guard [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410].contains(status.code) else { return }
-        flight.layer.httpCache.drop(
+        flight.layer.cache.http.drop(
             HTTPCacheURI(request.head), for: partition, matching: request.head, ticket: ticket)
     }
 
@@ -99,7 +99,7 @@ extension HTTPCaching {
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ ticket: UInt64, in flight: Flight
     ) -> Bool {
         guard response.head.status == .ok else { return false }
-        let cache = flight.layer.httpCache
+        let cache = flight.layer.cache.http
         let uri = HTTPCacheURI(request.head)
         let partition = CachePartition(request, in: flight)
         let kept = cache.answers(of: uri, for: partition).filter {
@@ -141,7 +141,7 @@ extension HTTPCaching {
                 uris.insert(uri)
             }
         }
-        let count = uris.reduce(0) { $0 + flight.layer.httpCache.invalidate($1) }
+        let count = uris.reduce(0) { $0 + flight.layer.cache.http.invalidate($1) }
         if count > 0 { flight.note(HTTPCacheDecision.invalidated(count)) }
     }
 }

@@ -9,7 +9,7 @@ extension HTTPCaching {
     func revalidate(
         _ request: Request, _ candidates: [StoredResponse], after flight: Flight, next: RequestPipeline.Rest
     ) {
-        let cache = flight.layer.httpCache
+        let cache = flight.layer.cache.http
         let uri = HTTPCacheURI(request.head)
         let own = flight.makeSibling(flight.endpoint)
         // Who signed in or out since then is not to be asked for what the other was given.

@@ -9,8 +9,14 @@ struct HTTPCaching {
 
     /// What is kept is looked up here, without waiting.
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
-        guard case .answer(let response) = try lookUp(request, in: flight, isFlying: false) else { return .wait }
-        return .answer(response)
+        switch try lookUp(request, in: flight, isFlying: false) {
+        case .answer(let response): return .answer(response)
+        case .staleAnswer(let response, _, _) where flight.manager != nil && flight.mayLandProvisionally:
+            flight.note(HTTPCacheDecision.revalidating)
+            flight.forgoProvisional()
+            return .provisional(response)
+        case .staleAnswer, .send: return .wait
+        }
     }
 
     /// Answers from what is kept, or passes the request on and keeps its answer.
@@ -24,9 +30,16 @@ struct HTTPCaching {
         }
         switch try lookUp(request, in: flight, isFlying: true) {
         case .answer(let response): return response
-        case .staleAnswer(let response, let request, let candidates):
-            revalidate(request, candidates, after: flight, next: next)
-            return response
+        case .staleAnswer(var response, let request, let candidates):
+            if flight.mayLandProvisionally {
+                response.isProvisional = true
+                guard flight.landProvisionally(response) else {
+                    response.isProvisional = false
+                    revalidate(request, candidates, after: flight, next: next)
+                    return response
+                }
+            }
+            return try await fetch(request, validating: candidates, in: flight, next: next)
         case .send(let request, let candidates):
             return try await fetch(request, validating: candidates, in: flight, next: next)
         }
@@ -69,7 +82,7 @@ struct HTTPCaching {
             if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
             return .send(request, validating: [])
         }
-        let answers = flight.layer.httpCache.answers(
+        let answers = flight.layer.cache.http.answers(
             of: HTTPCacheURI(request.head), for: CachePartition(request, in: flight))
         let candidates = AnswerSelection.candidates(answers, for: request.head)
         let now = flight.clock.now
@@ -81,7 +94,7 @@ struct HTTPCaching {
             case .stale(let staleBy, let reason): decision = .stale(by: staleBy, reason)
             case .validate: continue
             }
-            guard let response = response(stored, to: request, reuse, at: now) else { continue }
+            guard let response = response(stored, to: request, reuse, in: flight) else { continue }
             if case .stale(_, .whileRevalidating) = reuse {
                 // What a redirect leads to is not known to be what is kept there, so it is validated first.
                 if response.verdict == .redirected { continue }
@@ -105,9 +118,13 @@ struct HTTPCaching {
     }
 
     /// The answer that is made from what is kept; `nil` where it can't serve the request.
-    func response(_ stored: StoredResponse, to request: Request, _ reuse: HTTPReuse, at now: Duration) -> Response? {
+    func response(
+        _ stored: StoredResponse, to request: Request, _ reuse: HTTPReuse, in flight: Flight
+    ) -> Response? {
+        let now = flight.clock.now
         guard var response = stored.response(to: request.head, age: stored.age(at: now)) else { return nil }
         guard request.takes(response) else { return nil }
+        flight.setGiven(HTTPCacheURI(request.head))
         if case .stale = reuse { response.source = .staleCache } else { response.source = .cache }
         return response
     }

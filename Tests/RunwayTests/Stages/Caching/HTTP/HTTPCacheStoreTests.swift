@@ -90,7 +90,7 @@ struct HTTPCacheStoreTests {
         let network = NetworkLayer(transport: transport, httpCacheLimits: HTTPCacheLimits(maximumBodyByteCount: 2))
         _ = try await network.exchange(
             Request(head: head("/a")), with: Library.self, options: CallOptions(cache: .http()))
-        #expect(network.httpCache.count == 0)
+        #expect(network.cache.http.count == 0)
     }
 
     @Test func clearingLetsGoOfWhatItNamesAlone() {

@@ -85,6 +85,6 @@ struct HTTPCachedRedirectTests {
         cached.answer("", status: .permanentRedirect, [.location: "/b"])
         cached.answer(status: .ok)
         try await cached.send("/a", method: .put)
-        #expect(cached.network.httpCache.count == 1)
+        #expect(cached.network.cache.http.count == 1)
     }
 }

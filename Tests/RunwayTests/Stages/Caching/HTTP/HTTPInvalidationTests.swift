@@ -83,7 +83,7 @@ struct HTTPInvalidationTests {
         try await keep("/a")
         cached.answer(status: .ok)
         try await cached.send("/a", method: .delete)
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
     }
 
     @Test func callWhoseOwnPolicyKeepsNothingStillLetsGoOfWhatItChanged() async throws {

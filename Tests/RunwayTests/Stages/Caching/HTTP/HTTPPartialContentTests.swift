@@ -98,7 +98,7 @@ struct HTTPPartialContentTests {
         try await _ = range("5-9")
         cached.answer("whole")
         #expect(try await cached.send().text == "whole")
-        #expect(cached.network.httpCache.count <= 1)
+        #expect(cached.network.cache.http.count <= 1)
     }
 
     @Test func partWithTheValidatorOfTheWholeUpdatesItsFields() async throws {
@@ -149,7 +149,7 @@ struct HTTPPartialContentTests {
         fields[values: .contentRange] = values
         cached.answer("0123", status: .partialContent, fields)
         #expect(try await range("0-3").text == "0123")
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
     }
 
     @Test func bodyWhoseCodingWasUndoneServesNoRange() async throws {

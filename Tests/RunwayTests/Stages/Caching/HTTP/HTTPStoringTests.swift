@@ -36,7 +36,7 @@ struct HTTPStoringTests {
         let options = CallOptions(cache: .http())
         _ = try await cached.network.exchange(request, with: Library.self, options: options)
         #expect(try await cached.network.exchange(request, with: Library.self, options: options).text == "two")
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
     }
 
     @Test(arguments: [200, 203, 204, 299, 300, 301, 308, 400, 404, 410, 414, 418, 500, 501, 502, 599])
@@ -90,14 +90,14 @@ struct HTTPStoringTests {
 
     @Test func answerThatForbidsItIsNotKept() async throws {
         #expect(try await cached.isSentAgain([.cacheControl: "no-store, max-age=60"]))
-        #expect(cached.network.httpCache.byteCount < 400)
+        #expect(cached.network.cache.http.byteCount < 400)
     }
 
     @Test func requestThatForbidsItKeepsTheAnswerFromBeingKept() async throws {
         cached.answer([.cacheControl: "max-age=60"])
         cached.answer("two", [.cacheControl: "max-age=60"])
         try await cached.send("/a", [.cacheControl: "no-store"])
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
         #expect(try await cached.send().text == "two")
         // What is kept already may be given to such a request.
         #expect(try await cached.send("/a", [.cacheControl: "no-store"]).source == .cache)
@@ -212,7 +212,7 @@ struct HTTPStoringTests {
         }
         cached.answer(with: streamed(["on"], torn: true))
         await #expect(throws: NetworkError.self) { try await read() }
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
         cached.answer(with: streamed(["on", "e"], torn: false))
         #expect(try await read() == "one")
         #expect(try await read() == "one" && cached.sent == 2)

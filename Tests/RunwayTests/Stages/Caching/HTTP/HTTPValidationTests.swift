@@ -82,7 +82,7 @@ struct HTTPValidationTests {
         try await keepStale([.eTag: "\"x\""])
         cached.answer(status: .notModified, [.cacheControl: "no-store", .eTag: "\"x\""])
         #expect(try await cached.send().text == "one")
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
     }
 
     @Test func fullAnswerTakesThePlaceOfTheKeptOne() async throws {
@@ -90,14 +90,14 @@ struct HTTPValidationTests {
         cached.answer("two", [.cacheControl: "max-age=60", .eTag: "\"y\""])
         #expect(try await cached.send().text == "two")
         #expect(try await cached.send().text == "two")
-        #expect(cached.network.httpCache.count == 1)
+        #expect(cached.network.cache.http.count == 1)
     }
 
     @Test func fullAnswerThatMayNotBeKeptLetsGoOfTheKeptOne() async throws {
         try await keepStale([.eTag: "\"x\""])
         cached.answer("two", [.cacheControl: "no-store"])
         try await cached.send()
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
     }
 
     @Test func errorOfTheServerIsPassedOnAndTheKeptAnswerStays() async throws {
@@ -220,7 +220,7 @@ struct HTTPValidationTests {
         let answer = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
         #expect(answer.head.status == .notModified && answer.source == .network && cached.sent == 1)
         #expect(cached.last[.ifNoneMatch] == "\"x\"")
-        #expect(cached.network.httpCache.count == 0)
+        #expect(cached.network.cache.http.count == 0)
     }
 
     @Test func tagsOfTheCallerAndOfTheCacheAreSentTogether() async throws {
