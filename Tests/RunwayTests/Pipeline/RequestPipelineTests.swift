@@ -44,7 +44,7 @@ struct RequestPipelineTests {
     @Test func defaultStagesStandInTheOrderOfTheDesign() {
         #expect(
             RequestPipeline().steps == [
-                .stage(.deadline), .stage(.coalescing), .stage(.redirecting), .stage(.judging),
+                .stage(.deadline), .stage(.coalescing), .stage(.authorizing), .stage(.redirecting), .stage(.judging),
             ])
     }
 
