@@ -100,6 +100,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state.withLock { $0.table.members(of: work) }.map(\.flight)
     }
 
+    /// How many calls wait for all works together.
+    var waitingCount: Int { state.withLock { $0.table.memberCount } }
+
     /// Whether no work is under way.
     var isEmpty: Bool { state.withLock { $0.running.isEmpty && $0.table.workCount == 0 && $0.table.listedCount == 0 } }
 

@@ -49,6 +49,8 @@ struct SharedWorkTable<Key: Hashable, Member> {
 
     /// How many works have not ended.
     var workCount: Int { works.count }
+    /// How many wait for all of them.
+    var memberCount: Int { works.values.reduce(0) { $0 + $1.members.count } }
     /// How many works can be joined.
     var listedCount: Int { listed.count }
 

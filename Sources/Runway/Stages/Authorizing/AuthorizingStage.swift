@@ -55,8 +55,9 @@ struct AuthorizingStage: RequestStage {
         var authorized = request
         credentials.authorize(&authorized, with: token)
         let before = request.head.headerFields
-        let added = authorized.head.headerFields.filter { before[values: $0.name] != authorized.head.headerFields[values: $0.name] }
-        flight.keepSecret(Set(added.map(\.name)), token.secrets)
+        let after = authorized.head.headerFields
+        let added = Set(after.map(\.name)).filter { before[values: $0] != after[values: $0] }
+        flight.keepSecret(added, token.secrets)
         return try await next.send(authorized, in: flight)
     }
 

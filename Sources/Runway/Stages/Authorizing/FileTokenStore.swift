@@ -59,7 +59,8 @@ public struct FileTokenStore: TokenStore {
 
     /// Where the token of a place is: a name that holds every place apart, on file systems that don't tell cases apart, too.
     func path(of place: TokenPlace) -> String {
-        let name = [place.network, place.service, place.environment, place.account]
+        let name =
+            [place.network, place.service, place.environment, place.account]
             .map(\.asFileName).joined(separator: "+") + ".token"
         // A name may have 255 bytes; a longer one is a row of folders.
         var path = folder

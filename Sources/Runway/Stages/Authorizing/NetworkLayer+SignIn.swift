@@ -54,7 +54,8 @@ extension NetworkLayer {
     public func cancelLogin<Service: APIService>(of service: Service.Type) -> Bool {
         let settings = settings(of: service)
         let identity = TokenIdentity(service: service, environment: settings.environment, account: settings.account)
-        let declined = NetworkError(.loginCancelled, in: .stage(.authorizing), "The user did not log in to \(service.name).")
+        let declined = NetworkError(
+            .loginCancelled, in: .stage(.authorizing), "The user did not log in to \(service.name).")
         return tokens.renewals.end(identity, with: .failure(declined))
     }
 

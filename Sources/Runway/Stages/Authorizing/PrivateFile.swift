@@ -91,7 +91,8 @@ final class PrivateFile {
             try makeFolder((path as NSString).deletingLastPathComponent, below: root)
         } else {
             let above = (root as NSString).deletingLastPathComponent
-            if !above.isEmpty { try? FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: true) }
+            // What keeps them from being made keeps the folder itself from it, which is told below.
+            try? FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: true)
         }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw error("can't be made", path) }
         try checkFolder(path)

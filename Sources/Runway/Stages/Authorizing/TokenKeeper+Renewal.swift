@@ -7,7 +7,9 @@ extension TokenKeeper {
     func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
         let identity = TokenIdentity(flight)
         if let held = usableToken(of: identity, at: flight.clock.now) { return held }
-        if identity.account == nil { throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight]) }
+        if identity.account == nil {
+            throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight])
+        }
         return try await renewals.value(of: identity, for: flight, endsInTime: false) {
             flight.note(Authorizing.waited(for: $0.id))
         } _: { number async throws(NetworkError) in

@@ -49,7 +49,8 @@ final class TokenKeeper: Sendable {
         self.network = network
         self.store = store
         renewals = SharedWork(in: .stage(.authorizing), limits.rules)
-        state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: max(1, limits.maximumAccounts), maximumByteCount: 0)))
+        let maximumCount = max(1, limits.maximumAccounts)
+        state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
     }
 
     /// What is known of an account's token, and the version of that knowledge.
@@ -92,7 +93,8 @@ extension TokenKeeper {
     /// What the store keeps for an account, if nothing is known of it yet.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
-    func load(_ identity: TokenIdentity, for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) {
+    func load(_ identity: TokenIdentity, for flight: Flight, _ credentials: any Credentials) async throws(NetworkError)
+    {
         guard let place = place(of: identity) else { return }
         _ = await state.withLock { $0.lastWrite }?.value
         let loaded: AccessToken?
@@ -122,7 +124,8 @@ extension TokenKeeper {
     /// - Parameter expected: The version that the change is made of; where there is another by now nothing changes.
     /// - Returns: The token as it is held, and the change of the store; `nil` where nothing changed.
     func hold(
-        _ token: AccessToken, of identity: TokenIdentity, leeway: Duration, clock: LayerClock, ifVersion expected: UInt64?
+        _ token: AccessToken, of identity: TokenIdentity, leeway: Duration, clock: LayerClock,
+        ifVersion expected: UInt64?
     ) -> (held: HeldToken, write: Task<Result<Void, any Error>, Never>)? {
         state.withLock { state in
             if let expected, let version = state.entries.peek(identity)?.version, version != expected { return nil }
@@ -167,7 +170,8 @@ extension TokenKeeper {
     private func write(
         _ change: Change, of identity: TokenIdentity, _ state: inout State
     ) -> Task<Result<Void, any Error>, Never> {
-        let task = Task.detached { [store, last = state.lastWrite, place = place(of: identity)] () async -> Result<Void, any Error> in
+        let (last, place) = (state.lastWrite, place(of: identity))
+        let task = Task.detached { [store] () async -> Result<Void, any Error> in
             _ = await last?.value
             guard let place else { return .success(()) }
             do {

@@ -1,0 +1,215 @@
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+@Suite(.timeLimit(.minutes(5)))
+struct AuthorizingTests {
+    @Test func aCallCarriesTheTokenOfWhoIsSignedIn() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        _ = try await house.network.call(Members())
+        #expect(house.origin.requests.map { $0.head.headerFields[.authorization] } == ["Bearer t1"])
+        #expect(house.network.settings(of: Club.self).account == "ann")
+        #expect(house.kept()?.value == "t1")
+    }
+
+    @Test func aPublicEndpointCarriesNoTokenAndNeedsNone() async throws {
+        let house = ClubHouse()
+        _ = try await house.network.call(OpeningHours())
+        try await house.signIn()
+        _ = try await house.network.call(OpeningHours())
+        let request = Request(head: HTTPRequest(method: .get, url: "https://club.test/hours"))
+        _ = try await house.network.exchange(request, with: Club.self)
+        #expect(house.origin.requests.allSatisfy { $0.head.headerFields[.authorization] == nil })
+    }
+
+    @Test func tenCallsWhoseTokenIsRefusedMakeOneRefreshAndAreReplayedOnce() async throws {
+        let (refreshes, flying) = (ScriptedGate(), ScriptedGate())
+        let house = ClubHouse(refreshGate: refreshes, callGate: flying)
+        try await house.signIn()
+        house.origin.revoke()
+        let calls = house.calls(1...10)
+        try await flying.waitForArrivals(count: 10)
+        flying.open()
+        await house.waitForWaiting(10)
+        refreshes.open()
+        for call in calls { _ = try await call.value }
+        #expect(house.origin.refreshCount == 1)
+        #expect(house.origin.callCount == 20)
+        #expect(house.kept()?.value == "t2" && house.kept()?.refreshToken == "r1")
+        let records = try await house.records.records(count: 11).filter { $0.endpoint == "Members" }
+        #expect(records.allSatisfy { $0.attempts.count == 2 })
+        #expect(records.allSatisfy { $0.decisions(of: Authorizing.self).contains(.replayed) })
+        #expect(records.count { $0.decisions(of: Authorizing.self).contains(.renewed) } == 1)
+    }
+
+    @Test func aCallThatComesAfterARefusalWaitsAndIsSentOnce() async throws {
+        let gate = ScriptedGate()
+        let house = ClubHouse(refreshGate: gate)
+        try await house.signIn()
+        house.origin.revoke()
+        let first = house.calls(1...1)[0]
+        await house.waitForWaiting(1)
+        let others = house.calls(2...9)
+        await house.waitForWaiting(9)
+        gate.open()
+        for call in [first] + others { _ = try await call.value }
+        #expect(house.origin.refreshCount == 1 && house.origin.callCount == 10)
+    }
+
+    @Test func aTokenNearItsEndIsRenewedBeforeItIsSent() async throws {
+        let house = ClubHouse()
+        try await house.signIn(lifetime: 100)
+        house.clock.advance(by: .seconds(69))
+        _ = try await house.network.call(Members())
+        #expect(house.origin.refreshCount == 0)
+        house.clock.advance(by: .seconds(1))
+        _ = try await house.network.call(Members())
+        #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
+    }
+
+    @Test func aSecondRefusalEndsTheCallAndNothingLoops() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.answerRefreshes(.response(.json(#"{"access_token":"worthless"}"#)))
+        let error = try await house.calls(1...1)[0].failure()
+        #expect(error.kind == .needsAccessToken && error.status == .unauthorized)
+        #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
+    }
+
+    @Test func aCallThatFindsANewerTokenIsReplayedWithoutARefresh() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.accept("t7")
+        let stage = SigningInStage()
+        var pipeline = RequestPipeline()
+        pipeline.insert(stage, after: .authorizing)
+        let network = NetworkLayer(transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock))
+        stage.network.give(network)
+        try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r"), to: Club.self)
+        _ = try await network.call(Members())
+        #expect(house.origin.refreshCount == 0 && house.origin.callCount == 2)
+    }
+
+    @Test func aBodyThatCannotBeReplayedFailsClearlyAndTheNextCallRenews() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.revoke()
+        let error = await #expect(throws: NetworkError.self) { try await house.network.call(Portrait()) }
+        #expect(error?.kind == .needsAccessToken)
+        #expect(error?.detail.contains("can't be sent a second time") == true)
+        #expect(house.origin.refreshCount == 0)
+        _ = try await house.network.call(Portrait())
+        #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
+    }
+
+    @Test func waitingCallsKeepTheirDeadlinesAndTheRefreshIsCompletedForNobody() async throws {
+        let gate = ScriptedGate()
+        let house = ClubHouse(refreshGate: gate)
+        try await house.signIn()
+        house.origin.revoke()
+        house.network.configure(Club.self) { $0.deadline = .seconds(5) }
+        let late = house.calls(1...1)[0]
+        await house.waitForWaiting(1)
+        house.network.configure(Club.self) { $0.deadline = .seconds(1000) }
+        let cancelled = house.calls(2...2)[0]
+        await house.waitForWaiting(2)
+        cancelled.cancel()
+        #expect(try await cancelled.failure().kind == .cancelled)
+        try await house.clock.waitForSleepers()
+        house.clock.advance(by: .seconds(5))
+        #expect(try await late.failure().kind == .timedOut)
+        gate.open()
+        while house.kept()?.value != "t2" { await Task.yield() }
+        _ = try await house.network.call(Members())
+        #expect(house.origin.refreshCount == 1)
+    }
+
+    @Test func aRefreshThatNeverReturnsEndsAtItsOwnDeadline() async throws {
+        let house = ClubHouse(refreshGate: ScriptedGate())
+        try await house.signIn()
+        house.origin.revoke()
+        let calls = house.calls(1...3)
+        await house.waitForWaiting(3)
+        try await house.origin.refreshGate?.waitForArrivals()
+        try await house.clock.waitForSleepers()
+        house.clock.advance(by: .seconds(30))
+        for call in calls {
+            let error = try await call.failure()
+            #expect(error.kind == .timedOut)
+            #expect(error.detail == "The access token was not renewed within 30.0 seconds.")
+        }
+        #expect(house.kept()?.value == "t1")
+    }
+
+    @Test func oneCallMoreThanMayWaitFails() async throws {
+        let gate = ScriptedGate()
+        let house = ClubHouse(refreshGate: gate, limits: AuthorizingLimits(maximumWaitingCalls: 2))
+        try await house.signIn()
+        house.origin.revoke()
+        let calls = house.calls(1...2)
+        await house.waitForWaiting(2)
+        #expect(try await house.calls(3...3)[0].failure().kind == .overloaded)
+        gate.open()
+        for call in calls { _ = try await call.value }
+    }
+
+    @Test func aRefreshThatNeedsItsOwnTokenFailsInPlaceOfWaitingForItself() async throws {
+        let house = ClubHouse()
+        house.network.configure(Circle.self) { $0.deadline = .seconds(1000) }
+        try await house.network.signIn(AccessToken("old", account: "ann"), to: Circle.self)
+        let error = await #expect(throws: NetworkError.self) { try await house.network.call(Circle.Round()) }
+        #expect(error?.kind == .invalidConfiguration)
+        #expect(error?.detail.contains("needsAuthorization") == true)
+    }
+
+    @Test func identicalReadsThatWaitForATokenAreOneRequest() async throws {
+        let gate = ScriptedGate()
+        let house = ClubHouse(refreshGate: gate)
+        try await house.signIn()
+        house.origin.revoke()
+        let calls = (1...3).map { _ in Task { [network = house.network] in try await network.call(Members()) } }
+        while house.network.reads.waitingCount != 3 { await Task.yield() }
+        gate.open()
+        for call in calls { _ = try await call.value }
+        #expect(house.origin.callCount == 2 && house.origin.refreshCount == 1)
+    }
+}
+
+/// Signs in to the layer above it when the first refusal comes back.
+private final class SigningInStage: RequestStage {
+    let network = Deferred<NetworkLayer>()
+    var step: FlightStep { .customStage("signing in") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let response = try await next.send(request, in: flight)
+        if response.verdict == .tokenRefused {
+            try? await network.value.signIn(AccessToken("t7", account: "ann"), to: Club.self)
+        }
+        return response
+    }
+}
+
+/// A service whose refresh asks for what needs the token.
+private enum Circle: APIService {
+    static let name = "circle"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://circle.test"]
+    static let credentials: (any Credentials)? = Own()
+
+    struct Own: Credentials {
+        func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+            _ = try await network.call(Round())
+            return token
+        }
+    }
+    struct Round: Endpoint {
+        static let service = Circle.self
+        var path: EndpointPath { "round" }
+    }
+}

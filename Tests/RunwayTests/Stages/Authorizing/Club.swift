@@ -1,0 +1,186 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Synchronization
+
+@testable import Runway
+
+/// A service with access tokens, which are `t1`, `t2` and so on.
+enum Club: APIService {
+    static let name = "club"
+    static let environments: [ServiceEnvironment: String] = [
+        .release: "https://club.test", .development: "https://dev.club.test",
+    ]
+    static let credentials: (any Credentials)? = ClubCredentials()
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        head.status == .forbidden ? .loginNeeded : Verdict(status: head.status, headerFields: head.headerFields)
+    }
+}
+
+struct ClubCredentials: Credentials {
+    func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+        let answer = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
+        if answer["declined"].bool == true {
+            throw NetworkError(.loginCancelled, in: .stage(.authorizing), "The user declined.")
+        }
+        let lifetime = answer["expires_in"].double
+        return AccessToken(
+            try answer["access_token"].require(), account: token.account,
+            expiry: lifetime.map { network.clock.date.addingTimeInterval($0) })
+    }
+}
+
+struct TokenRefresh: Endpoint {
+    static let service = Club.self
+    static let method = HTTPRequest.Method.post
+    static let needsAuthorization = false
+    var path: EndpointPath { "token" }
+    var refreshToken: String
+}
+
+struct Members: Endpoint {
+    static let service = Club.self
+    var path: EndpointPath { "members/\(page)" }
+    @Unencoded var page = 1
+}
+
+struct OpeningHours: Endpoint {
+    static let service = Club.self
+    static let needsAuthorization = false
+    var path: EndpointPath { "hours" }
+}
+
+struct Portrait: Endpoint {
+    static let service = Club.self
+    static let method = HTTPRequest.Method.put
+    static let encoding = ParameterEncoding.raw(contentType: "image/png")
+    var path: EndpointPath { "portrait" }
+    var content: RequestBody { .stream(BodyStream([1, 2, 3]), byteCount: 3, isReplayable: false) }
+}
+
+/// The other side of ``Club``: knows one good token, and gives new ones as a test says.
+final class ClubOrigin: Transport {
+    enum RefreshAnswer: Sendable {
+        case newToken
+        case response(Response)
+        case failure(NetworkError)
+    }
+
+    private struct State {
+        var goodToken = "t1"
+        var tokenCount = 1
+        var answer = RefreshAnswer.newToken
+        var sent: [Request] = []
+        var refreshing = 0
+        var mostRefreshing = 0
+    }
+
+    /// Guards what is good and what came.
+    private let state = Mutex(State())
+    /// Where refreshes wait, if a test wants them to.
+    let refreshGate: ScriptedGate?
+    /// Where other calls wait for their answers, if a test wants them to.
+    let callGate: ScriptedGate?
+
+    init(refreshGate: ScriptedGate? = nil, callGate: ScriptedGate? = nil) {
+        self.refreshGate = refreshGate
+        self.callGate = callGate
+    }
+
+    var requests: [Request] { state.withLock { $0.sent } }
+    var refreshCount: Int { requests.count { $0.head.path == "/token" } }
+    var callCount: Int { requests.count { $0.head.path != "/token" } }
+    /// The most refreshes that were under way at one time.
+    var mostRefreshing: Int { state.withLock { $0.mostRefreshing } }
+
+    /// Takes every token that was given out of use.
+    func revoke() { state.withLock { $0.goodToken = "none" } }
+    /// Makes a token good, as a login on another path would.
+    func accept(_ token: String) { state.withLock { $0.goodToken = token } }
+    func answerRefreshes(_ answer: RefreshAnswer) { state.withLock { $0.answer = answer } }
+
+    func endsInTime(_ request: Request) -> Bool { true }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        state.withLock { $0.sent.append(request) }
+        if request.head.path == "/token" { return try await refresh() }
+        if let callGate {
+            do { try await callGate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "gone") }
+        }
+        let isGood = state.withLock { request.head.headerFields[.authorization] == "Bearer \($0.goodToken)" }
+        if request.head.path == "/hours" || isGood { return .json("{}") }
+        return .json("{}", status: .unauthorized)
+    }
+
+    private func refresh() async throws(NetworkError) -> Response {
+        state.withLock { state in
+            state.refreshing += 1
+            state.mostRefreshing = max(state.mostRefreshing, state.refreshing)
+        }
+        defer { state.withLock { $0.refreshing -= 1 } }
+        if let refreshGate {
+            do { try await refreshGate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "gone") }
+        }
+        let (answer, token) = state.withLock { state in
+            if case .newToken = state.answer {
+                state.tokenCount += 1
+                state.goodToken = "t\(state.tokenCount)"
+            }
+            return (state.answer, state.goodToken)
+        }
+        switch answer {
+        case .newToken: return .json(#"{"access_token":"\#(token)","expires_in":100}"#)
+        case .response(let response): return response
+        case .failure(let error): throw error
+        }
+    }
+}
+
+/// A layer in front of ``ClubOrigin``, whose clock a test drives.
+struct ClubHouse {
+    let origin: ClubOrigin
+    let store = MemoryTokenStore()
+    let records = RecordCollector()
+    let clock = ManualClock()
+    let network: NetworkLayer
+
+    init(
+        refreshGate: ScriptedGate? = nil, callGate: ScriptedGate? = nil, limits: AuthorizingLimits = AuthorizingLimits()
+    ) {
+        origin = ClubOrigin(refreshGate: refreshGate, callGate: callGate)
+        network = NetworkLayer(
+            transport: origin, clock: LayerClock(clock), sinks: [records], tokens: store, authorizing: limits)
+        network.configure(Club.self) { $0.deadline = .seconds(1000) }
+    }
+
+    /// Signs in with the token that the origin finds good.
+    func signIn(as account: String = "ann", lifetime: Double? = nil) async throws {
+        let expiry = lifetime.map { network.clock.date.addingTimeInterval($0) }
+        try await network.signIn(
+            AccessToken("t1", account: account, expiry: expiry, refreshToken: "r1"), to: Club.self)
+    }
+
+    /// Starts calls of different pages.
+    func calls(_ pages: ClosedRange<Int>) -> [Task<RawData, any Error>] {
+        pages.map { page in Task { [network] in try await network.call(Members(page: page)) } }
+    }
+
+    /// Waits until so many calls wait for a renewal.
+    func waitForWaiting(_ count: Int) async {
+        while waitingCount != count { await Task.yield() }
+    }
+
+    /// How many calls wait for renewals.
+    var waitingCount: Int { network.waitingForTokenCount }
+
+    func kept(_ account: String = "ann", in environment: String = "release") -> AccessToken? {
+        store.load(
+            TokenPlace(network: network.name, service: "club", environment: environment, account: account))
+    }
+}
+
+extension NetworkLayer {
+    /// How many calls wait for a new token.
+    var waitingForTokenCount: Int { tokens.renewals.waitingCount }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+@testable import Runway
+
+struct FileTokenStoreTests {
+    private let root = NSTemporaryDirectory() + "runway-tokens-\(UUID().uuidString)"
+    private var store: FileTokenStore { FileTokenStore(folder: root + "/a/tokens") }
+    private let place = TokenPlace(network: "default", service: "club", environment: "release", account: "ann@x.test")
+    private let token = AccessToken(
+        "t1", account: "ann@x.test", expiry: Date(timeIntervalSince1970: 1_767_225_600.125), refreshToken: "r1")
+
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    private func expectUntrusted(_ reason: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = #expect(throws: TokenStoreError.self, sourceLocation: sourceLocation) { try store.load(place) }
+        #expect(error?.description.contains(reason) == true, "\(error as Any)", sourceLocation: sourceLocation)
+        #expect(error.map { "\($0)".contains("t1\"") } == false, sourceLocation: sourceLocation)
+    }
+
+    @Test func aTokenComesBackAsItWasSavedAndIsGoneWhenItWasRemoved() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        #expect(try store.load(place) == nil)
+        try store.remove(place)
+        try store.save(token, at: place)
+        #expect(try FileTokenStore(folder: store.folder).load(place) == token)
+        var newer = token
+        newer.value = "t2"
+        try store.save(newer, at: place)
+        #expect(try store.load(place) == newer)
+        try store.remove(place)
+        #expect(try store.load(place) == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).isEmpty)
+    }
+
+    @Test func onlyTheUserCanReadFilesAndFolders() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let long = TokenPlace(
+            network: "n", service: String(repeating: "s", count: 700), environment: "e", account: "a")
+        for place in [place, long] {
+            try store.save(token, at: place)
+            #expect(try mode(store.path(of: place)) == 0o600)
+            #expect(try mode((store.path(of: place) as NSString).deletingLastPathComponent) == 0o700)
+        }
+        #expect(try mode(store.folder) == 0o700)
+    }
+
+    @Test func everyPlaceHasAFileOfItsOwnWhateverItsNames() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let names = [
+            "", ".", "..", "a/b", "a\\b", "a+b", "a", "A", "_41", "%41", "é", "e\u{301}", "上海", "a\u{0}b", "-rf", "~",
+            "a b",
+            String(repeating: "x", count: 199), String(repeating: "/", count: 400), "a.token",
+        ]
+        var places: [TokenPlace] = []
+        for name in names {
+            places.append(TokenPlace(network: "n", service: name, environment: "e", account: "a"))
+            places.append(TokenPlace(network: "n", service: "s", environment: "e", account: name))
+        }
+        places.append(TokenPlace(network: "n", service: "a+b", environment: "e", account: "c"))
+        places.append(TokenPlace(network: "n", service: "a", environment: "b+e", account: "c"))
+        for (index, place) in places.enumerated() {
+            try store.save(AccessToken("token \(index)", account: place.account), at: place)
+        }
+        for (index, place) in places.enumerated() {
+            #expect(try store.load(place)?.value == "token \(index)", "\(place)")
+        }
+        let paths = places.map { store.path(of: $0) }
+        #expect(Set(paths.map { $0.lowercased() }).count == places.count)
+        #expect(paths.allSatisfy { $0.hasPrefix(store.folder + "/") && !$0.contains("/../") })
+        #expect(paths.allSatisfy { $0.split(separator: "/").allSatisfy { $0.utf8.count <= 204 } })
+    }
+
+    @Test func aFileThatIsCutOffAnywhereIsNotTrusted() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        let path = store.path(of: place)
+        let whole = try #require(FileManager.default.contents(atPath: path))
+        for count in 0..<whole.count {
+            try whole.prefix(count).write(to: URL(fileURLWithPath: path))
+            expectUntrusted("cut off or damaged")
+        }
+    }
+
+    @Test func aFileWithOneByteChangedIsNotTrusted() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        let path = store.path(of: place)
+        let whole = try #require(FileManager.default.contents(atPath: path))
+        for index in whole.indices {
+            var damaged = whole
+            damaged[index] ^= 0x04
+            try damaged.write(to: URL(fileURLWithPath: path))
+            expectUntrusted("cut off or damaged")
+        }
+        try store.save(token, at: place)
+        #expect(try store.load(place) == token, "a new token takes the place of a damaged one")
+    }
+
+    @Test func aTokenMeantForAnotherPlaceIsNotTrusted() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        var other = place
+        other.account = "eve"
+        try store.save(token, at: other)
+        try FileManager.default.moveItem(atPath: store.path(of: other), toPath: store.path(of: place))
+        expectUntrusted("not meant for this place")
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o606, 0o660]) func aFileThatIsOpenToOthersIsNotTrusted(mode: Int) throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store.path(of: place))
+        expectUntrusted("is open to others, mode \(String(mode, radix: 8))")
+        try store.save(token, at: place)
+        #expect(try self.mode(store.path(of: place)) == 0o600)
+        #expect(try store.load(place) == token)
+    }
+
+    @Test func aFolderThatIsOpenToOthersIsNotTrusted() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: store.folder)
+        expectUntrusted("is open to others, mode 755")
+        #expect(throws: TokenStoreError.self) { try store.save(token, at: place) }
+    }
+
+    @Test func whatIsNoPlainFileIsNotTrusted() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        let path = store.path(of: place)
+        try FileManager.default.moveItem(atPath: path, toPath: root + "/elsewhere")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: root + "/elsewhere")
+        #expect(throws: TokenStoreError.self) { try store.load(place) }
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(throws: TokenStoreError.self) { try store.load(place) }
+    }
+
+    @Test func whatACrashLeftBehindIsInNobodysWay() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        let draft = store.path(of: place) + ".new"
+        #expect(FileManager.default.createFile(atPath: draft, contents: Data([1, 2])))
+        #expect(try store.load(place) == token)
+        try store.save(token, at: place)
+        #expect(!FileManager.default.fileExists(atPath: draft))
+    }
+
+    @Test func aFolderThatCanNotBeMadeIsAClearError() throws {
+        let error = #expect(throws: TokenStoreError.self) {
+            try FileTokenStore(folder: "/dev/null/tokens").save(token, at: place)
+        }
+        #expect(error?.description.contains("/dev/null/tokens") == true)
+    }
+
+    @Test func aFileTooLargeForATokenIsNotRead() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        let path = store.path(of: place)
+        try Data(repeating: 32, count: FileTokenStore.maximumByteCount + 1).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        expectUntrusted("too large")
+    }
+}
