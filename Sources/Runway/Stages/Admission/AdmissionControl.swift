@@ -96,22 +96,28 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// Takes in what became of a call. Gives for how long its host's circuit opened, if that is what it did.
+    /// Takes in what became of a call, and gives its place to whoever's turn it is, where the call needs it no longer. Gives for how
+    /// long its host's circuit opened, if that is what it did.
     func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to head: Request.Head, at now: Duration
+        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to head: Request.Head,
+        at now: Duration, givingBackPlace: Bool
     ) -> Duration? {
-        state.withLock { state in
-            if outcome == .success, state.circuits.isEmpty { return nil }
-            return state.circuits.record(outcome, of: pass, to: Origin(head), at: now)
+        let (openTime, next) = state.withLock { state in
+            let isNews = outcome != .success || !state.circuits.isEmpty
+            let openTime = isNews ? state.circuits.record(outcome, of: pass, to: Origin(head), at: now) : nil
+            return (openTime, givingBackPlace ? Self.next(&state) : nil)
         }
+        next?.resume(returning: .granted)
+        return openTime
     }
 
     /// Gives a place in the air to whoever's turn it is.
     func leave() {
-        let next = state.withLock { state in
-            state.line.leave().flatMap { state.waiting.removeValue(forKey: $0) }
-        }
-        next?.resume(returning: .granted)
+        state.withLock { Self.next(&$0) }?.resume(returning: .granted)
+    }
+
+    private static func next(_ state: inout State) -> CheckedContinuation<WaitEnd, Never>? {
+        state.line.leave().flatMap { state.waiting.removeValue(forKey: $0) }
     }
 
     /// Whether calls to a host pass without being probes.

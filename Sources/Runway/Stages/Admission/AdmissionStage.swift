@@ -14,20 +14,25 @@ struct AdmissionStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         if !flight.layer.isReachable { try await waitForNetwork(flight) }
         let control = flight.layer.admission
-        let pass = try await enter(request, in: flight, control)
+        let identity = control.limits.maximumIdenticalRequests == nil ? nil : request.identity(in: flight)
+        var entry = control.enter(identity, to: request.head, flight.priority, at: flight.clock.now)
+        if case .hasToWait = entry { entry = try await waitForTurn(request, in: flight) }
+        guard case .admitted(let pass) = entry else {
+            if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
+            throw .cancelled(in: step)
+        }
         if case .probe = pass { flight.note(Admission.probing(host: Origin(request.head).host)) }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
-            record(flight.outcome(of: response), of: pass, request, in: flight)
             if case .stream(let body) = response.body {
                 response.body = .stream(body.holding(Place(control)))
+                record(flight.outcome(of: response), of: pass, request, in: flight, givingBackPlace: false)
             } else {
-                control.leave()
+                record(flight.outcome(of: response), of: pass, request, in: flight, givingBackPlace: true)
             }
             return response
         } catch {
-            record(flight.outcome(of: error), of: pass, request, in: flight)
-            control.leave()
+            record(flight.outcome(of: error), of: pass, request, in: flight, givingBackPlace: true)
             throw error
         }
     }
@@ -42,25 +47,16 @@ struct AdmissionStage: RequestStage {
         try check(end, "There was no network before the deadline.")
     }
 
-    /// Waits for the call's turn where it has to, and gives what it is to its host's circuit.
-    private func enter(
-        _ request: Request, in flight: Flight, _ control: AdmissionControl
-    ) async throws(NetworkError) -> CircuitBreaker.Pass {
-        let identity = control.limits.maximumIdenticalRequests == nil ? nil : request.identity(in: flight)
-        var entry = control.enter(identity, to: request.head, flight.priority, at: flight.clock.now)
-        if case .hasToWait = entry {
-            let start = flight.clock.now
-            let end = await control.waitForTurn(flight, flight.priority)
-            if end == .refused { throw refused(.lineFull(maximum: control.limits.maximumWaiting), in: flight) }
-            flight.note(Admission.waitedForTurn(flight.clock.now - start, priority: flight.priority))
-            try check(end, "It was not the call's turn to fly before the deadline.")
-            entry = control.enterAfterWaiting(to: request.head, at: flight.clock.now)
-        }
-        switch entry {
-        case .admitted(let pass): return pass
-        case .refused(let refusal): throw refused(refusal, in: flight)
-        case .hasToWait: throw .cancelled(in: step)
-        }
+    private func waitForTurn(
+        _ request: Request, in flight: Flight
+    ) async throws(NetworkError) -> AdmissionControl.Entry {
+        let control = flight.layer.admission
+        let start = flight.clock.now
+        let end = await control.waitForTurn(flight, flight.priority)
+        if end == .refused { return .refused(.lineFull(maximum: control.limits.maximumWaiting)) }
+        flight.note(Admission.waitedForTurn(flight.clock.now - start, priority: flight.priority))
+        try check(end, "It was not the call's turn to fly before the deadline.")
+        return control.enterAfterWaiting(to: request.head, at: flight.clock.now)
     }
 
     private func check(_ end: WaitEnd, _ detail: String) throws(NetworkError) {
@@ -77,10 +73,12 @@ struct AdmissionStage: RequestStage {
     }
 
     private func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ request: Request, in flight: Flight
+        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ request: Request, in flight: Flight,
+        givingBackPlace: Bool
     ) {
-        let now = flight.clock.now
-        guard let time = flight.layer.admission.record(outcome, of: pass, to: request.head, at: now) else { return }
+        let openTime = flight.layer.admission.record(
+            outcome, of: pass, to: request.head, at: flight.clock.now, givingBackPlace: givingBackPlace)
+        guard let time = openTime else { return }
         flight.note(Admission.opened(host: Origin(request.head).host, for: time))
     }
 }
