@@ -18,6 +18,9 @@ public struct CallOptions: Sendable {
     /// Whether the call waits for a network, until its deadline, where the device has none. The default is `false`: it fails at once.
     public var waitsForNetwork: Bool
 
+    /// Whether no stale answer lands before the fresh one. For who makes calls through a manager and can use one landing only.
+    var landsOnce = false
+
     /// Makes options.
     ///
     /// - Parameters:

@@ -132,9 +132,11 @@ extension NetworkLayer {
         let lifetime = E.deadline ?? configuration.settings.deadline
         // No clock needs to count further than a year, and a negative time has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
-        return Flight(
+        let flight = Flight(
             id: FlightID(number: number), endpoint: endpoint, configuration: configuration, options: options,
             lifetime: bounded, layer: self)
+        if options.landsOnce { flight.forgoProvisional() }
+        return flight
     }
 
     /// Starts the record of a flight that carries the requests of these calls, until the last of them is over.

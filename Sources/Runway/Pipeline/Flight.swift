@@ -39,8 +39,8 @@ public final class Flight: Sendable {
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
-    /// The priority of the call.
-    public var priority: CallPriority { options.priority ?? endpoint.priority }
+    /// The priority of the call. One that renews an access token is urgent, since others that have a place in the air wait for it.
+    public var priority: CallPriority { renewing.isEmpty ? options.priority ?? endpoint.priority : .urgent }
 
     /// How the service merges requests, when the call was asked for.
     var mergePolicy: MergePolicy? { configuration.settings.merging }

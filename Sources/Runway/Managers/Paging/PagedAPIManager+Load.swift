@@ -108,6 +108,7 @@ extension PagedAPIManager {
             var endpoint = running.endpoint
             endpoint.ask(for: page)
             var options = running.options
+            options.landsOnce = true
             if isRefreshing { options.cacheUse = .refresh }
             let id = requests.load(endpoint, options: options)
             // Hooks of an interceptor ran meanwhile, and may have ended or replaced this load.
