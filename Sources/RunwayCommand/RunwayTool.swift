@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The command line: one call against any server, the demo's backend, the demo itself.
+/// The command line: one call against any server, any client's calls through a proxy, the demo's backend, the demo itself.
 @main
 struct RunwayTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,13 +13,15 @@ struct RunwayTool: AsyncParsableCommand {
               runway call POST https://httpbin.org/post name=Ada age:=36 --verbose
               runway demo
               runway serve --port 8443
+              runway proxy --origin https://api.github.com --listen 127.0.0.1:8080
 
             EXIT CODES
               0    Everything was fine.
               1    The server refused, or its answer was not judged fine.
               2    The command line, or a file that it names, can't be used.
               3    There was no answer: no network, no trust, no time.
-              130  Ctrl-C. 143 is SIGTERM. "runway serve" ends with 0 by either.
+              130  Ctrl-C. 143 is SIGTERM. "runway serve" and
+                   "runway proxy" end with 0 by either.
 
             ENVIRONMENT
               NO_COLOR  Set to anything, it turns colours off. Colours, and the line
@@ -34,7 +36,7 @@ struct RunwayTool: AsyncParsableCommand {
               fish  ~/.config/fish/completions/runway.fish
             """,
         version: "0.1.0",
-        subcommands: [CallCommand.self, DemoCommand.self, ServeCommand.self])
+        subcommands: [CallCommand.self, ProxyCommand.self, DemoCommand.self, ServeCommand.self])
 
     static func main() async {
         do {

@@ -14,9 +14,11 @@ struct AnswerFraming {
     /// The length that the answer names; `nil` where it names none that can be read.
     let contentLength: Int?
 
-    init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, answering method: HTTPRequest.Method) {
+    init(
+        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, answering method: HTTPRequest.Method, isTransparent: Bool
+    ) {
         contentLength = headers.first(name: "content-length").flatMap { Int($0) }
-        isDecoded = headers.isDecoded
+        isDecoded = !isTransparent && headers.isDecoded
         isEmpty = method == .head || status == .noContent || status == .notModified || contentLength == 0
     }
 
@@ -35,9 +37,9 @@ extension HTTPHeaders {
 
 extension HTTPResponse {
     /// The head of an answer. Where the client undid a content coding, the fields that spoke of the coded body are gone.
-    init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
+    init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, isTransparent: Bool) {
         self.init(status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase))
-        let isDecoded = headers.isDecoded
+        let isDecoded = !isTransparent && headers.isDecoded
         headerFields.reserveCapacity(headers.count)
         for (name, value) in headers {
             guard let name = HTTPField.Name(name) else { continue }
@@ -80,8 +82,9 @@ struct AnswerParts {
     private let framing: AnswerFraming
     private var iterator: HTTPClientResponse.Body.AsyncIterator
 
-    init(_ answer: HTTPClientResponse, to request: Request) {
-        framing = AnswerFraming(answer.status, answer.headers, answering: request.head.method)
+    init(_ answer: HTTPClientResponse, to request: Request, isTransparent: Bool) {
+        framing = AnswerFraming(
+            answer.status, answer.headers, answering: request.head.method, isTransparent: isTransparent)
         iterator = answer.body.makeAsyncIterator()
     }
 
@@ -106,10 +109,10 @@ struct AnswerParts {
 
 extension BodyStream {
     /// The parts of an answer's body; `token` is held until the stream is let go.
-    init(_ answer: HTTPClientResponse, to request: Request, until token: GaugeToken) {
+    init(_ answer: HTTPClientResponse, to request: Request, isTransparent: Bool, until token: GaugeToken) {
         let authority = request.head.authority
         self.init {
-            var parts = AnswerParts(answer, to: request)
+            var parts = AnswerParts(answer, to: request, isTransparent: isTransparent)
             return {
                 do {
                     let buffer = try await parts.next()

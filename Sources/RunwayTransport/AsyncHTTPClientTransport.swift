@@ -23,6 +23,7 @@ public final class AsyncHTTPClientTransport: Transport {
     }
 
     private let client: HTTPClient
+    private let isTransparent: Bool
     /// The loop on which whole answers are gathered, and so the one on which their connections are.
     private let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     private let gauge = RequestGauge()
@@ -31,6 +32,7 @@ public final class AsyncHTTPClientTransport: Transport {
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
     public init(configuration: TransportConfiguration = TransportConfiguration()) throws(NetworkError) {
+        isTransparent = configuration.isTransparent
         client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: try configuration.httpClientConfiguration())
     }
@@ -57,27 +59,31 @@ public final class AsyncHTTPClientTransport: Transport {
         }
         do {
             if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
-                let answer = WholeAnswer(to: request.head.method, upTo: maximumByteCount)
+                let answer = WholeAnswer(
+                    to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent)
                 let (head, bytes) = try await answer.receive(
-                    request.clientRequest(), over: client, on: eventLoop, in: flight)
+                    request.clientRequest(isTransparent: isTransparent), over: client, on: eventLoop, in: flight)
                 flight.noteHTTPVersion(head.version.name)
                 gauge.end()
-                return Response(HTTPResponse(head.status, head.headers), bytes, isDecoded: head.headers.isDecoded)
+                return Response(
+                    HTTPResponse(head.status, head.headers, isTransparent: isTransparent), bytes,
+                    isDecoded: !isTransparent && head.headers.isDecoded)
             }
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
-            let answer = try await client.execute(request.streamedClientRequest, deadline: .distantFuture)
+            let answer = try await client.execute(
+                request.streamedClientRequest(isTransparent: isTransparent), deadline: .distantFuture)
             flight.noteHTTPVersion(answer.version.name)
-            let head = HTTPResponse(answer.status, answer.headers)
+            let head = HTTPResponse(answer.status, answer.headers, isTransparent: isTransparent)
             switch request.delivery {
             case .whole(let maximumByteCount):
-                var parts = AnswerParts(answer, to: request)
+                var parts = AnswerParts(answer, to: request, isTransparent: isTransparent)
                 let bytes = try await parts.gather(upTo: maximumByteCount)
                 gauge.end()
-                return Response(head, bytes, isDecoded: answer.headers.isDecoded)
+                return Response(head, bytes, isDecoded: !isTransparent && answer.headers.isDecoded)
             case .streamed:
-                var response = Response(
-                    head: head, body: .stream(BodyStream(answer, to: request, until: GaugeToken(gauge))))
-                response.isDecoded = answer.headers.isDecoded
+                let body = BodyStream(answer, to: request, isTransparent: isTransparent, until: GaugeToken(gauge))
+                var response = Response(head: head, body: .stream(body))
+                response.isDecoded = !isTransparent && answer.headers.isDecoded
                 return response
             }
         } catch {

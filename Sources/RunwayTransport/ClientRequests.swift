@@ -8,19 +8,19 @@ extension Request {
     /// The request in the client's terms, for a whole answer.
     ///
     /// - Throws: `HTTPClientError` for a URL that can't be used.
-    func clientRequest() throws -> HTTPClient.Request {
+    func clientRequest(isTransparent: Bool) throws -> HTTPClient.Request {
         let clientBody: HTTPClient.Body? =
             if case .bytes(let bytes) = body { .byteBuffer(ByteBuffer(bytes: bytes)) } else { nil }
         return try HTTPClient.Request(
-            url: escapedURL, method: HTTPMethod(rawValue: head.method.rawValue), headers: clientHeaders,
+            url: escapedURL, method: HTTPMethod(rawValue: head.method.rawValue), headers: clientHeaders(isTransparent),
             body: clientBody)
     }
 
     /// The request in the client's terms, where one of the bodies is a stream.
-    var streamedClientRequest: HTTPClientRequest {
+    func streamedClientRequest(isTransparent: Bool) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: escapedURL)
         request.method = HTTPMethod(rawValue: head.method.rawValue)
-        request.headers = clientHeaders
+        request.headers = clientHeaders(isTransparent)
         switch body {
         case .none: break
         case .bytes(let bytes): request.body = .bytes(ByteBuffer(bytes: bytes))
@@ -32,11 +32,12 @@ extension Request {
         return request
     }
 
-    /// The header fields, with the content codings that the transport undoes.
-    private var clientHeaders: HTTPHeaders {
+    /// The header fields, with the content codings that the transport undoes, unless it passes all as it is.
+    private func clientHeaders(_ isTransparent: Bool) -> HTTPHeaders {
         var headers = HTTPHeaders()
         headers.reserveCapacity(head.headerFields.count + 2)
         for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+        if isTransparent { return headers }
         if head.headerFields[.acceptEncoding] == nil {
             // The answer to HEAD has no body to save, and its fields are of most use where they speak of the plain one. A range is
             // counted in the bytes of the coded body, of which no part can be decoded alone.

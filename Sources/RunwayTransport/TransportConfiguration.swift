@@ -34,11 +34,15 @@ public struct TransportConfiguration: Sendable {
     public var keepAlive: Duration
     /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8.
     public var maximumConnectionsPerOrigin: Int
+    /// Whether header fields and bodies pass as they are: nothing is added to a request, and no content coding of an answer undone.
+    /// For proxies. The default is `false`.
+    public var isTransparent: Bool
 
     /// Makes a configuration; see the properties for the defaults.
     public init(
         trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
-        idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8
+        idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
+        isTransparent: Bool = false
     ) {
         self.trust = trust
         self.httpVersions = httpVersions
@@ -46,6 +50,7 @@ public struct TransportConfiguration: Sendable {
         self.idleTimeout = idleTimeout
         self.keepAlive = keepAlive
         self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
+        self.isTransparent = isTransparent
     }
 }
 
@@ -76,7 +81,7 @@ extension TransportConfiguration {
                 idleTimeout: TimeAmount(keepAlive),
                 concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, maximumConnectionsPerOrigin)),
             // What comes out is bounded by its reader, so that no ratio needs guessing here.
-            decompression: .enabled(limit: .none))
+            decompression: isTransparent ? .disabled : .enabled(limit: .none))
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = if case .http1Only = httpVersions { .http1Only } else { .automatic }
         return configuration

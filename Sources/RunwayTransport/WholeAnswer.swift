@@ -20,11 +20,13 @@ final class WholeAnswer: HTTPClientResponseDelegate {
 
     private let method: HTTPRequest.Method
     private let maximumByteCount: Int
+    private let isTransparent: Bool
     /// Guards what has come so far.
     private let state = Mutex(State())
 
-    init(to method: HTTPRequest.Method, upTo maximumByteCount: Int) {
+    init(to method: HTTPRequest.Method, upTo maximumByteCount: Int, isTransparent: Bool) {
         self.method = method
+        self.isTransparent = isTransparent
         self.maximumByteCount = maximumByteCount
     }
 
@@ -54,7 +56,8 @@ final class WholeAnswer: HTTPClientResponseDelegate {
 
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         task.eventLoop.makeCompletedFuture {
-            let framing = AnswerFraming(head.status, head.headers, answering: method)
+            let framing = AnswerFraming(
+                head.status, head.headers, answering: method, isTransparent: isTransparent)
             let body = try GatheredBody(framing, upTo: maximumByteCount)
             state.withLock { $0 = State(head: head, framing: framing, body: body) }
         }

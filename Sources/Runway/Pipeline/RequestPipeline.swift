@@ -29,6 +29,11 @@ public struct RequestPipeline: Sendable {
         links.insert(Link(place: place, stage: stage), at: index)
     }
 
+    /// Leaves out the stages at a place, such as ``StagePlace/redirecting`` for a proxy, whose client follows redirects itself.
+    public mutating func remove(_ place: StagePlace) {
+        links.removeAll { $0.place == place }
+    }
+
     /// The answer that a stage has at once, without waiting; `nil` if the request has to fly.
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
         for link in links {

@@ -92,7 +92,7 @@ struct CallSession: Sendable {
             head: head, answer: answer, isFine: isFine, error: failure ?? record.outcome.error, record: record)
     }
 
-    private static func certificates(at path: String) throws(CommandFailure) -> String {
+    static func certificates(at path: String) throws(CommandFailure) -> String {
         let data: Data
         do {
             // Not Data(contentsOf:), which can't read pipes and devices.

@@ -128,7 +128,7 @@ struct EventQueueTests {
                 await Task.yield()
             }
         }
-        for _ in 0..<20 {
+        for _ in 0..<3 {
             network.makeFlight(QueryCall.self, .standard).finish(.succeeded)
             await network.events.flush()
         }

@@ -1,0 +1,37 @@
+import Foundation
+
+/// Where a server listens: an IP address, or `localhost`, and a port.
+struct ListeningAddress: Sendable, Equatable {
+    /// The address, without brackets.
+    let host: String
+    /// The port; 0 is any that is free.
+    let port: Int
+
+    /// Reads `127.0.0.1:8080` and `[::1]:8080`.
+    ///
+    /// - Throws: ``CommandFailure`` that says what is wrong with it.
+    init(_ text: String) throws(CommandFailure) {
+        let problem = CommandFailure(
+            "--listen wants an address and a port, such as 127.0.0.1:8080; \"\(text)\" is none.")
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (0...65535).contains(port)
+        else { throw problem }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+            var address = in6_addr()
+            guard inet_pton(AF_INET6, host, &address) == 1 else { throw problem }
+        } else {
+            var address = in_addr()
+            guard host == "localhost" || inet_pton(AF_INET, host, &address) == 1 else { throw problem }
+        }
+        self.host = host
+        self.port = port
+    }
+
+    /// Whether this machine alone reaches the address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+
+    /// The address and a port as a URL has them.
+    func authority(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import Foundation
+import Runway
+import RunwayJSON
+import RunwayTransport
+
+/// `runway proxy`: any HTTP client's calls, through the layer.
+struct ProxyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proxy", abstract: "Send any HTTP client's calls to one server through the layer, and show each.",
+        discussion: """
+            Listens on this machine, and sends every request to the origin through all stages of the layer but one: redirects
+            are passed on, since the client follows them itself. A line on standard output says of every call what became
+            of it and what the layer decided.
+
+            Requests and answers are passed as they are: method, path and query, bodies in whatever content coding,
+            repeated header fields apart and in order, Date and Age. Not passed are the fields of one connection (RFC 9110
+            §7.6.1): Connection and what it names, Keep-Alive, Proxy-…, TE, Trailer, Transfer-Encoding, Upgrade; Host, which
+            is the origin's; trailers, and interim answers (1xx). "Expect: 100-continue" is met here. Requests get a Via
+            (RFC 9110 §7.6.3). CONNECT, "OPTIONS *" and upgrades, WebSocket's among them, are refused or passed as plain
+            requests.
+
+            With --cache http (the default) an answer of at most 16 MiB is gathered before it is passed on, so that it can
+            be kept as RFC 9111 allows; a larger one, and a text/event-stream, is passed as it comes. Bodies of requests are
+            passed as they come from 1 MiB on.
+
+            A request without an answer gets one from here, with a JSON body that names the error: 504 where time ran
+            out, 503 where the layer asks for fewer requests, 502 for the rest.
+
+            Only this machine can reach the proxy, and only under a name of its own or the origin's: a request for any
+            other host is refused with 421, so that no web page can use it under a name of its own. With --allow-remote it
+            may listen on any address: whoever reaches it then can call the origin through it.
+
+            Ctrl-C and SIGTERM stop it at once, whatever is under way.
+
+            EXAMPLES
+              runway proxy --origin https://api.github.com
+              runway proxy --origin http://127.0.0.1:3000 --listen 127.0.0.1:8080 --cache none
+              runway proxy --origin https://example.com --json | jq .outcome
+
+            EXIT CODES
+              0    The proxy was stopped, by Ctrl-C or SIGTERM.
+              2    The command line can't be used, or the port can't be had.
+            """)
+
+    @Option(help: ArgumentHelp("The server: http:// or https://, host and port. No path.", valueName: "url"))
+    var origin: String
+
+    @Option(help: ArgumentHelp("Where to listen; port 0 is any that is free.", valueName: "address:port"))
+    var listen = "127.0.0.1:0"
+
+    @Flag(help: "Let --listen name an address that other machines reach.")
+    var allowRemote = false
+
+    @Option(help: "What is kept: as RFC 9111 says, or nothing.")
+    var cache = ProxyCache.http
+
+    @Option(help: ArgumentHelp("The longest wait for the head of an answer, and for each part.", valueName: "seconds"))
+    var timeout = 60.0
+
+    @Option(
+        help: ArgumentHelp("Trust the certificate authorities in FILE (PEM), and no others.", valueName: "file"),
+        completion: .file())
+    var cacert: String?
+
+    @Flag(help: "Offer HTTP/1.1 alone to the origin.")
+    var http1 = false
+
+    @Flag(name: [.short, .long], help: "Show the whole flight record of every call.")
+    var verbose = false
+
+    @Flag(help: "Print every flight record as one line of JSON.")
+    var json = false
+
+    @Flag(help: "Do not hide secrets in what is printed.")
+    var showSecrets = false
+
+    func validate() throws {
+        guard timeout > 0, timeout <= 31_536_000 else {
+            throw ValidationError("--timeout wants a number of seconds above 0 and of at most a year.")
+        }
+        if json, verbose { throw ValidationError("--json has the whole record; --verbose does not go with it.") }
+    }
+
+    func run() async throws {
+        let target = try CallTarget(origin)
+        guard target.path == "/" else {
+            throw CommandFailure("--origin wants a server alone; paths come with the requests.")
+        }
+        let address = try ListeningAddress(listen)
+        guard address.isLoopback || allowRemote else {
+            throw CommandFailure(
+                "Other machines reach \(address.host); --allow-remote says that they may call the origin through this one."
+            )
+        }
+        let session = try ProxySession(
+            to: target, cache: cache, timeout: .seconds(timeout), isHTTP1Only: http1, certificateAuthorityFile: cacert,
+            printer: RecordPrinter(style: json ? .json : verbose ? .full : .line),
+            redaction: showSecrets ? Redaction(headerFields: [], names: .none) : .default)
+        let greetsPrograms = json
+        do {
+            try await Interruption.cancelling(forcedStatus: { _ in ExitStatus.fine }) {
+                try await ProxyServer(session: session, address: address).run { port in
+                    // Programs read records alone on standard output.
+                    let text =
+                        "Listening at http://\(address.authority(port: port)) for \(target.scheme)://\(target.authority)\n"
+                    try? (greetsPrograms ? Console.error : Console.output).write(text)
+                }
+            }
+        } catch is Interruption.Signalled {
+            return
+        }
+    }
+}
+
+/// What the proxy keeps.
+enum ProxyCache: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case http
+    case none
+}

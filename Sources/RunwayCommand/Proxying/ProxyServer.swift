@@ -1,0 +1,51 @@
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+import Runway
+import ServiceLifecycle
+
+/// The server that a proxy's clients talk to, over HTTP/1.1.
+struct ProxyServer: Sendable {
+    let session: ProxySession
+    let address: ListeningAddress
+
+    /// Serves until its task is cancelled, then cuts every connection.
+    ///
+    /// - Parameter onServing: Told the port once it is bound.
+    /// - Throws: ``CommandFailure`` where the address can't be had.
+    func run(onServing: @escaping @Sendable (_ port: Int) -> Void) async throws {
+        let connections = ConnectionCutter()
+        let forwarder = Forwarder(session: session, address: address)
+        let builder = HTTPServerBuilder { responder in
+            CuttableChannel(base: HTTP1Channel(responder: responder), cutter: connections)
+        }
+        let configuration = ServerConfiguration(address: .hostname(address.host, port: address.port))
+        let server = try builder.buildServer(
+            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: Logger(label: "runway.proxy", factory: { _ in SwiftLogNoOpLogHandler() }),
+            responder: { request, writer, channel in
+                try await forwarder.respond(to: request, writer, channel)
+            },
+            onServerRunning: { channel in
+                // The listening socket is one of them: a server that is cancelled waits for it to be closed.
+                if !connections.add(channel) { channel.close(promise: nil) }
+                onServing(channel.localAddress?.port ?? address.port)
+            })
+        do {
+            try await withTaskCancellationHandler {
+                try await server.run()
+            } onCancel: {
+                connections.cutAll()
+            }
+        } catch  where !Task.isCancelled {
+            await session.end()
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            throw CommandFailure("The proxy can't listen at \(address.authority(port: address.port)): \(reason).")
+        } catch {}
+        // In a task of its own: a cancelled task waits for nothing.
+        await Task { await session.end() }.value
+    }
+}

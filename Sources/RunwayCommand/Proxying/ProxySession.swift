@@ -1,0 +1,88 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTransport
+
+/// The server behind a proxy, whichever it is: it is judged by its status alone.
+enum ProxiedServer: APIService {
+    static let name = "proxy"
+    // Every request is absolute.
+    static let environments: [ServiceEnvironment: String] = [:]
+
+    /// The verdict of the status; a redirect is what the client asked for.
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        let verdict = Verdict(status: head.status, headerFields: head.headerFields)
+        return verdict == .redirected ? .fine : verdict
+    }
+}
+
+/// The layer that a proxy's requests pass.
+struct ProxySession: Sendable {
+    /// The most bytes of an answer that is gathered so that it can be kept.
+    static let maximumKeptByteCount = 16 << 20
+
+    let origin: CallTarget
+    private let cache: ProxyCache
+    private let network: NetworkLayer
+    private let transport: AsyncHTTPClientTransport
+
+    /// Makes the layer.
+    ///
+    /// - Throws: ``CommandFailure`` for certificates that can't be read.
+    init(
+        to origin: CallTarget, cache: ProxyCache, timeout: Duration, isHTTP1Only: Bool,
+        certificateAuthorityFile: String?,
+        printer: RecordPrinter, redaction: Redaction
+    ) throws(CommandFailure) {
+        self.origin = origin
+        self.cache = cache
+        var configuration = TransportConfiguration(
+            httpVersions: isHTTP1Only ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
+            idleTimeout: timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
+        if let certificateAuthorityFile {
+            configuration.trust = .certificates(pem: [try CallSession.certificates(at: certificateAuthorityFile)])
+        }
+        do throws(NetworkError) {
+            transport = try AsyncHTTPClientTransport(configuration: configuration)
+        } catch {
+            throw CommandFailure("The file \"\(certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+        }
+        var pipeline = RequestPipeline()
+        pipeline.remove(.redirecting)
+        pipeline.insert(ProxiedRequestStage(), before: .deadline)
+        network = NetworkLayer(
+            name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction)
+        network.configure(ProxiedServer.self) { $0.deadline = timeout }
+    }
+
+    /// Sends a request, and gives its answer.
+    func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
+        let isKept = cache == .http && body.byteCount == 0 && !head.isForEvents
+        let request = Request(
+            head: head, body: body,
+            delivery: isKept ? .whole(maximumByteCount: Self.maximumKeptByteCount) : .streamed)
+        let policy: CachePolicy = cache == .http ? .http() : .none
+        do throws(NetworkError) {
+            return try await network.exchange(request, with: ProxiedServer.self, options: CallOptions(cache: policy))
+        } catch {
+            guard isKept, [.get, .head].contains(head.method), error.kind == .invalidAnswer, error.status == nil,
+                error.step == .transporting
+            else { throw error }
+            // It is larger than what is kept: once more, as it comes. A GET may be sent twice (RFC 9110 §9.2.2).
+            let streamed = Request(head: head, body: body, delivery: .streamed)
+            return try await network.exchange(
+                streamed, with: ProxiedServer.self, options: CallOptions(cache: CachePolicy.none))
+        }
+    }
+
+    /// Cuts every connection to the origin, and prints what is still to be printed.
+    func end() async {
+        await transport.shutdown(.cutting)
+        await network.events.flush()
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the answer is to be read as it comes, for as long as it likes (HTML, server-sent events).
+    fileprivate var isForEvents: Bool { headerFields[.accept]?.lowercased().contains("text/event-stream") ?? false }
+}

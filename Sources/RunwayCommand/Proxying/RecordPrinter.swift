@@ -1,0 +1,76 @@
+import Foundation
+import HTTPTypes
+import Runway
+
+/// Prints the record of every call on standard output.
+struct RecordPrinter: EventSink {
+    /// How much of a record is shown.
+    enum Style: Sendable {
+        /// One line for a person.
+        case line
+        /// Every step, for a person.
+        case full
+        /// One line of JSON.
+        case json
+    }
+
+    let style: Style
+
+    func receive(_ record: FlightRecord) {
+        let text: String
+        switch style {
+        case .line: text = Self.line(record)
+        case .full: text = "\(Self.line(record))\n\(record)"
+        case .json:
+            guard let bytes = try? JSONEncoder().encode(record) else { return }
+            text = String(decoding: bytes, as: UTF8.self)
+        }
+        // A reader that is gone, or a full disk, is no reason not to serve.
+        try? Console.output.write(text + "\n")
+    }
+
+    /// The call, what became of it, and what was decided on the way.
+    static func line(_ record: FlightRecord) -> String {
+        let request = record.decisions(of: ProxiedRequest.self).first
+        var text = "\(record.id) \(request?.method.rawValue ?? "?") \(request?.path ?? "?")"
+        if let status = record.attempts.last?.status { text += " → \(status.code)" }
+        if let source = record.source, source != .network { text += " from \(source.rawValue)" }
+        text += " \(record.outcome.name) in \(record.duration.text)"
+        if record.attempts.count != 1 { text += ", \(record.attempts.count) requests" }
+        if let byteCount = record.attempts.last?.responseByteCount { text += ", \(byteCount) bytes" }
+        let decisions = record.decisions.filter { !($0.decision is ProxiedRequest) && !($0.decision is Judgement) }
+        if !decisions.isEmpty {
+            text += "; " + decisions.map { "\($0.step): \($0.decision)" }.joined(separator: "; ")
+        }
+        if case .failed(let error) = record.outcome, record.attempts.last?.status == nil { text += "; \(error.detail)" }
+        return text
+    }
+}
+
+/// Writes what a client asked for into the record, where no request may leave that says it.
+struct ProxiedRequest: FlightDecision {
+    var method: HTTPRequest.Method
+    /// The path without its query, which may hold secrets.
+    var path: String
+
+    static var step: FlightStep { .customStage("proxy") }
+    var description: String { "\(method) \(path)" }
+}
+
+/// Notes every request at the top of the pipeline. Bodies pass untouched.
+struct ProxiedRequestStage: RequestStage {
+    var step: FlightStep { ProxiedRequest.step }
+    var endsInTime: Bool { true }
+
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        let path = request.head.path?.prefix { $0 != "?" } ?? ""
+        flight.note(ProxiedRequest(method: request.head.method, path: String(path)))
+        return .pass
+    }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        try await next.send(request, in: flight)
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+/// `runway proxy`, between curl and a scripted origin.
+@Suite(.timeLimit(.minutes(10)))
+struct ProxyTests {
+    /// Runs a proxy to an origin while `body` runs; gives what it printed, and its exit code after a signal.
+    private func proxying(
+        to origin: ScriptedOrigin, _ arguments: String..., signal: Int32 = SIGINT,
+        _ body: (_ url: String) async throws -> Void
+    ) async throws -> (output: String, status: Int32) {
+        let tool = try RunningTool(
+            ["proxy", "--origin", origin.baseURL] + arguments, streams: .pipe, environment: [:])
+        let greeting = try await tool.wait(for: "\n")
+        try await body(String(try #require(greeting.firstMatch(of: /Listening at (\S+)/)).1))
+        tool.signal(signal)
+        let status = await tool.end()
+        return (tool.output, status)
+    }
+
+    private func curl(_ arguments: String...) async throws -> Tool {
+        try await Tool.run(
+            "/usr/bin/env", ["curl", "--silent", "--noproxy", ""] + arguments, input: [], environment: [:])
+    }
+
+    @Test(arguments: ["none", "http"]) func requestsAndAnswersPassAsTheyAre(cache: String) async throws {
+        try await withScriptedOrigin { origin in
+            var answer = ScriptedResponse.text("made")
+            answer.status = .created
+            answer.rawHeaderLines = [
+                "X-Twice: a", "Date: Thu, 01 Jan 2026 00:00:00 GMT", "Age: 7", "X-Twice: b", "Set-Cookie: c=1",
+                "Set-Cookie: d=2",
+                "Connection: X-Private", "X-Private: 1", "Keep-Alive: timeout=5",
+            ]
+            origin.on(.put, "/a%20b", respond: answer)
+            let printed = try await proxying(to: origin, "--cache", cache) { url in
+                let curl = try await curl(
+                    "--include", "-X", "PUT", "--data-binary", "body", "-H", "X-Rep: 1", "-H", "x-rep: 2", "-H",
+                    "Connection: X-Gone", "-H", "X-Gone: 1", "-H", "TE: trailers", "-H",
+                    "Proxy-Authorization: Basic YTpi",
+                    "-H", "Accept-Encoding: br;q=0.5", "\(url)/a%20b?c=d&&e=%2F")
+                let fields = curl.output.split(separator: "\r\n").map(String.init)
+                #expect(fields.first == "HTTP/1.1 201 Created")
+                #expect(fields.filter { $0.hasPrefix("X-Twice") } == ["X-Twice: a", "X-Twice: b"])
+                #expect(fields.filter { $0.hasPrefix("Set-Cookie") } == ["Set-Cookie: c=1", "Set-Cookie: d=2"])
+                #expect(fields.contains("Age: 7") && fields.contains("Date: Thu, 01 Jan 2026 00:00:00 GMT"))
+                #expect(!curl.output.contains("X-Private") && !curl.output.contains("Keep-Alive"))
+                #expect(fields.last == "made")
+            }
+            let request = try #require(origin.requests.first)
+            #expect(request.method == .put && request.target == "/a%20b?c=d&&e=%2F" && request.text == "body")
+            #expect(
+                request.fields.filter { $0.name.lowercased() == "x-rep" }.map(\.description) == [
+                    "X-Rep: 1", "x-rep: 2",
+                ])
+            for name in ["x-gone", "te", "proxy-authorization", "keep-alive"] {
+                #expect(request.values(of: name).isEmpty)
+            }
+            #expect(request.values(of: "accept-encoding") == ["br;q=0.5"])
+            #expect(request.values(of: "via").count == 1 && request.values(of: "via")[0].hasPrefix("1.1 runway-proxy-"))
+            #expect(request.values(of: "host").allSatisfy { origin.baseURL.hasSuffix($0) })
+            #expect(printed.status == 0)
+            #expect(printed.output.contains("#1 PUT /a%20b → 201 succeeded in"))
+        }
+    }
+
+    @Test func nothingIsAddedToARequestAndNoCodingUndone() async throws {
+        try await withScriptedOrigin { origin in
+            var answer = ScriptedResponse.bytes([0x1F, 0x8B, 1, 2, 3], contentType: "text/plain")
+            answer.headerFields[.contentEncoding] = "gzip"
+            origin.on("/coded", respond: answer)
+            for cache in ["none", "http"] {
+                _ = try await proxying(to: origin, "--cache", cache) { url in
+                    let curl = try await curl("--include", "-A", "", "\(url)/coded")
+                    #expect(
+                        curl.output.contains("Content-Encoding: gzip\r\n")
+                            && curl.output.contains("Content-Length: 5\r\n"))
+                    #expect(curl.bytes.suffix(5) == [0x1F, 0x8B, 1, 2, 3])
+                }
+            }
+            for request in origin.requests {
+                #expect(request.values(of: "accept-encoding").isEmpty && request.values(of: "user-agent").isEmpty)
+            }
+        }
+    }
+
+    @Test func redirectsNoContentAndHeadPassOn() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/moved", respond: .redirect(to: "/elsewhere"))
+            origin.on("/none", respond: .status(.noContent))
+            origin.on(.head, "/head", respond: ScriptedResponse(headerFields: [.contentLength: "1234"]))
+            let printed = try await proxying(to: origin) { url in
+                let answer1 = try await curl("-o", "/dev/null", "-w", "%{http_code} %{redirect_url}", "\(url)/moved")
+                #expect(answer1.output.hasPrefix("302 "))
+                let answer2 = try await curl("-w", "%{http_code}", "\(url)/none")
+                #expect(answer2.output == "204")
+                let answer3 = try await curl("--head", "\(url)/head")
+                #expect(answer3.output.contains("Content-Length: 1234"))
+            }
+            #expect(origin.requests.map(\.path) == ["/moved", "/none", "/head"])
+            #expect(!printed.output.contains("failed") && !printed.output.contains("cancelled"), "\(printed.output)")
+        }
+    }
+
+    @Test func bigBodiesPassBothWays() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on(.post, "/up", respond: .text("got it"))
+            origin.on("/down", respond: .bytes([UInt8](repeating: 7, count: 20 << 20)))
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("big")
+                try Data(repeating: 1, count: 5 << 20).write(to: file)
+                _ = try await proxying(to: origin) { url in
+                    let answer4 = try await curl("--data-binary", "@\(file.path)", "\(url)/up")
+                    #expect(answer4.output == "got it")
+                    let answer5 = try await curl(
+                        "-H", "Transfer-Encoding: chunked", "--data-binary", "@\(file.path)", "\(url)/up")
+                    #expect(answer5.output == "got it")
+                    let answer6 = try await curl("\(url)/down")
+                    #expect(answer6.bytes.count == 20 << 20)
+                }
+            }
+            #expect(origin.requests.prefix(2).map(\.body.count) == [5 << 20, 5 << 20])
+        }
+    }
+
+    @Test func aRequestWithoutAnAnswerSaysWhy() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/never", respond: .never)
+            origin.on("/reset", respond: .resetting)
+            _ = try await proxying(to: origin, "--timeout", "1") { url in
+                let late = try await curl("-w", " %{http_code}", "\(url)/never")
+                #expect(late.output.contains(#""kind":"timedOut""#) && late.output.hasSuffix(" 504"))
+                let reset = try await curl("-w", " %{http_code}", "\(url)/reset")
+                #expect(
+                    reset.output.contains(#"{"error":{"kind":"#) && reset.output.hasSuffix(" 502"), "\(reset.output)")
+            }
+        }
+    }
+
+    @Test func itIsNoProxyToAnywhereElse() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/", respond: .text("here"))
+            _ = try await proxying(to: origin) { url in
+                let other = try await curl("--proxy", url, "-w", " %{http_code}", "http://elsewhere.test/")
+                #expect(other.output.hasSuffix(" 421"))
+                let own = try await curl("--proxy", url, "-w", " %{http_code}", "\(origin.baseURL)/")
+                #expect(own.output == "here 200")
+                let answer7 = try await curl("-H", "Host: evil.test", "-w", " %{http_code}", "\(url)/")
+                #expect(answer7.output.hasSuffix(" 421"))
+                let answer8 = try await curl("-X", "OPTIONS", "--request-target", "*", "-w", " %{http_code}", url)
+                #expect(answer8.output.hasSuffix(" 501"))
+            }
+            #expect(origin.requestCount == 1)
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func itStopsAtOnceWhateverIsUnderWay(signal: Int32) async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/never", respond: .never)
+            var start = ContinuousClock.now
+            var waiting: Task<Tool, any Error>?
+            let printed = try await proxying(to: origin, "--json", signal: signal) { url in
+                waiting = Task { try await self.curl("\(url)/never") }
+                try await origin.waitForRequests(count: 1)
+                start = .now
+            }
+            #expect(printed.status == 0)
+            #expect(ContinuousClock.now - start < .milliseconds(1800), "it does not wait for its grace to end")
+            let curl = try await waiting?.value
+            #expect(curl?.status != 0)
+        }
+    }
+
+    @Test func anAddressThatOthersReachWantsAWordOfItsOwn() async throws {
+        let tool = try await Tool.run("proxy", "--origin", "http://127.0.0.1:1", "--listen", "0.0.0.0:0")
+        #expect(tool.status == 2 && tool.errors.contains("--allow-remote"))
+        for bad in ["127.0.0.1", "127.0.0.1:70000", "example.com:80", "[::g]:1", ":1"] {
+            #expect(try await Tool.run("proxy", "--origin", "http://127.0.0.1:1", "--listen", bad).status == 2)
+        }
+        #expect(try await Tool.run("proxy", "--origin", "http://127.0.0.1:1/path").status == 2)
+        #expect(try await Tool.run("proxy", "--origin", "ftp://127.0.0.1").status == 2)
+    }
+
+    @Test func recordsAreLinesOfJSONOnRequest() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/list", respond: .json("[]"))
+            let printed = try await proxying(to: origin, "--json") { url in
+                _ = try await curl("\(url)/list?token=secret")
+            }
+            let lines = printed.output.split(separator: "\n").filter { $0.hasPrefix("{") }
+            #expect(lines.count == 1 && lines[0].contains(#""outcome":"#))
+            #expect(!printed.output.contains("secret"))
+        }
+    }
+}
