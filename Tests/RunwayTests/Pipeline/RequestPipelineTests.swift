@@ -42,7 +42,8 @@ struct RequestPipelineTests {
     }
 
     @Test func defaultStagesAreDeadlineCachingRedirectingAndJudgingInThatOrder() {
-        #expect(RequestPipeline().steps == [.stage(.deadline), .stage(.caching), .stage(.redirecting), .stage(.judging)])
+        #expect(
+            RequestPipeline().steps == [.stage(.deadline), .stage(.caching), .stage(.redirecting), .stage(.judging)])
     }
 
     @Test(arguments: StagePlace.allCases)
