@@ -2,12 +2,16 @@
 ///
 /// Every deed takes the same time however much it holds. It is a value without a lock: whoever shares it locks.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
-    private struct Node {
+    private struct Entry {
         var key: Key
         var value: Value
         var byteCount: Int
-        var newer: Int
-        var older: Int
+    }
+
+    /// The neighbours of an entry in the row of use, apart from it, so that a use touches numbers alone.
+    private struct Link {
+        var newer = none
+        var older = none
     }
 
     /// Stands for no node.
@@ -21,7 +25,8 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     private(set) var byteCount = 0
 
     private var places: [Key: Int] = [:]
-    private var nodes: [Node?] = []
+    private var entries: [Entry?] = []
+    private var links: [Link] = []
     private var free: [Int] = []
     private var newest = none
     private var oldest = none
@@ -38,8 +43,8 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The keys, the most recently used first.
     var keys: [Key] {
         Array(
-            sequence(first: newest) { place in node(place)?.older }
-                .lazy.prefix { $0 != Self.none }.compactMap { node($0)?.key })
+            sequence(first: newest) { place in links[place].older }
+                .lazy.prefix { $0 != Self.none }.compactMap { entries[$0]?.key })
     }
 
     /// The value of a key, which is then the most recently used; `nil` if there is none.
@@ -49,11 +54,11 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
             unlink(place)
             link(place)
         }
-        return node(place)?.value
+        return entries[place]?.value
     }
 
     /// The value of a key, without counting as use.
-    func peek(_ key: Key) -> Value? { places[key].flatMap { node($0)?.value } }
+    func peek(_ key: Key) -> Value? { places[key].flatMap { entries[$0]?.value } }
 
     /// Keeps a value in the place of the key's last one, and lets go of the oldest until the bounds hold again.
     ///
@@ -63,9 +68,14 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         let byteCount = max(0, byteCount)
         guard byteCount <= maximumByteCount, maximumCount > 0 else { return }
         trim(toCount: maximumCount - 1, byteCount: maximumByteCount - byteCount)
-        let node = Node(key: key, value: value, byteCount: byteCount, newer: Self.none, older: Self.none)
-        let place = free.popLast() ?? nodes.endIndex
-        if place == nodes.endIndex { nodes.append(node) } else { nodes[place] = node }
+        let entry = Entry(key: key, value: value, byteCount: byteCount)
+        let place = free.popLast() ?? entries.endIndex
+        if place == entries.endIndex {
+            entries.append(entry)
+            links.append(Link())
+        } else {
+            entries[place] = entry
+        }
         places[key] = place
         self.byteCount += byteCount
         link(place)
@@ -74,12 +84,12 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// Lets go of a key's value, and gives it.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        guard let place = places.removeValue(forKey: key), let node = node(place) else { return nil }
+        guard let place = places.removeValue(forKey: key), let entry = entries[place] else { return nil }
         unlink(place)
-        nodes[place] = nil
+        entries[place] = nil
         free.append(place)
-        byteCount -= node.byteCount
-        return node.value
+        byteCount -= entry.byteCount
+        return entry.value
     }
 
     /// Lets go of every value that `shouldRemove` names.
@@ -96,23 +106,22 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
     /// Lets go of the oldest until at most this much is left.
     mutating func trim(toCount count: Int, byteCount: Int) {
-        while self.count > count || self.byteCount > byteCount, let key = node(oldest)?.key { remove(key) }
+        while self.count > count || self.byteCount > byteCount, oldest != Self.none, let key = entries[oldest]?.key {
+            remove(key)
+        }
     }
 
-    private func node(_ place: Int) -> Node? { place == Self.none ? nil : nodes[place] }
-
-    /// Makes a node that is in no row the newest.
+    /// Makes an entry that is in no row the newest.
     private mutating func link(_ place: Int) {
-        nodes[place]?.newer = Self.none
-        nodes[place]?.older = newest
-        if newest == Self.none { oldest = place } else { nodes[newest]?.newer = place }
+        links[place] = Link(newer: Self.none, older: newest)
+        if newest == Self.none { oldest = place } else { links[newest].newer = place }
         newest = place
     }
 
-    /// Takes a node out of the row.
+    /// Takes an entry out of the row.
     private mutating func unlink(_ place: Int) {
-        guard let node = node(place) else { return }
-        if node.newer == Self.none { newest = node.older } else { nodes[node.newer]?.older = node.older }
-        if node.older == Self.none { oldest = node.newer } else { nodes[node.older]?.newer = node.newer }
+        let link = links[place]
+        if link.newer == Self.none { newest = link.older } else { links[link.newer].older = link.older }
+        if link.older == Self.none { oldest = link.newer } else { links[link.older].newer = link.newer }
     }
 }

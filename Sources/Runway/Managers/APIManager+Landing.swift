@@ -72,7 +72,7 @@ extension APIManager {
     /// Makes an answer the one that the manager holds.
     func keep(_ rawData: RawData, of endpoint: E, _ flight: Flight) {
         answer = (rawData, flight, endpoint)
-        error = nil
+        if holding.error != nil { error = nil }
         landed = (flight.id, endpoint)
     }
 

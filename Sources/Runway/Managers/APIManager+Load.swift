@@ -103,7 +103,7 @@ extension APIManager {
             if flight.letGoOfGiven(answer.rawData.source) { return fly(request, for: endpoint, flight) }
             return deliver(.failure(refusal), of: endpoint, flight, .answered)
         }
-        untold.append((flight.id, Holding(answer: self.answer, landed: landed, error: error)))
+        untold.append((flight.id, holding))
         keep(answer.rawData, of: endpoint, flight)
         guard answer.isProvisional else { return deliver(.success(answer.rawData), of: endpoint, flight, .answered) }
         fly(request, for: endpoint, flight, provisional: .untold)

@@ -6,7 +6,7 @@ extension APIManager {
             _ = flight.letGoOfGiven(rawData.source)
             return
         }
-        untold.append((flight.id, Holding(answer: answer, landed: landed, error: error)))
+        untold.append((flight.id, holding))
         keep(rawData, of: endpoint, flight)
         flights[flight.id]?.provisional = .untold
         tellProvisionally(rawData, of: endpoint, flight)

@@ -15,25 +15,28 @@ public import Observation
 /// ```
 ///
 /// A manager that goes away cancels its flights: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
-@MainActor @Observable
-public final class APIManager<E: Endpoint>: APIManaging {
+@MainActor
+public final class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
     public let network: NetworkLayer
     /// What a second call does while the first flies. The default is the endpoint's.
     public let overlap: OverlapPolicy
     /// Where calls land.
-    @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
+    public weak var delegate: (any APIManagerDelegate)?
     /// Gives the parameters of ``load(options:)``.
-    @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
+    public weak var parameterSource: (any ParameterSource)?
     /// Checks parameters and answers beside the endpoint's own checks.
-    @ObservationIgnored public weak var validator: (any Validator)?
+    public weak var validator: (any Validator)?
     /// Acts on the calls of this manager, after the layer's interceptors for the endpoint.
-    @ObservationIgnored public weak var interceptor: (any Interceptor)?
+    public weak var interceptor: (any Interceptor)?
 
     /// The answer that landed last and was not cleared.
     public var rawData: RawData? { answer?.rawData }
     /// The error of the call that landed last; `nil` if it succeeded.
-    public internal(set) var error: NetworkError?
+    public internal(set) var error: NetworkError? {
+        get { signs.reading(\.error) { storage.error } }
+        set { signs.changing(\.error) { storage.error = newValue } }
+    }
     /// The call that landed last, successfully or not, with its parameters.
     public var landedEndpoint: (any Endpoint)? { landed?.endpoint }
     /// The number of the call that landed last.
@@ -70,16 +73,35 @@ public final class APIManager<E: Endpoint>: APIManaging {
         var error: NetworkError?
     }
 
-    var flights: [FlightID: Running] = [:]
+    /// The calls that have not landed.
+    var flights: [FlightID: Running] {
+        get { signs.reading(\.flights) { running } }
+        _modify {
+            signs.begin(\.flights)
+            defer { signs.end(\.flights) }
+            yield &running
+        }
+    }
     /// The last landing, successful or not.
-    var landed: (flight: FlightID, endpoint: E)?
+    var landed: (flight: FlightID, endpoint: E)? {
+        get { signs.reading(\.landed) { storage.landed } }
+        set { signs.changing(\.landed) { storage.landed = newValue } }
+    }
     /// The last answer, and the call that it answers.
-    var answer: (rawData: RawData, flight: Flight, endpoint: E)?
+    var answer: (rawData: RawData, flight: Flight, endpoint: E)? {
+        get { signs.reading(\.answer) { storage.answer } }
+        set { signs.changing(\.answer) { storage.answer = newValue } }
+    }
+    private var running: [FlightID: Running] = [:]
+    private var storage = Holding()
+    private let signs = ManagerSigns()
     /// The calls whose answer is held but not told yet, in order, and what was held before each.
-    @ObservationIgnored var untold: [(flight: FlightID, before: Holding)] = []
-    @ObservationIgnored let box = FlightBox()
+    var untold: [(flight: FlightID, before: Holding)] = []
+    /// What the manager holds, for when it has to go back to it.
+    var holding: Holding { storage }
+    let box = FlightBox()
     /// Told of every call that ends without a landing; for who makes calls through this manager.
-    @ObservationIgnored var onEndWithoutLanding: ((FlightID) -> Void)?
+    var onEndWithoutLanding: ((FlightID) -> Void)?
 
     /// Makes a manager.
     ///

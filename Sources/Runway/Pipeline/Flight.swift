@@ -114,6 +114,8 @@ public final class Flight: Sendable {
     public func note<D: FlightDecision>(_ decision: D, in step: FlightStep = D.step) {
         let elapsed = clock.now - takeOff
         state.withLock {
+            // Most calls note a few: room for them is made once.
+            if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }
             $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))
         }
     }

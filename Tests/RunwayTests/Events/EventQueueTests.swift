@@ -121,7 +121,7 @@ struct EventQueueTests {
     }
 
     @Test func flushEndsThoughNewRecordsKeepComing() async throws {
-        let network = StubbedLayer().network
+        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, sinks: [CrowdedSink()])
         let traffic = Task.detached {
             while !Task.isCancelled {
                 network.makeFlight(QueryCall.self, .standard).finish(.succeeded)

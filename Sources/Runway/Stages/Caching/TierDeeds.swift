@@ -18,7 +18,7 @@ struct TierDeeds {
     /// The most answers that wait to be written.
     static let maximumKeeps = 256
     /// The most deeds that wait; past that all of them become one, which clears everything.
-    static let maximumCount = 4096
+    static let maximumCount = 512
 
     /// The most bytes that wait to be written.
     let maximumByteCount: Int
