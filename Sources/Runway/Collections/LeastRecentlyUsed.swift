@@ -50,10 +50,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The value of a key, which is then the most recently used; `nil` if there is none.
     mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }
-        if place != newest {
-            unlink(place)
-            link(place)
-        }
+        if place != newest { renew(place) }
         return entries[place]?.value
     }
 
@@ -109,6 +106,21 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         while self.count > count || self.byteCount > byteCount, oldest != Self.none, let key = entries[oldest]?.key {
             remove(key)
         }
+    }
+
+    /// Makes an entry that is in the row, and not its newest, the newest: unlinks and links it in one go, since every use does this.
+    private mutating func renew(_ place: Int) {
+        let head = newest
+        let former = links.withUnsafeMutableBufferPointer { links in
+            let link = links[place]
+            links[link.newer].older = link.older
+            if link.older != Self.none { links[link.older].newer = link.newer }
+            links[head].newer = place
+            links[place] = Link(newer: Self.none, older: head)
+            return link
+        }
+        if former.older == Self.none { oldest = former.newer }
+        newest = place
     }
 
     /// Makes an entry that is in no row the newest.

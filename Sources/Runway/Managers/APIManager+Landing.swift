@@ -8,16 +8,16 @@ extension APIManager {
     /// Lands a call: keeps what it brought and tells the delegate, unless the call was ended before or a hook ends it.
     func land(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
         // Whatever order the two turns came in, nobody hears of the fresh answer before the stale one.
-        if case .untold = flights[flight.id]?.provisional, let endpoint, let answer, answer.flight.id == flight.id {
-            tellProvisionally(answer.rawData, of: endpoint, flight)
+        if case .untold = state.flights[flight.id]?.provisional, let held = state.answer, held.flight.id == flight.id {
+            tellProvisionally(held)
         }
         box.remove(flight.id)
         let interceptors = interceptors
         // A call that failed before it took off, for a bad parameter, has nothing to come back with.
-        if flights[flight.id]?.phase != .grounded {
+        if state.flights[flight.id]?.phase != .grounded {
             for interceptor in interceptors where isHere(flight) { interceptor.apiManager(self, didReceive: result) }
         }
-        guard let running = flights[flight.id] else { return }
+        guard let running = state.flights[flight.id] else { return }
         switch result {
         case .success(let rawData):
             // The validator has seen what was there when `load` returned.
@@ -34,8 +34,8 @@ extension APIManager {
 
     private func succeed(_ flight: Flight, _ endpoint: E, _ rawData: RawData, _ interceptors: [any Interceptor]) {
         if isTold(rawData, flight) {
-            flights[flight.id] = nil
-            keep(rawData, of: endpoint, flight)
+            state.flights[flight.id] = nil
+            state.keep(Landing(flight, endpoint, rawData))
             flight.note(CacheDecision.unchanged)
             flight.finish(.succeeded)
             return
@@ -45,9 +45,9 @@ extension APIManager {
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
-        guard flights.removeValue(forKey: flight.id) != nil else { return }
-        keep(rawData, of: endpoint, flight)
-        untold.removeAll { $0.flight == flight.id }
+        guard state.flights.removeValue(forKey: flight.id) != nil else { return }
+        state.keep(Landing(flight, endpoint, rawData))
+        state.tell(flight.id)
         delegate?.apiManagerDidSucceed(self)
         for interceptor in interceptors { interceptor.apiManagerDidSucceed(self) }
         flight.finish(.succeeded)
@@ -61,19 +61,12 @@ extension APIManager {
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
-        guard flights.removeValue(forKey: flight.id) != nil else { return }
-        self.error = error
-        landed = endpoint.map { (flight.id, $0) }
+        guard state.flights.removeValue(forKey: flight.id) != nil else { return }
+        state.error = error
+        state.landed = endpoint.map { Landing(flight, $0) }
         delegate?.apiManager(self, didFailWith: error)
         for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error) }
         _ = flight.finish(failing: error)
-    }
-
-    /// Makes an answer the one that the manager holds.
-    func keep(_ rawData: RawData, of endpoint: E, _ flight: Flight) {
-        answer = (rawData, flight, endpoint)
-        if holding.error != nil { error = nil }
-        landed = (flight.id, endpoint)
     }
 
     /// Why the manager's validator does not accept an answer; `nil` where it does, or there is none.
@@ -88,12 +81,14 @@ extension APIManager {
 
     /// Whether the delegate was told of the same bytes, as the provisional answer of the same call that the manager still holds.
     private func isTold(_ rawData: RawData, _ flight: Flight) -> Bool {
-        guard case .told = flights[flight.id]?.provisional, let answer, answer.flight.id == flight.id else {
+        guard case .told = state.flights[flight.id]?.provisional, let answer = state.answer,
+            answer.flight.id == flight.id
+        else {
             return false
         }
-        return answer.rawData.bytes == rawData.bytes
+        return answer.rawData?.bytes == rawData.bytes
     }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.
-    func isHere(_ flight: Flight) -> Bool { flights[flight.id] != nil }
+    func isHere(_ flight: Flight) -> Bool { state.flights[flight.id] != nil }
 }

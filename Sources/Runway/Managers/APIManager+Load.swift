@@ -84,13 +84,13 @@ extension APIManager {
         switch overlap {
         case .concurrent: return nil
         case .ignoreNew:
-            guard let running = flights.filter({ $0.value.phase == .flying }).keys.min() else { return nil }
+            guard let running = state.flights.filter({ $0.value.phase == .flying }).keys.min() else { return nil }
             flight.finish(.ignored(running: running))
             return running
         case .cancelRunning:
-            if flights.isEmpty { return nil }
-            flight.note(CallDecision.replacedRunning(flights.count), in: .overlapping)
-            for id in flights.keys.sorted() { end(id, as: .replaced) }
+            if state.flights.isEmpty { return nil }
+            flight.note(CallDecision.replacedRunning(state.flights.count), in: .overlapping)
+            for id in state.flights.keys.sorted() { end(id, as: .replaced) }
             return nil
         }
     }
@@ -103,17 +103,17 @@ extension APIManager {
             if flight.letGoOfGiven(answer.rawData.source) { return fly(request, for: endpoint, flight) }
             return deliver(.failure(refusal), of: endpoint, flight, .answered)
         }
-        untold.append((flight.id, holding))
-        keep(answer.rawData, of: endpoint, flight)
+        let landing = Landing(flight, endpoint, answer.rawData)
+        state.hold(landing)
         guard answer.isProvisional else { return deliver(.success(answer.rawData), of: endpoint, flight, .answered) }
         fly(request, for: endpoint, flight, provisional: .untold)
-        Task { @MainActor [weak self] in self?.tellProvisionally(answer.rawData, of: endpoint, flight) }
+        Task { @MainActor [weak self] in self?.tellProvisionally(landing) }
     }
 
     private func fly(
-        _ request: Request, for endpoint: E, _ flight: Flight, provisional: Running.Provisional = .absent
+        _ request: Request, for endpoint: E, _ flight: Flight, provisional: RunningFlight.Provisional = .absent
     ) {
-        flights[flight.id] = Running(flight: flight, phase: .flying, provisional: provisional)
+        state.flights[flight.id] = RunningFlight(flight: flight, phase: .flying, provisional: provisional)
         if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
             flight.setProvisionalLanding { [weak self, network] response, flight in
                 guard let rawData = try? network.checked(response, for: endpoint, in: flight) else { return }
@@ -141,9 +141,10 @@ extension APIManager {
 
     /// Lands what is known already, an answer or why there is none, in the next turn of the main actor.
     private func deliver(
-        _ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight, _ phase: Running.Phase = .grounded
+        _ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight,
+        _ phase: RunningFlight.Phase = .grounded
     ) {
-        flights[flight.id] = Running(flight: flight, phase: phase)
+        state.flights[flight.id] = RunningFlight(flight: flight, phase: phase)
         let task = Task { @MainActor [weak self] in
             if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
         }

@@ -25,7 +25,7 @@ extension APIManager {
 
     @concurrent
     private nonisolated static func reform<R: Reformer & Sendable>(
-        _ reformer: R, _ rawData: RawData, _ endpoint: E, _ flight: Flight
+        _ reformer: R, _ rawData: RawData, _ endpoint: any Endpoint, _ flight: Flight
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
         do {
             return try reformer.reform(rawData, from: endpoint)
@@ -34,12 +34,12 @@ extension APIManager {
         }
     }
 
-    private func reformable() throws(NetworkError) -> (Flight, E, RawData) {
-        guard let answer else {
+    private func reformable() throws(NetworkError) -> (Flight, any Endpoint, RawData) {
+        guard let answer = state.answer, let rawData = answer.rawData else {
             throw NetworkError(
                 .invalidAnswer, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
         }
-        return (answer.flight, answer.endpoint, answer.rawData)
+        return (answer.flight, answer.endpoint, rawData)
     }
 }
 

@@ -31,74 +31,25 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     public weak var interceptor: (any Interceptor)?
 
     /// The answer that landed last and was not cleared.
-    public var rawData: RawData? { answer?.rawData }
+    public var rawData: RawData? { state.answer?.rawData }
     /// The error of the call that landed last; `nil` if it succeeded.
-    public internal(set) var error: NetworkError? {
-        get { signs.reading(\.error) { storage.error } }
-        set { signs.changing(\.error) { storage.error = newValue } }
-    }
+    public var error: NetworkError? { state.error }
     /// The call that landed last, successfully or not, with its parameters.
-    public var landedEndpoint: (any Endpoint)? { landed?.endpoint }
+    public var landedEndpoint: (any Endpoint)? { state.landed?.endpoint }
     /// The number of the call that landed last.
-    public var landedFlight: FlightID? { landed?.flight }
+    public var landedFlight: FlightID? { state.landed?.flight.id }
     /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.answer?.response }
     /// Whether a call flies.
-    public var isLoading: Bool { flights.values.contains { $0.phase == .flying } }
+    public var isLoading: Bool { state.flights.values.contains { $0.phase == .flying } }
     /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.
-    public var isProvisional: Bool { answer.map { flights[$0.flight.id]?.phase == .flying } ?? false }
+    public var isProvisional: Bool {
+        state.answer.map { state.flights[$0.flight.id]?.phase == .flying } ?? false
+    }
     /// The endpoint that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
 
-    /// A call of this manager that has not landed.
-    struct Running {
-        enum Phase {
-            case flying
-            /// Its answer was there at once; the delegate is still to be told.
-            case answered
-            /// It failed before it took off; the delegate is still to be told.
-            case grounded
-        }
-        /// What became of the stale answer that lands before the fresh one.
-        enum Provisional { case absent, untold, told }
-        var flight: Flight
-        var phase: Phase
-        var provisional = Provisional.absent
-    }
-
-    /// The last answer, with the call that it answers, and the last landing.
-    struct Holding {
-        var answer: (rawData: RawData, flight: Flight, endpoint: E)?
-        var landed: (flight: FlightID, endpoint: E)?
-        var error: NetworkError?
-    }
-
-    /// The calls that have not landed.
-    var flights: [FlightID: Running] {
-        get { signs.reading(\.flights) { running } }
-        _modify {
-            signs.begin(\.flights)
-            defer { signs.end(\.flights) }
-            yield &running
-        }
-    }
-    /// The last landing, successful or not.
-    var landed: (flight: FlightID, endpoint: E)? {
-        get { signs.reading(\.landed) { storage.landed } }
-        set { signs.changing(\.landed) { storage.landed = newValue } }
-    }
-    /// The last answer, and the call that it answers.
-    var answer: (rawData: RawData, flight: Flight, endpoint: E)? {
-        get { signs.reading(\.answer) { storage.answer } }
-        set { signs.changing(\.answer) { storage.answer = newValue } }
-    }
-    private var running: [FlightID: Running] = [:]
-    private var storage = Holding()
-    private let signs = ManagerSigns()
-    /// The calls whose answer is held but not told yet, in order, and what was held before each.
-    var untold: [(flight: FlightID, before: Holding)] = []
-    /// What the manager holds, for when it has to go back to it.
-    var holding: Holding { storage }
+    let state = ManagerState()
     let box = FlightBox()
     /// Told of every call that ends without a landing; for who makes calls through this manager.
     var onEndWithoutLanding: ((FlightID) -> Void)?
@@ -122,23 +73,23 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
 
     /// Cancels every call that has not landed.
     public func cancelAll() {
-        for flight in flights.keys.sorted() { end(flight, as: .cancelled) }
+        for flight in state.flights.keys.sorted() { end(flight, as: .cancelled) }
     }
 
     /// Forgets the answer and the error that landed last. Calls that fly are left alone.
     public func clear() {
-        answer = nil
-        error = nil
-        landed = nil
+        state.answer = nil
+        state.error = nil
+        state.landed = nil
     }
 
     /// Ends a call that has not landed, without telling the delegate.
     func end(_ id: FlightID, as outcome: FlightOutcome) {
-        guard let running = flights.removeValue(forKey: id) else { return }
+        guard let running = state.flights.removeValue(forKey: id) else { return }
         // The outcome is written first, so that what the cancelled task throws finds the record closed.
         running.flight.finish(outcome)
         box.cancel(id)
-        goBack(from: id)
+        state.goBack(from: id)
         onEndWithoutLanding?(id)
     }
 }

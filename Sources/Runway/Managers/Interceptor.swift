@@ -4,6 +4,10 @@
 /// (``NetworkLayer/add(_:for:)``), whose interceptors come first. It is held weakly and called on the main actor. Every hook has a
 /// default that changes nothing. A call that the manager cancelled or replaced passes no further hook.
 ///
+/// A call that lands twice, with a stale answer and then with the fresh one, passes the hooks of coming back and of success for both;
+/// ``RawData/source`` says which it is. A veto of the stale answer takes back that one alone. A fresh answer of the same bytes is
+/// received, and passes no further hook.
+///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor
 public protocol Interceptor: AnyObject {

@@ -318,8 +318,9 @@ extension Flight {
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
             sentParameters: state.sent.map(redaction.redacted), decisions: state.decisions,
-            attempts: state.attempts.map { redaction.redacted($0.written(without: state.secrets)) }, source: state.source,
-            outcome: redaction.redacted(state.ending?.outcome ?? .cancelled), traceContext: traceContext)
+            attempts: state.attempts.map { redaction.redacted($0.written(without: state.secrets)) },
+            source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? .cancelled),
+            traceContext: traceContext)
     }
 }
 

@@ -5,6 +5,10 @@ final class NetworkStatusMonitor: Sendable {
     private struct State {
         /// The status that was told last.
         var told: NetworkStatus
+        /// Whether a thread tells now.
+        var isTelling = false
+        /// How often the source said that something changed.
+        var reportCount: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
         var count: UInt64 = 0
         var observation: NetworkStatusObservation?
@@ -32,19 +36,38 @@ final class NetworkStatusMonitor: Sendable {
     }
 
     private func follow(_ onChange: (NetworkStatus) -> Void) {
-        // Asked again after each telling: two threads that report at once must not leave the older status as the last one told.
-        while true {
-            let status = source.current
-            let (isNew, released) = state.withLock { state in
-                guard state.told != status else { return (false, [CheckedContinuation<WaitEnd, Never>]()) }
-                state.told = status
-                guard status.isReachable else { return (true, []) }
-                defer { state.waiting = [:] }
-                return (true, state.waiting.sorted { $0.key < $1.key }.map(\.value))
-            }
-            guard isNew else { return }
+        // One thread tells at a time, or the older of two statuses could be the one that is told last.
+        let isTelling = state.withLock { state in
+            state.reportCount += 1
+            defer { state.isTelling = true }
+            return state.isTelling
+        }
+        if isTelling { return }
+        while let (status, released) = nextTelling() {
             onChange(status)
             for continuation in released { continuation.resume(returning: .granted) }
+        }
+    }
+
+    /// The status to tell of, and who need not wait any more; `nil`, and the end of telling, where nothing is new.
+    private func nextTelling() -> (NetworkStatus, [CheckedContinuation<WaitEnd, Never>])? {
+        while true {
+            let reportCount = state.withLock { $0.reportCount }
+            let status = source.current
+            let (isNew, isOver, released) = state.withLock { state in
+                guard state.told != status else {
+                    // Whoever reported after the look relies on this thread's looking again.
+                    let isOver = state.reportCount == reportCount
+                    if isOver { state.isTelling = false }
+                    return (false, isOver, [CheckedContinuation<WaitEnd, Never>]())
+                }
+                state.told = status
+                guard status.isReachable else { return (true, false, []) }
+                defer { state.waiting = [:] }
+                return (true, false, state.waiting.sorted { $0.key < $1.key }.map(\.value))
+            }
+            if isNew { return (status, released) }
+            if isOver { return nil }
         }
     }
 

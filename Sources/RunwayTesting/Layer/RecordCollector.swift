@@ -19,7 +19,10 @@ public final class RecordCollector: EventSink {
     /// Keeps a record.
     public func receive(_ record: FlightRecord) {
         let total = kept.withLock { records in
-            if let index = records.lastIndex(where: { $0.id == record.id && $0.network == record.network }) {
+            let index =
+                record.isAmendment
+                ? records.lastIndex { $0.id == record.id && $0.network == record.network } : nil
+            if let index {
                 records[index] = record
             } else {
                 records.append(record)

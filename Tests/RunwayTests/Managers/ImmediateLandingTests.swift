@@ -79,7 +79,7 @@ struct ImmediateLandingTests {
         manager.cancel(flights[order[0]])
         #expect(manager.rawData?["n"].int == (order[0] == 0 ? 3 : 2))
         manager.cancel(flights[order[1]])
-        #expect(manager.rawData?["n"].int == 1 && manager.untold.isEmpty)
+        #expect(manager.rawData?["n"].int == 1 && manager.state.untold.isEmpty)
     }
 
     @Test func aFailureThatLandedMeanwhileStays() async throws {
@@ -87,7 +87,7 @@ struct ImmediateLandingTests {
         let flight = manager.load(Work(id: 2))
         let bad = NetworkError(.refused, in: .transporting, "no")
         let other = layer.network.makeFlight(Work.self, .standard)
-        manager.flights[other.id] = APIManager<Work>.Running(flight: other, phase: .flying)
+        manager.state.flights[other.id] = RunningFlight(flight: other, phase: .flying)
         manager.land(.failure(bad), of: Work(id: 4), other)
         manager.cancel(flight)
         #expect(manager.rawData?["n"].int == 1 && manager.error?.kind == .refused && manager.landedFlight == other.id)

@@ -6,6 +6,9 @@
 ///
 /// Only an answer that the service judged fine and the endpoint's own check accepted is kept. It is given to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
+///
+/// Whole answers to GET, HEAD and QUERY can be kept, and by the client's own rules those to POST, too, which an API may use to read: who
+/// gives such an endpoint a policy says that it changes nothing. Streams, and answers to all other methods, are never kept.
 public struct CachePolicy: Sendable, Hashable {
     /// Who decides how long an answer is fresh.
     public enum Rule: Sendable, Hashable {

@@ -28,9 +28,10 @@ struct RedirectingStage: RequestStage {
             guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
                 return response
             }
+            let secrets = flight.layer.redaction.headerFields.union(flight.secretFields)
             guard
                 let following = request.redirected(
-                    by: response.head.status, to: location, keepingFromOthers: flight.layer.redaction.headerFields.union(flight.secretFields))
+                    by: response.head.status, to: location, keepingFromOthers: secrets)
             else {
                 flight.note(Redirect.notFollowed)
                 return response

@@ -88,7 +88,9 @@ struct AuthorizingTests {
         let stage = SigningInStage()
         var pipeline = RequestPipeline()
         pipeline.insert(stage, after: .authorizing)
-        let network = NetworkLayer(transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock))
+        let network = NetworkLayer(
+            transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock), admission: .none,
+            retrying: .none)
         stage.network.give(network)
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r"), to: Club.self)
         _ = try await network.call(Members())

@@ -130,7 +130,8 @@ struct LoginTests {
         let house = ClubHouse()
         needs.watch(house.network)
         let network = NetworkLayer(
-            transport: StubTransport { _ in .json("{}", status: .forbidden) }, clock: LayerClock(house.clock))
+            transport: StubTransport { _ in .json("{}", status: .forbidden) }, clock: LayerClock(house.clock),
+            admission: .none, retrying: .none)
         needs.watch(network)
         try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
         for _ in 0..<3 {

@@ -86,7 +86,8 @@ private struct TokenPlay {
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         origin = ParkedRefreshes()
-        network = NetworkLayer(transport: origin, clock: LayerClock(clock), tokens: store)
+        network = NetworkLayer(
+            transport: origin, clock: LayerClock(clock), admission: .none, retrying: .none, tokens: store)
         network.configure(Club.self) { $0.deadline = .seconds(1_000_000) }
     }
 

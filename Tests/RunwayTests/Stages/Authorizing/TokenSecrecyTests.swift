@@ -33,7 +33,8 @@ struct TokenSecrecyTests {
             head.headerFields[.contentLanguage] = "you sent \(Self.secret)"
             return Response(head: head, body: .whole(RawData(Array("{}".utf8), response: head)))
         }
-        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()), sinks: [records])
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), sinks: [records], admission: .none, retrying: .none)
         try await network.signIn(token, to: Vault.self)
         _ = try await network.call(Vault.Door())
         let sent = try #require(transport.requests.first)
@@ -53,7 +54,8 @@ struct TokenSecrecyTests {
             head.headerFields[.location] = "https://thief.test/door"
             return Response(head: head, body: .whole(RawData([], response: head)))
         }
-        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()))
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), admission: .none, retrying: .none)
         try await network.signIn(token, to: Vault.self)
         _ = try await network.call(Vault.Door())
         #expect(transport.requests.map { $0.head.headerFields[Vault.key] } == [Self.secret, nil])
@@ -62,7 +64,8 @@ struct TokenSecrecyTests {
 
     @Test func errorsOfARefreshShowNoSecret() async throws {
         let transport = StubTransport { _ in .json("{}", status: .unauthorized) }
-        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()))
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), admission: .none, retrying: .none)
         try await network.signIn(token, to: Vault.self)
         let error = await #expect(throws: NetworkError.self) { try await network.call(Vault.Door()) }
         #expect(error?.kind == .needsLogin)

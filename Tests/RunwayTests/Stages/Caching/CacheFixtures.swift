@@ -100,7 +100,7 @@ struct CachedLayer {
         transport = StubTransport { [server] _ throws(NetworkError) in try server.next() }
         network = NetworkLayer(
             transport: transport, clock: layerClock ?? LayerClock(clock), sinks: [records], cache: cache,
-            diskCache: diskCache)
+            diskCache: diskCache, admission: .none, retrying: .none)
     }
 
     /// The number in the answer to a call, and where it came from.
@@ -137,7 +137,8 @@ struct ParkedLayer {
 
     init(diskCache: (any CacheTier)? = nil) {
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records], diskCache: diskCache)
+            transport: transport, clock: LayerClock(clock), sinks: [records], diskCache: diskCache, admission: .none,
+            retrying: .none)
     }
 
     /// Waits until a request is there that was not before, and gives the number of its flight.

@@ -12,7 +12,7 @@ import Testing
 struct CacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     nonisolated static let count =
-        ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
+        ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 500
 
     @Test func theCacheDoesWhatItsModelSays() async throws {
         for seed in 1...UInt64(Self.count) {
@@ -53,7 +53,8 @@ private final class CachePlay {
         let maximumCount = Int.random(in: 1...8, using: &random)
         model = CacheModel(maximumCount: maximumCount)
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), cache: CacheLimits(maximumCount: maximumCount))
+            transport: transport, clock: LayerClock(clock), cache: CacheLimits(maximumCount: maximumCount),
+            admission: .none, retrying: .none)
         configure()
     }
 

@@ -164,7 +164,7 @@ struct ProvisionalLandingTests {
         let (manager, flight) = try await loaded()
         // Lands in this very turn, in which the stale answer has not been told yet.
         let fresh = try await network(answering: #"{"n":2}"#).call(QueryCall())
-        manager.land(.success(fresh), of: Work(), try #require(manager.flights[flight]?.flight))
+        manager.land(.success(fresh), of: Work(), try #require(manager.state.flights[flight]?.flight))
         #expect(told.last == "2 network" && told.first == "1 staleCache" && told.count == 2)
     }
 

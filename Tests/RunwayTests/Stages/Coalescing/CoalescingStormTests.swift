@@ -31,7 +31,8 @@ private struct Storm {
     init(seed: UInt64) {
         self.seed = seed
         transport = YieldingTransport(seed: seed)
-        network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()), sinks: [records])
+        network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), sinks: [records], admission: .none, retrying: .none)
     }
 
     func run() async throws -> [String] {

@@ -1,0 +1,98 @@
+import Observation
+
+/// What a manager holds and has in the air, apart from it.
+///
+/// A manager is generic. Key paths into a generic class, which observation needs, are made anew at every use and take microseconds each;
+/// those into this class are constants.
+@MainActor @Observable
+final class ManagerState {
+    /// The calls that have not landed.
+    var flights: [FlightID: RunningFlight] = [:]
+    /// The last answer, and the call that it answers.
+    var answer: Landing?
+    /// The last landing, successful or not.
+    var landed: Landing?
+    /// The error of the last landing.
+    var error: NetworkError?
+    /// The answers that are held but that nobody was told of yet, in order.
+    @ObservationIgnored var untold: [UntoldAnswer] = []
+}
+
+/// A call of a manager that has not landed.
+struct RunningFlight {
+    enum Phase {
+        case flying
+        /// Its answer was there at once; the delegate is still to be told.
+        case answered
+        /// It failed before it took off; the delegate is still to be told.
+        case grounded
+    }
+    /// What became of the stale answer that lands before the fresh one.
+    enum Provisional { case absent, untold, told }
+
+    var flight: Flight
+    var phase: Phase
+    var provisional = Provisional.absent
+}
+
+/// A call that landed.
+final class Landing: Sendable {
+    let flight: Flight
+    /// Its parameters.
+    let endpoint: any Endpoint
+    /// What it brought; `nil` where it failed.
+    let rawData: RawData?
+
+    init(_ flight: Flight, _ endpoint: any Endpoint, _ rawData: RawData? = nil) {
+        self.flight = flight
+        self.endpoint = endpoint
+        self.rawData = rawData
+    }
+}
+
+/// An answer that the manager holds already, and what it goes back to if nobody is ever told of it.
+@MainActor
+final class UntoldAnswer {
+    let flight: FlightID
+    var answer: Landing?
+    var landed: Landing?
+    var error: NetworkError?
+
+    init(_ flight: FlightID, before state: ManagerState) {
+        self.flight = flight
+        (answer, landed, error) = (state.answer, state.landed, state.error)
+    }
+}
+
+extension ManagerState {
+    /// Makes an answer the one that the manager holds, though nobody is told of it yet.
+    func hold(_ landing: Landing) {
+        untold.append(UntoldAnswer(landing.flight.id, before: self))
+        keep(landing)
+    }
+
+    /// Makes an answer the one that the manager holds.
+    func keep(_ landing: Landing) {
+        answer = landing
+        landed = landing
+        if error != nil { error = nil }
+    }
+
+    /// Whoever is to be told of a call's answer is told now: there is no way back from it.
+    func tell(_ id: FlightID) {
+        if let index = untold.firstIndex(where: { $0.flight == id }) { untold.remove(at: index) }
+    }
+
+    /// Gives back what was held before an answer that nobody will be told of. Without such an answer it changes nothing.
+    func goBack(from id: FlightID) {
+        guard let index = untold.firstIndex(where: { $0.flight == id }) else { return }
+        let before = untold.remove(at: index)
+        // Who was held after it goes back further now.
+        for later in untold[index...] {
+            if later.answer?.flight.id == id { later.answer = before.answer }
+            if later.landed?.flight.id == id { (later.landed, later.error) = (before.landed, before.error) }
+        }
+        if answer?.flight.id == id { answer = before.answer }
+        if landed?.flight.id == id { (landed, error) = (before.landed, before.error) }
+    }
+}
