@@ -116,7 +116,7 @@ extension PagedAPIManager {
                 requests.cancel(id)
                 return id
             }
-            guard let flight = requests.flights[id]?.flight else {
+            guard let flight = requests.state.flights[id]?.flight else {
                 self.running = nil
                 return id
             }
@@ -126,7 +126,7 @@ extension PagedAPIManager {
             return id
         case .land(let window): land(window, running)
         case .fail(let failure):
-            requests.answer?.flight.note(PagingDecision.failed(failure))
+            requests.state.answer?.flight.note(PagingDecision.failed(failure))
             fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running.id)
         }
         return running.id ?? FlightID(number: 0)
@@ -140,16 +140,17 @@ extension PagedAPIManager {
         }
         guard var running, let request = running.request, requests.landedFlight == request else { return }
         if let error { return fail(error, running.id) }
-        guard let answer = requests.answer else { return }
+        guard let answer = requests.state.answer, let endpoint = answer.endpoint as? E, let rawData = answer.rawData
+        else { return }
         do {
-            let content = try answer.endpoint.read(answer.rawData)
-            let step = running.load.take(content, isKept: answer.rawData.source != .network)
+            let content = try endpoint.read(rawData)
+            let step = running.load.take(content, isKept: rawData.source != .network)
             running.request = nil
             self.running = running
-            if case .land = step { frame = (answer.flight, answer.endpoint, answer.rawData, content.rows) }
+            if case .land = step { frame = (answer.flight, endpoint, rawData, content.rows) }
             take(step)
         } catch {
-            fail(.invalidAnswer(in: .checking, answer.rawData, error), running.id)
+            fail(.invalidAnswer(in: .checking, rawData, error), running.id)
         }
     }
 
