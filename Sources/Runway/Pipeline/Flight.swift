@@ -252,7 +252,8 @@ extension Flight {
     /// Makes this flight the one that carries a read for all who share it. Its record is told when the read is over and not before,
     /// so that every request of the read is in it, also where this call ends earlier than the others.
     func beginCarrying(_ read: UInt64) {
-        state.withLock { $0.isHeld = true }
+        // A call that was over before has told its record already.
+        state.withLock { $0.isHeld = $0.ending == nil }
         carriedRead.store(read, ordering: .releasing)
     }
 

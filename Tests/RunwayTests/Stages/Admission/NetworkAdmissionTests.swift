@@ -91,7 +91,7 @@ struct NetworkAdmissionTests {
         let call = Task { [waits] in try await layer.network.call(QueryCall(), options: waits) }
         await wait(for: layer, waiting: 1)
         let error = await #expect(throws: NetworkError.self) {
-            try await layer.network.call(QueryCall(), options: waits)
+            try await layer.network.call(QueryCall(given: ["other": 1]), options: waits)
         }
         #expect(error?.kind == .noNetwork)
         #expect(error?.detail == "The device has no network, and 1 calls wait for one already.")

@@ -15,6 +15,7 @@ enum Gallery: APIService {
 /// A call whose answers are kept for three minutes.
 struct Work: Endpoint {
     static let service = Gallery.self
+    static let coalesces = false
     static let overlap = OverlapPolicy.concurrent
     static let cache = CachePolicy.timeToLive()
     var path: EndpointPath { "works" }
@@ -30,6 +31,7 @@ struct Work: Endpoint {
 /// Another API of the same service.
 struct Artist: Endpoint {
     static let service = Gallery.self
+    static let coalesces = false
     static let cache = CachePolicy.timeToLive()
     var path: EndpointPath { "artists" }
     var id = 1
@@ -38,6 +40,7 @@ struct Artist: Endpoint {
 /// An API of another service.
 struct Book: Endpoint {
     static let service = Library.self
+    static let coalesces = false
     static let cache = CachePolicy.timeToLive()
     var path: EndpointPath { "book" }
     var id = 1

@@ -36,6 +36,7 @@ struct MergeEnvelopeTests {
     @Test func theRouteAndTheQueryAreTheServicesOwn() async throws {
         struct Query: Endpoint {
             static let service = Merged.self
+            static let coalesces = false
             var path: EndpointPath { "q" }
             var text = "上海 & more"
         }
