@@ -10,7 +10,7 @@ if [ -z "$output" ]; then
     trap 'rm -rf "$output"' EXIT
 fi
 
-for target in RunwayJSON Runway RunwayTransport RunwayTesting RunwayDemo; do
+for target in RunwayJSON Runway RunwayTransport RunwayServer RunwayTesting RunwayDemo; do
     swift package --allow-writing-to-directory "$output" generate-documentation \
         --target "$target" --output-path "$output/$target" --warnings-as-errors
 done

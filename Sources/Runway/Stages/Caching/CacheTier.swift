@@ -4,7 +4,7 @@ public import struct Foundation.Date
 
 /// A place below memory where answers are kept, such as the device's disk.
 ///
-/// A layer is given one at ``NetworkLayer/init(name:transport:pipeline:clock:sinks:redaction:cache:diskCache:)``. It is asked only for
+/// A layer is given one at ``NetworkLayer``'s initialiser. It is asked only for
 /// endpoints whose ``CachePolicy`` names ``CacheTiers/disk``, never in the caller's turn, and for no longer than
 /// ``ResponseCache/maximumTierWait``. Deeds that change it come one after the other, in the order in which they were meant; looks may
 /// come beside them. What it throws fails no call: a look that failed found nothing, and a clear that failed is done again before
