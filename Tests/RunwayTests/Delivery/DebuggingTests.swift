@@ -59,7 +59,7 @@ struct DebuggingTests {
         row[Keys.price] = 1.5
         row[Keys.rooms] = 2
         row[Keys.isNew] = true
-        row[Keys.token] = "abc"
+        row[Keys.token] = "hunter2"
         let text = "\(row)"
         #expect(text.hasPrefix("{\n"))
         #expect(text.contains(#"Keys.title": "two \"rooms\"","#))
@@ -67,7 +67,7 @@ struct DebuggingTests {
         #expect(text.contains(#"Keys.rooms": 2,"#))
         #expect(text.contains(#"Keys.isNew": true,"#))
         #expect(text.contains(#"Keys.accessToken": "[redacted]""#))
-        #expect(!dumped(row).contains("abc"))
+        #expect(!dumped(row).contains("hunter2"))
     }
 
     @Test func valuesThatJSONHasNoFormForAreDescribed() {
