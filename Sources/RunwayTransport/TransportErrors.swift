@@ -57,6 +57,8 @@ extension NetworkError {
             (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
         case NIOSSLError.uncleanShutdown:
             (.noNetwork, "The connection to \(place) was cut off in the middle of the answer.")
+        case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection:
+            (.noNetwork, "The connection to \(place) was lost before TLS was set up.")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
         case HTTPParserError.invalidEOFState:
@@ -103,5 +105,16 @@ extension NetworkError {
     private static func reason(of error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
         return String(cString: strerror(error.errnoCode))
+    }
+}
+
+extension BoringSSLError {
+    /// Whether nothing was said that could be distrusted: the connection ended.
+    fileprivate var isEndOfConnection: Bool {
+        switch self {
+        case .syscallError, .zeroReturn: true
+        case .sslError(let errors), .unknownError(let errors): errors.allSatisfy { $0 == .eofDuringHandshake }
+        default: false
+        }
     }
 }
