@@ -241,7 +241,7 @@ private final class CachePlay {
 
     /// Lets others work until `condition` holds, which takes a moment, or for ever if the cache is at fault.
     private func settle(_ subject: String, until condition: () -> Bool) async {
-        let limit = ContinuousClock.now + .seconds(20)
+        let limit = ContinuousClock.now + .seconds(300)
         while !condition(), problem == nil {
             await Task.yield()
             check(ContinuousClock.now < limit, "\(subject) was waited for in vain")
