@@ -4,7 +4,8 @@
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only an answer that the service judged fine and the endpoint's own check accepted is kept. It is given to calls of the same service,
+/// Only an answer that the service judged fine and the endpoint's own check accepted is kept; by ``Rule/http``, whatever the server
+/// lets be kept, such as a 404 with a lifetime. It is given to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
 ///
 /// Whole answers to GET, HEAD and QUERY can be kept, and by the client's own rules those to POST, too, which an API may use to read: who
