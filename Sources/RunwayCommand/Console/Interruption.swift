@@ -22,11 +22,17 @@ enum Interruption {
         forcedStatus: @escaping @Sendable (_ signal: Int32) -> Int32 = ExitStatus.signalled,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let task = Task { try await work() }
+        let signals = [SIGINT, SIGTERM]
+        let (registrations, registration) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            // Until its source is registered a signal ends the process, and nothing has begun that it could break.
+            for await _ in registrations.prefix(signals.count) {}
+            try Task.checkCancellation()
+            return try await work()
+        }
         let received = ReceivedSignal()
         let queue = DispatchQueue(label: "runway.signals")
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
+        let sources = signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 let end: @Sendable () -> Never = {
@@ -38,6 +44,13 @@ enum Interruption {
                 if !received.isFirst(number) { end() }
                 task.cancel()
                 queue.asyncAfter(deadline: .now() + grace) { end() }
+            }
+            source.setRegistrationHandler {
+                #if canImport(Darwin)
+                    // There the source sees a signal besides what else is done with it; elsewhere it takes the signal over.
+                    signal(number, SIG_IGN)
+                #endif
+                registration.yield()
             }
             source.resume()
             return source
