@@ -93,7 +93,7 @@ let package = Package(
         .target(
             name: "RunwayDemo",
             dependencies: [
-                "Runway", "RunwayTransport",
+                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
