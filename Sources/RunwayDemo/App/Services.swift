@@ -45,7 +45,7 @@ enum NewHomesService: APIService {
     static let environments: [ServiceEnvironment: String] = [:]
     /// Over HTTP/2 the demo would do without; it is here to be seen. What a showroom asks for leaves as one.
     static let merging: MergePolicy? = MergePolicy(
-        maximumCount: ShowroomController.homeCount, wait: .milliseconds(500), mergesOverHTTP2: true)
+        maximumCount: ShowroomController.homeCount, wait: .seconds(1), mergesOverHTTP2: true)
 
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         guard let rawData, case let error = rawData["error"], error.isNull || error["name"].exists else {

@@ -21,7 +21,7 @@ extension ListingsBackend {
         router.get("failing/list") { request, _ in try failing.status(QueryParameters(of: request.uri)) }
         router.get("failing/truncated") { request, _ in try failing.truncated(QueryParameters(of: request.uri)) }
         router.get("failing/envelope") { request, _ in try failing.envelope(QueryParameters(of: request.uri)) }
-        return MergingRouter(router, clock: clock) { envelope, _ in
+        return MergingRouter(router) { envelope, _ in
             var context = envelope
             context.isMerged = true
             return context

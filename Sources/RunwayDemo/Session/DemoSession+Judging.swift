@@ -27,7 +27,7 @@ extension DemoSession {
             if call.attempts.count != explained {
                 problems.append("\(name) made \(call.attempts.count) requests, and its record tells of \(explained)")
             }
-            if Grounding(call) == .unexplained { problems.append("\(name) did not fly, and its record does not say why") }
+            if Grounding(call) == .unexplained { problems.append("\(name) did not fly, and nothing says why") }
         }
         let known = Set(calls.map(\.id))
         for flight in landings where !known.contains(flight) { problems.append("\(flight) landed without a record") }
@@ -45,12 +45,16 @@ extension DemoSession {
         let merged = calls.count { Grounding($0) == .merged }
         let received = attempts.compactMap(\.responseByteCount).reduce(0, +)
         let comparisons = [
-            ("requests left", attempts.count, "arrived", statistics.total.requests),
+            ("answers were received", attempts.count { $0.status != nil }, "were sent", statistics.total.answers),
             ("requests left merged", merged, "arrived", statistics.mergedRequests),
             ("bytes were received", received, "were sent", statistics.total.bodyBytes),
         ]
         for (what, here, done, there) in comparisons where here != there {
             problems.append("\(here) \(what), \(there) \(done)")
+        }
+        // One that was cancelled may have arrived or not.
+        if statistics.total.requests > attempts.count {
+            problems.append("\(attempts.count) requests left, \(statistics.total.requests) arrived")
         }
     }
 }

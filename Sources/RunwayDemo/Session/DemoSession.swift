@@ -13,9 +13,17 @@ public final class DemoSession {
         /// What the listings should be made from, and every choice of the user's.
         var seed: UInt64
         var backend: ListingsBackend
+        /// What the backend puts its answers off by.
+        var gate: AnswerGate
         var httpVersions = TransportConfiguration.HTTPVersions.automatic
         /// The longest that anything is waited for.
-        var patience = Duration.seconds(20)
+        var patience = Duration.seconds(30)
+
+        init(seed: UInt64) throws {
+            self.seed = seed
+            gate = AnswerGate()
+            backend = try ListingsBackend(seed: seed, clock: gate)
+        }
     }
 
     /// What a call should come to.
@@ -28,6 +36,7 @@ public final class DemoSession {
     let network: NetworkLayer
     let backend: ListingsBackend
     let serving: ServingBackend
+    let gate: AnswerGate
     let happenings: Happenings
     let board: FlightBoard
     let seed: UInt64
@@ -51,7 +60,7 @@ public final class DemoSession {
     /// - Throws: What kept the backend from serving, and `CancellationError` when the task is cancelled.
     public static func play(seed: UInt64 = 1, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport
     {
-        try await play(Setting(seed: seed, backend: ListingsBackend(seed: seed)), onScene: onScene)
+        try await play(Setting(seed: seed), onScene: onScene)
     }
 
     static func play(_ setting: Setting, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport {
@@ -80,6 +89,7 @@ public final class DemoSession {
         self.serving = serving
         self.onScene = onScene
         backend = setting.backend
+        gate = setting.gate
         seed = setting.seed
         catalogue = ListingCatalogue(
             seed: setting.seed, listingsPerKind: ListingsBackend.defaultListingsPerKind)
@@ -88,7 +98,7 @@ public final class DemoSession {
         network = NetworkLayer(
             name: "demo", transport: transport, sinks: [board],
             // A circuit rests for five seconds by default; nobody wants to look at that.
-            admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .seconds(1))),
+            admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500))),
             randomness: SeededGenerator(seed: setting.seed))
         useBackend(for: SecondHandService.self)
         useBackend(for: RentalService.self)

@@ -22,13 +22,15 @@ extension DemoSession {
         ) {
             try await arrival(of: folders.count, at: "/member/favourites") {
                 for folder in folders {
-                    call(favourites.folders.load(Favourites(folder: folder, delay: 400)), shouldBe: "succeeded")
+                    call(favourites.folders.load(Favourites(folder: folder, delay: 4000)), shouldBe: "succeeded")
                 }
             }
             backend.tokens.expireAll()
+            gate.open()
             // The renewal, which the layer asks for in the name of all.
             callWithoutManager(shouldBe: "succeeded")
             try await landed()
+            gate.close()
             shouldShow(rentals(of: folders))
             shouldBe(serving.statistics.routes["/member/token"]?.requests ?? 0, 1, "renewals of the access token")
         }

@@ -26,9 +26,7 @@ extension DemoSession {
             shouldShow(error: "overloaded", saying: "503")
         }
         try await scene("A server that is too slow for this user") {
-            try await arrival(at: "/slow/list") {
-                call(trouble.slow.load(SlowList(delay_ms: 4000)), shouldBe: "failed: timedOut")
-            }
+            call(trouble.slow.load(SlowList(delay_ms: 4000)), shouldBe: "failed: timedOut")
             try await landed()
             shouldShow(error: "timedOut")
         }

@@ -10,14 +10,18 @@ extension DemoSession {
             "A showroom of nine homes, asked for while a list is on its way: nine calls, one request",
             grounded: [.merged: homes.count]
         ) {
+            screen.show([])
             try await arrival(at: "/xinfang/list") {
-                call(lists.newHomes.load(NewHomesList(city: "shanghai", limit: 3, delay: 300)), shouldBe: "succeeded")
+                call(lists.newHomes.load(NewHomesList(city: "shanghai", limit: 3, delay: 4000)), shouldBe: "succeeded")
             }
             for home in homes {
                 call(showroom.homes.load(NewHomeDetail(id: "xf-\(home.number)")), shouldBe: "succeeded")
             }
-            try await landed()
+            try await happenings.wait(for: "nine homes to land") { screen.lines.count == homes.count }
             shouldShow(Array(homes))
+            gate.open()
+            try await landed()
+            gate.close()
             shouldShow(catalogue.first(3, of: .newHome, city: "shanghai"), on: lists.screen)
             shouldBe(board.envelopes.count, 1, "requests that carried several calls")
         }

@@ -20,7 +20,8 @@ extension DemoSession {
     func openADetailAgainAndAgain() async throws {
         let openings = 6
         try await scene(
-            "A details screen opened six times: asked for once, then taken from memory", grounded: [.fromCache: openings - 1]
+            "A details screen opened six times: asked for once, then taken from memory",
+            grounded: [.fromCache: openings - 1]
         ) {
             for opening in 1...openings {
                 screen.show([])

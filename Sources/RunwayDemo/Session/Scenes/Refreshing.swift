@@ -22,12 +22,17 @@ extension DemoSession {
             "A refresh storm: eight screens want the same list at once, and share one request",
             grounded: [.joined: tabs.count - 1]
         ) {
-            screen.show([])
-            for tab in tabs {
-                call(
-                    tab.rentals.load(RentalList(city: "shenzhen", pageSize: 3, delay: 300)), shouldBe: "succeeded")
-            }
+            let refresh = RentalList(city: "shenzhen", pageSize: 3, delay: 4000)
+            for tab in tabs { call(tab.rentals.load(refresh), shouldBe: "succeeded") }
+            // What is asked for later and lands before says that all eight have asked.
+            let another = ListController(network: network, screen: screen)
+            call(another.newHomes.load(NewHomesList(city: "shenzhen", limit: 3)), shouldBe: "succeeded")
+            try await happenings.wait(for: "another list to land") { another.newHomes.rawData != nil }
+            shouldShow(catalogue.first(3, of: .newHome, city: "shenzhen"))
+            for tab in tabs { shouldShow([], on: tab.screen) }
+            gate.open()
             try await landed()
+            gate.close()
             for tab in tabs { shouldShow(catalogue.first(3, of: .rental, city: "shenzhen"), on: tab.screen) }
         }
     }

@@ -34,7 +34,7 @@ extension DemoSession {
         let shown = screen.lines
         // What was withdrawn after it was read stays on the screen until the list is loaded anew.
         let known = Set((now + editor.withdrawn).map(\.rowText))
-        for line in shown where !known.contains(line) { note("the screen shows \"\(line)\", which is no row of the list") }
+        for line in shown where !known.contains(line) { note("\"\(line)\" is no row of the list") }
         for listing in now where !shown.contains(listing.rowText) { note("\"\(listing.rowText)\" is missing") }
         let resting = now.filter { !editor.moved.contains($0.number) }.map(\.rowText)
         let order = shown.filter(Set(resting).contains)

@@ -20,7 +20,9 @@ extension DemoSession {
             shouldBe(rests.count, 1, "openings of the circuit")
             rest = rests.first ?? .zero
         }
-        try await scene("The host is left alone: three calls fail at once, and nothing is sent", grounded: [.circuitOpen: 3]) {
+        try await scene(
+            "The host is left alone: three calls fail at once, and nothing is sent", grounded: [.circuitOpen: 3]
+        ) {
             call(lists.newHomes.load(NewHomesList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
             call(lists.rentals.load(RentalList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
             call(lists.secondHand.load(SecondHandList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
