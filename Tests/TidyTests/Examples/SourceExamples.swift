@@ -177,6 +177,14 @@ func watchForLogins(_ showLogin: @escaping @Sendable (any APIService.Type) -> Vo
     return observer
 }
 
+@MainActor func follow(_ network: NetworkLayer, with banner: Banner) async {
+    for await status in network.statuses { banner.isHidden = status.isReachable }
+}
+
+@MainActor final class Banner {
+    var isHidden = false
+}
+
 func driveStatus(over transport: any Transport) -> NetworkLayer {
     let status = SettableNetworkStatus(.wifi)
     let network = NetworkLayer(transport: transport, status: status)
