@@ -29,7 +29,7 @@ compile() {
 # Tells whether a program ends as it should: arguments are its name, its argument, and its exit code.
 ends_with() {
     local code=0
-    TSAN_OPTIONS=$options timeout 300 "$build/$1" "$2" >"$build/$1.log" 2>&1 || code=$?
+    TSAN_OPTIONS=$options:atexit_sleep_ms=0 timeout 300 "$build/$1" "$2" >"$build/$1.log" 2>&1 || code=$?
     [ "$code" -eq "$3" ] || { cat "$build/$1.log"; return 1; }
 }
 

@@ -1,5 +1,5 @@
 // Races, of which each must be reported. Most come close to one of the hand-overs: what teaches the sanitizer of those
-// may not hide these. Of two tasks that race, one is on the main actor, so that no worker runs both.
+// may not hide these.
 
 import Synchronization
 
@@ -16,35 +16,33 @@ let races: [Check.Case] = [
     ("yielded, and kept", raceWithStream),
 ]
 
+/// Does one thing in a child task, then another in a second one. The second is on the main actor, so that no worker does
+/// both, and runs before the first begins, so that the two are not ordered by what starts and ends tasks.
+private func race(_ one: @escaping @Sendable () async -> Void, _ other: @escaping @MainActor () -> Void) async {
+    let (otherRuns, oneIsDone) = (Moment(), Moment())
+    await withTaskGroup(of: Void.self) { group in
+        group.addTask {
+            otherRuns.wait()
+            await one()
+            oneIsDone.come()
+        }
+        group.addTask { @MainActor in
+            otherRuns.come()
+            oneIsDone.wait()
+            other()
+        }
+    }
+}
+
 nonisolated(unsafe) private var counter = 0
 
 @Sendable private func raceForGlobal() async {
-    let counted = Moment()
-    let tasks = [
-        Task.detached {
-            counter += 1
-            counted.come()
-        },
-        Task { @MainActor in
-            counted.wait()
-            counter += 1
-        },
-    ]
-    for task in tasks { await task.value }
+    await race({ counter += 1 }, { counter += 1 })
 }
 
 @Sendable private func raceForField() async {
-    let (parcel, stamped) = (Parcel(), Moment())
-    await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-            parcel.stamp()
-            stamped.come()
-        }
-        group.addTask { @MainActor in
-            stamped.wait()
-            parcel.stamp()
-        }
-    }
+    let parcel = Parcel()
+    await race({ parcel.stamp() }, { parcel.stamp() })
 }
 
 @Sendable private func raceWithoutLock() async {
@@ -110,23 +108,19 @@ nonisolated(unsafe) private var counter = 0
 
 /// A thread resumes one task, and another touches what the thread touched.
 @Sendable private func raceWithStranger() async {
-    let (parcel, resumed, wentOn) = (Parcel(), Moment(), Moment())
-    await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-            await withCheckedContinuation { continuation in
-                inThread {
-                    parcel.stamp()
-                    continuation.resume()
-                    resumed.come()
-                }
-                resumed.wait()
+    let parcel = Parcel()
+    await race {
+        await withCheckedContinuation { continuation in
+            let resumed = Moment()
+            inThread {
+                parcel.stamp()
+                continuation.resume()
+                resumed.come()
             }
-            wentOn.come()
+            resumed.wait()
         }
-        group.addTask { @MainActor in
-            wentOn.wait()
-            parcel.stamp()
-        }
+    } _: {
+        parcel.stamp()
     }
 }
 
@@ -137,28 +131,20 @@ private actor Depot {
 }
 
 @Sendable private func raceWithActor() async {
-    let (parcel, stamped) = (Parcel(), Moment())
-    let depot = Depot()
-    await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-            await depot.stamp(parcel)
-            stamped.come()
-        }
-        group.addTask { @MainActor in
-            stamped.wait()
-            parcel.stamp()
-        }
-    }
+    let (parcel, depot) = (Parcel(), Depot())
+    await race({ await depot.stamp(parcel) }, { parcel.stamp() })
 }
 
 @Sendable private func raceWithMainActor() async {
-    let (parcel, stamped) = (Parcel(), Moment())
+    let (parcel, workerRuns, stamped) = (Parcel(), Moment(), Moment())
     await withTaskGroup(of: Void.self) { group in
         group.addTask { @MainActor in
+            workerRuns.wait()
             parcel.stamp()
             stamped.come()
         }
         group.addTask {
+            workerRuns.come()
             stamped.wait()
             parcel.stamp()
         }
@@ -166,17 +152,19 @@ private actor Depot {
 }
 
 @Sendable private func raceWithStream() async {
-    let stamped = Moment()
+    let (stamped, read) = (Moment(), Moment())
     let (stream, source) = AsyncStream<Parcel>.makeStream()
     inThread {
         let parcel = Parcel()
         source.yield(parcel)
         parcel.stamp()
         stamped.come()
+        read.wait()
         source.finish()
     }
     for await parcel in stream {
         stamped.wait()
         parcel.stamp()
+        read.come()
     }
 }
