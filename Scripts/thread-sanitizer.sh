@@ -11,7 +11,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$PWD/.build-tsan
 reports=$build/reports
-mutex=$build/swift-mutex.o
 
 fail() {
     echo "thread-sanitizer: $*" >&2
@@ -19,39 +18,39 @@ fail() {
 }
 
 # Exit code 66 is a process with reports. Such a process goes on after the first, so that one run shows them all.
-options="halt_on_error=0:exitcode=66:second_deadlock_stack=1"
-suppressions="suppressions=$PWD/Scripts/tsan/suppressions.txt"
+# By default it would also sleep for a second at its end, and tests ask how soon a command stops.
+options="halt_on_error=0:exitcode=66:second_deadlock_stack=1:atexit_sleep_ms=0"
 
-# Builds one of the programs that this script checks itself with: arguments are the program, its source, compiler options.
+# Builds the program that this script checks itself with: arguments are its name and options of the compiler.
 compile() {
-    swiftc -swift-version 6 -parse-as-library -sanitize=thread "${@:3}" "Scripts/tsan/$2.swift" -o "$build/$1" ||
+    swiftc -swift-version 6 -parse-as-library -sanitize=thread "${@:2}" Scripts/tsan/*.swift -o "$build/$1" ||
         fail "the program that this script checks itself with does not build"
 }
 
-# Tells whether a program ends as it should: arguments are its name, its exit code, and the sanitizer's options.
+# Tells whether a program ends as it should: arguments are its name, its argument, and its exit code.
 ends_with() {
-    local program=$build/$1 code=0
-    TSAN_OPTIONS=$3 "$program" >"$program.log" 2>&1 || code=$?
-    [ "$code" -eq "$2" ] || { cat "$program.log"; return 1; }
+    local code=0
+    TSAN_OPTIONS=$options timeout 300 "$build/$1" "$2" >"$build/$1.log" 2>&1 || code=$?
+    [ "$code" -eq "$3" ] || { cat "$build/$1.log"; return 1; }
 }
 
-# A toolchain may rename what swift-mutex.c stands in for and what is suppressed, or may come to need it no longer. Without
-# these checks the results below could be all noise, or all silence.
+# A toolchain may rename or rearrange what the files of Scripts/tsan stand in for, or may come to need them no longer.
+# Without these checks the results below could be all noise, or all silence.
 check_sanitizer() {
-    compile handover-plain handover
-    compile handover-locked handover -Xlinker "$mutex"
-    compile handover-unlocked handover -D UNLOCKED -Xlinker "$mutex"
-    compile resumption resumption -Xlinker "$mutex"
-    ends_with handover-locked 0 "$options:$suppressions" ||
-        fail "a locked program is reported: see whether Scripts/tsan/swift-mutex.c still fits this toolchain"
-    ends_with handover-unlocked 66 "$options:$suppressions" || fail "a race is not reported"
-    ends_with resumption 0 "$options:$suppressions" ||
-        fail "resumed tasks are reported: see whether Scripts/tsan/suppressions.txt still fits this toolchain"
-    if ends_with handover-plain 0 "$options" >/dev/null; then
-        echo "thread-sanitizer: this toolchain tells the sanitizer of Mutex itself; Scripts/tsan/swift-mutex.c can go"
+    local race races
+    compile check "${objects[@]}"
+    ends_with check handovers 0 ||
+        fail "a program without a race is reported: see whether the C files of Scripts/tsan still fit this toolchain"
+    races=$("$build/check" races)
+    while read -r race; do
+        ends_with check "$race" 66 || fail "a race is not reported: $race"
+    done <<<"$races"
+    compile check-plain
+    if ends_with check-plain mutex 0 >/dev/null; then
+        echo "thread-sanitizer: this toolchain tells the sanitizer of Mutex itself; swift-mutex.c can go"
     fi
-    if ends_with resumption 0 "$options" >/dev/null; then
-        echo "thread-sanitizer: this toolchain tells the sanitizer of resumed tasks; the suppression can go"
+    if ends_with check-plain "early continuation" 0 >/dev/null; then
+        echo "thread-sanitizer: this toolchain tells the sanitizer of early continuations; swift-continuation.c can go"
     fi
 }
 
@@ -59,7 +58,12 @@ check_sanitizer() {
 mkdir -p "$build"
 rm -rf "$reports"
 mkdir "$reports"
-clang -Wall -Wextra -Werror -O2 -fPIC -c Scripts/tsan/swift-mutex.c -o "$mutex"
+# Linked into every executable. Each says what it stands in for.
+objects=()
+for name in swift-mutex swift-continuation; do
+    clang -Wall -Wextra -Werror -O2 -fPIC -c "Scripts/tsan/$name.c" -o "$build/$name.o"
+    objects+=(-Xlinker "$build/$name.o")
+done
 check_sanitizer
 
 # Everything is ten times as slow: hundreds of tests at once would leave each other no processor within their waits.
@@ -67,8 +71,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
 code=0
 export RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
-TSAN_OPTIONS="$options:$suppressions:log_path=$reports/process" \
-    swift test --sanitize=thread --scratch-path "$build" -Xlinker "$mutex" --disable-xctest \
+TSAN_OPTIONS="$options:log_path=$reports/process" \
+    swift test --sanitize=thread --scratch-path "$build" "${objects[@]}" --disable-xctest \
     --filter "${1:-.}" || code=$?
 
 count=$(cat "$reports"/* 2>/dev/null | grep -c 'WARNING: ThreadSanitizer' || true)
