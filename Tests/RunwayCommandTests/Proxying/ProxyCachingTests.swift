@@ -49,7 +49,7 @@ struct ProxyCachingTests {
     /// What two GETs cost, by what the first answer said.
     @Test(arguments: [
         ("max-age=60", [200]), ("private,max-age=60", [200]), ("max-age=60,must-revalidate,immutable", [200]),
-        ("s-maxage=0,max-age=60", [200]), ("MAX-AGE=\"60\"", [200]), ("max-age=99999999999999", [200]),
+        ("s-maxage=0,max-age=60", [200]), ("max-age=99999999999999", [200]),
         ("no-store", [200, 200]), ("no-store,max-age=60", [200, 200]), ("no-cache", [200, 304]),
         ("max-age=0", [200, 304]), ("s-maxage=60,max-age=0", [200, 304]), ("max-age=-1", [200, 304]),
         ("max-age=x", [200, 304]), ("no-cache,max-age=60", [200, 304]),
@@ -59,7 +59,7 @@ struct ProxyCachingTests {
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
                 for _ in 0..<2 {
-                    let answer = try await fetch(proxy.url + file.path(directives.replacing("\"", with: "%22")))
+                    let answer = try await fetch(proxy.url + file.path(directives))
                     #expect(answer.status == 200 && answer.body == text)
                 }
                 let flown = try await nginx.exchanges(of: file)
