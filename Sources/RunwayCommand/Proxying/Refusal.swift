@@ -46,7 +46,8 @@ struct Refusal: Error, Sendable {
                 """)
         case .invalidVersion:
             self.init(
-                .init(code: 505, reasonPhrase: "HTTP Version Not Supported"), "This proxy speaks HTTP/1.1 with clients.")
+                .init(code: 505, reasonPhrase: "HTTP Version Not Supported"),
+                "This proxy speaks HTTP/1.1 with clients.")
         case .invalidMethod:
             guard let unknownMethod else { fallthrough }
             self.init(.notImplemented, "The method \"\(unknownMethod)\" is none that this proxy can read.")

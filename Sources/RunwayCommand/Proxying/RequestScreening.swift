@@ -32,7 +32,8 @@ struct RequestScreening: Sendable {
         try countForward(&head)
         let steps = head.headers[canonicalForm: "via"].map { $0.split(separator: " ") }
         guard !steps.contains(where: { $0.count > 1 && $0[1] == pseudonym }) else {
-            throw Refusal(.init(code: 508, reasonPhrase: "Loop Detected"), "The request came through this proxy before.")
+            throw Refusal(
+                .init(code: 508, reasonPhrase: "Loop Detected"), "The request came through this proxy before.")
         }
         // "An HTTP-to-HTTP gateway MUST send an appropriate Via header field in each inbound request message" (RFC 9110 §7.6.3).
         head.headers.add(name: "Via", value: "1.\(head.version.minor) \(pseudonym)")
@@ -57,7 +58,8 @@ struct RequestScreening: Sendable {
         if !head.isHTTP11 { head.headers.remove(name: "expect") }
         let expected = head.headers[canonicalForm: "expect"]
         guard expected.allSatisfy({ $0.lowercased() == "100-continue" }) else {
-            throw Refusal(.expectationFailed, "Nobody here knows the expectation \"\(expected.joined(separator: ", "))\".")
+            throw Refusal(
+                .expectationFailed, "Nobody here knows the expectation \"\(expected.joined(separator: ", "))\".")
         }
     }
 
@@ -88,7 +90,8 @@ struct RequestScreening: Sendable {
     /// Whether a request is for this proxy or its origin, by whatever port. Web pages can't send one without an authority.
     private func isOwn(_ authority: String?) -> Bool {
         guard address.isLoopback, let authority else { return true }
-        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" }.dropFirst() : authority.prefix { $0 != ":" }
+        let isBracketed = authority.hasPrefix("[")
+        let host = isBracketed ? authority.prefix { $0 != "]" }.dropFirst() : authority.prefix { $0 != ":" }
         let name = host.lowercased()
         return [address.host, origin.host].contains(name) || ListeningAddress.isLoopback(name)
     }

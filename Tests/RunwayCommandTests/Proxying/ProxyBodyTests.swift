@@ -33,8 +33,8 @@ struct ProxyBodyTests {
 
     @Test func trailersAreDroppedAndTheBodyIsWhole() async throws {
         try await withScriptedOrigin { origin in
-            origin.on(.post, "/", respond: .raw(
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n4\r\nfine\r\n0\r\nX-Sum: 1\r\n\r\n"))
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+            origin.on(.post, "/", respond: .raw(head + "4\r\nfine\r\n0\r\nX-Sum: 1\r\n\r\n"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 let answer = try await RawClient.exchange(
                     """
@@ -63,7 +63,8 @@ struct ProxyBodyTests {
                 try await withTemporaryFolder { folder in
                     let file = folder.appendingPathComponent("large")
                     try Data(large).write(to: file)
-                    #expect(try await fetch("\(proxy.url)/", "-X", "PUT", "--data-binary", "@\(file.path)").status == 413)
+                    let answer = try await fetch("\(proxy.url)/", "-X", "PUT", "--data-binary", "@\(file.path)")
+                    #expect(answer.status == 413)
                 }
                 #expect(try await fetch("\(proxy.url)/next").text == "next")
             }
@@ -124,14 +125,15 @@ struct ProxyBodyTests {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             origin.on("/stream", respond: ScriptedResponse.text("data: 1\n\n").declaring(length: 900).ending(.stayOpen))
-            _ = try await proxying(to: origin.baseURL) { proxy in
+            _ = try await proxying(to: origin.baseURL, "--timeout", "3600") { proxy in
                 try await RawClient.connecting(to: proxy.port) { client in
                     try await client.send("GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     try await origin.waitForRequests(count: 1)
                 }
                 try await origin.waitForDisconnects(count: 1)
                 try await RawClient.connecting(to: proxy.port) { client in
-                    try await client.send("GET /stream HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+                    try await client.send(
+                        "GET /stream HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
                     try await client.receive("data: 1")
                 }
                 try await origin.waitForDisconnects(count: 2)

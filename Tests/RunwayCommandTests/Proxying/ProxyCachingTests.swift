@@ -142,7 +142,9 @@ struct ProxyCachingTests {
     @Test func eachCodingIsKeptWithItsOwnEntityTag() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
-            #expect(try await Tool.run("/usr/bin/env", ["gzip", "-k", file.place.path], input: [], environment: [:]).status == 0)
+            let gzip = try await Tool.run(
+                "/usr/bin/env", ["gzip", "-k", file.place.path], input: [], environment: [:])
+            #expect(gzip.status == 0)
             let coded = Array(try Data(contentsOf: file.place.appendingPathExtension("gz")))
             _ = try await proxying(to: nginx.url) { proxy in
                 var tags: [String] = []

@@ -73,7 +73,8 @@ struct ProxyTests {
             origin.on("/none", respond: .status(.noContent))
             origin.on(.head, "/head", respond: ScriptedResponse(headerFields: [.contentLength: "1234"]))
             let printed = try await proxying(to: origin.baseURL) { proxy in
-                let answer1 = try await curl("-o", "/dev/null", "-w", "%{http_code} %{redirect_url}", "\(proxy.url)/moved")
+                let answer1 = try await curl(
+                    "-o", "/dev/null", "-w", "%{http_code} %{redirect_url}", "\(proxy.url)/moved")
                 #expect(answer1.output.hasPrefix("302 "))
                 let answer2 = try await curl("-w", "%{http_code}", "\(proxy.url)/none")
                 #expect(answer2.output == "204")

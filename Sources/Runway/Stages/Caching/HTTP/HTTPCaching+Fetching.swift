@@ -55,7 +55,8 @@ extension HTTPCaching {
                 by: head.headerFields, requestFields: request.head.headerFields, times: times, ticket: ticket)
         }
         guard let best = updated.first else {
-            guard let confirmed = AnswerSelection.confirmed(by: head.headerFields, among: candidates) else { return nil }
+            let confirmed = AnswerSelection.confirmed(by: head.headerFields, among: candidates)
+            guard let confirmed else { return nil }
             flight.note(HTTPCacheDecision.notModified(updated: 0))
             return response(confirmed, to: request, .fresh(remaining: .zero), in: flight)
         }
