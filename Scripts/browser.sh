@@ -25,7 +25,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get -qq install --no-install-recommends --yes "${missing[@]}" >/dev/null
 fi
 
-if [ "$("$venv/bin/python" -c 'import playwright; print(playwright.__version__)' 2>/dev/null)" != "$playwright_version" ]; then
+installed() { "$venv/bin/python" -c 'from importlib.metadata import version; print(version("playwright"))' 2>/dev/null; }
+if [ "$(installed)" != "$playwright_version" ]; then
     python3 -m venv --clear "$venv"
     # The browser is Debian's; none is fetched.
     PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 "$venv/bin/pip" install --quiet --disable-pip-version-check \

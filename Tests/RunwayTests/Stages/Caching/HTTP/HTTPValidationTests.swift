@@ -109,15 +109,24 @@ struct HTTPValidationTests {
     }
 
     @Test func strongValidatorThatIsNotKeptUpdatesNothing() async throws {
-        for tag in ["\"y\"", "\"w\""] {
-            let cached = HTTPCachedLayer()
-            cached.answer([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
-            try await cached.send()
-            cached.advance(10)
-            cached.answer(status: .notModified, [.cacheControl: "max-age=60", .eTag: tag])
-            cached.answer("two")
-            #expect(try await cached.send().text == "two")
-            #expect(cached.sent == 3 && cached.last[.ifNoneMatch] == nil)
+        cached.answer([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
+        try await cached.send()
+        cached.advance(10)
+        cached.answer(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"y\""])
+        cached.answer("two")
+        #expect(try await cached.send().text == "two")
+        #expect(cached.sent == 3 && cached.last[.ifNoneMatch] == nil)
+    }
+
+    @Test func strongFormOfAWeakTagConfirmsItAndUpdatesNothing() async throws {
+        cached.answer([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
+        try await cached.send()
+        cached.advance(10)
+        for count in 2...3 {
+            cached.answer(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"w\""])
+            let response = try await cached.send()
+            #expect(response.text == "one" && response.head.headerFields[.age] == "10")
+            #expect(cached.sent == count && cached.last[.ifNoneMatch] == "W/\"w\"")
         }
     }
 
