@@ -55,12 +55,10 @@ public struct TransportConfiguration: Sendable {
 }
 
 extension TransportConfiguration {
-    /// The configuration in AsyncHTTPClient's terms.
-    ///
-    /// Redirects are a stage's affair, and so is another attempt to connect.
+    /// Whom connections trust, with TLS 1.2 at least.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
-    func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
+    func clientTLSConfiguration() throws(NetworkError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         if case .certificates(let pem) = trust {
@@ -74,6 +72,16 @@ extension TransportConfiguration {
             }
             tls.trustRoots = .certificates(certificates)
         }
+        return tls
+    }
+
+    /// The configuration in AsyncHTTPClient's terms.
+    ///
+    /// Redirects are a stage's affair, and so is another attempt to connect.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
+    func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
+        let tls = try clientTLSConfiguration()
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(connectTimeout), read: TimeAmount(idleTimeout)),

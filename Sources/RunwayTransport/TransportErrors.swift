@@ -26,7 +26,7 @@ extension NetworkError {
     private static func sending(_ error: any Error) -> SendState {
         switch error {
         case let error as HTTPClientError: sending(error)
-        case is NIOConnectionError, NIOSSLError.handshakeFailed: .notSent
+        case is NIOConnectionError, is DialError, NIOSSLError.handshakeFailed: .notSent
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
             .notSent
@@ -49,6 +49,7 @@ extension NetworkError {
         switch error {
         case is CancellationError: (.cancelled, "The call was cancelled.")
         case let error as HTTPClientError: meaning(of: error, place)
+        case let error as DialError: error.meaning(place)
         case let error as BodyTooLarge:
             (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
         case let error as RequestBodyFailed:
@@ -102,7 +103,7 @@ extension NetworkError {
     }
 
     /// What the system says of an error of its own; NIO's text for it names calls that mean nothing to a reader.
-    private static func reason(of error: any Error) -> String {
+    static func reason(of error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
         return String(cString: strerror(error.errnoCode))
     }
