@@ -153,6 +153,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayTransport", "RunwayTesting", "RunwayDemo",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

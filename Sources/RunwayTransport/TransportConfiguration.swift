@@ -37,6 +37,8 @@ public struct TransportConfiguration: Sendable {
     /// Whether header fields and bodies pass as they are: nothing is added to a request, and no content coding of an answer undone.
     /// For proxies. The default is `false`.
     public var isTransparent: Bool
+    /// How ``NIOTransport`` speaks. Set it after making the configuration; see its properties for the defaults.
+    public var wire = WireSettings()
 
     /// Makes a configuration; see the properties for the defaults.
     public init(

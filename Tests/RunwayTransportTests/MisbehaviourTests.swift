@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// Answers and servers that are not as they should be: each ends in one error that says what happened.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct MisbehaviourTests {
     private func failure(of response: ScriptedResponse) async throws -> NetworkError {
         try await withScriptedOrigin { origin in
