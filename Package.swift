@@ -154,6 +154,8 @@ let package = Package(
                 "Runway", "RunwayTransport", "RunwayTesting", "RunwayDemo",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: settings
         ),
