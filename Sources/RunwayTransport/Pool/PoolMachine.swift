@@ -134,7 +134,9 @@ extension PoolMachine {
 extension PoolMachine {
     /// A connection is wanted although no request waits for one.
     mutating func warm() -> [PoolAction] {
-        guard !isShutDown, connections.allSatisfy(\.isDraining) else { return [] }
+        guard !isShutDown, connections.allSatisfy(\.isDraining),
+            isShared != false || connections.count < limits.maximumConnections
+        else { return [] }
         return [connect()]
     }
 

@@ -181,8 +181,8 @@ struct PoolMachineTests {
         for request in 1...3 { _ = machine.submit(RequestID(request), deadline: at(10)) }
         _ = machine.connected(1, .exclusive, now: at(1))
         _ = machine.connected(2, .exclusive, now: at(1))
-        _ = machine.ended(2, isKept: true, now: at(1))
         _ = machine.withdraw(3)
+        _ = machine.ended(2, isKept: true, now: at(1))
         #expect(machine.drainAll() == [.close(2)])
         #expect(machine.connected(3, .exclusive, now: at(2)) == [.close(3)])
         #expect(machine.ended(1, isKept: true, now: at(3)) == [.close(1)])

@@ -76,6 +76,7 @@ struct HTTP1ResponseReader {
 
     /// Takes bytes in.
     mutating func feed(_ bytes: ByteBuffer) {
+        guard bytes.readableBytes > 0 else { return }
         if case .idle = state {} else { hasBegun = true }
         if buffer.readableBytes == 0 {
             buffer = bytes
@@ -93,6 +94,10 @@ struct HTTP1ResponseReader {
             switch state {
             case .idle: return nil
             case .statusLine:
+                // What begins otherwise may never come to the end of a line.
+                guard buffer.readableBytesView.starts(withAsMuchOf: "HTTP/1.") else {
+                    throw .malformed("its status line is none")
+                }
                 guard let line = try nextLine(upTo: maximumHeadByteCount) else { return nil }
                 try readStatusLine(line)
                 state = .fields
@@ -270,9 +275,9 @@ extension HTTP1ResponseReader {
         var length: Int?
         for value in fields[values: .contentLength] {
             for item in value.split(separator: ",", omittingEmptySubsequences: false) {
-                let digits = item.utf8.drop(while: \.isBlank).prefix { !$0.isBlank }
-                let isNumber = !digits.isEmpty && digits.count <= 18 && digits.allSatisfy(\.isDigit)
-                guard isNumber, let number = Int(String(digits) ?? "") else {
+                let digits = item.drop { $0 == " " || $0 == "\t" }
+                let isNumber = !digits.isEmpty && digits.utf8.count <= 18 && digits.utf8.allSatisfy(\.isDigit)
+                guard isNumber, let number = Int(digits) else {
                     if !isBinding { return nil }
                     throw .malformed("its Content-Length is no number")
                 }
@@ -333,6 +338,11 @@ extension UInt8 {
 }
 
 extension ByteBufferView {
+    /// Whether the bytes and the text are alike as far as the shorter of both goes.
+    fileprivate func starts(withAsMuchOf text: StaticString) -> Bool {
+        text.withUTF8Buffer { zip(self, $0).allSatisfy { $0 == $1 } }
+    }
+
     /// Without the blanks at both ends.
     fileprivate var withoutBlanks: ByteBufferView {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {

@@ -257,7 +257,7 @@ struct HTTP2WireTests {
             #expect(wires[0].tcp != nil && wires[0].tls != nil)
             #expect(wires[1].tcp == nil && wires[1].tls == nil && wires[1].dns == nil)
             let sent = server.frames().filter { $0.is(.headers) || $0.is(.data) }.map { 9 + $0.payload.count }
-            #expect(wires[0].sentByteCount == sent[0] + sent[1])
+            #expect(wires[0].sentByteCount == sent[0] + sent[1], "\(server.frames())")
             #expect(wires[1].sentByteCount == sent[2] + sent[3])
         }
     }
