@@ -17,6 +17,8 @@ struct DialedConnection: Sendable {
     var dialTimes: DialTimes
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     var tlsVersion: String?
+    /// Where to tell how the address does; `nil` where it is a proxy's.
+    var report: AddressReport?
     /// Keeps what comes until somebody takes over.
     var handover: NIOLoopBound<HandoverHandler>
 
@@ -37,6 +39,6 @@ struct DialTimes: Sendable, Equatable {
     var dns: Duration?
     /// From the first packet to this address to the connection.
     var tcp: Duration?
-    /// From the connection to the end of the handshake.
+    /// From the connection to the end of the handshake; a proxy's part is in it.
     var tls: Duration?
 }

@@ -20,12 +20,12 @@ struct SimulatedApp {
     /// The addresses `192.0.2.1` and on.
     static func addresses(_ count: Int) -> [IPAddress] { (1...count).map { IPAddress("192.0.2.\($0)")! } }
 
-    /// One call on a connection of its own, at a moment: its dial, and one round trip for its answer.
+    /// One call on a connection of its own, at a moment: its dial, and one round trip for its answer. Paths stay as they are meanwhile.
     func call(at now: Duration, over path: @escaping (IPAddress, Duration) -> SimulatedPath) -> (
         SimulatedHost.Outcome, total: Duration
     ) {
         clock.advance(to: ManualClock.Instant(offset: now))
-        let outcome = SimulatedHost(lookup: nil, path: path).dial(
+        let outcome = SimulatedHost(lookup: nil, path: { address, _ in path(address, now) }).dial(
             selector.plan(addresses, of: Self.host), lookup: .never, at: now,
             note: { event, address, instant in
                 clock.advance(to: ManualClock.Instant(offset: instant))
