@@ -2,8 +2,8 @@ import Synchronization
 
 /// Knows which address of a host is the best on the network that the device is in.
 ///
-/// It is fed by dials, by answers, by failures and by ``HostProbe``-like measurements, and remembers each network's apart: what is near at
-/// home may be far on a mobile network. What was learned is kept in memory alone, and bounded by ``HostSelectionLimits``.
+/// It is fed by dials, answers and failures, and by probes, and remembers every network apart: what is near at home may be far on a mobile
+/// network. What was learned is kept in memory alone, and bounded by ``HostSelectionLimits``.
 public final class HostSelector: Sendable {
     private struct Key: Hashable {
         var link: NetworkStatus.Link

@@ -156,14 +156,9 @@ final class DialOperation {
     }
 
     private func noteDial(_ connection: DialedConnection, _ address: IPAddress) {
-        let times = connection.dialTimes
-        guard let tcp = times.tcp else { return }
-        // TLS 1.3 takes one round trip, older versions two (RFC 8446 §2); a proxy's part says nothing of the proxy.
-        let roundTrip =
-            if let tls = times.tls, proxy == nil { (tcp + tls) / (connection.tlsVersion == "TLSv1.3" ? 2 : 3) } else {
-                tcp
-            }
-        note(.dialed(roundTrip: roundTrip), address)
+        // A proxy's part says nothing of the proxy.
+        let roundTrip = proxy == nil ? connection.roundTrip : connection.dialTimes.tcp
+        if let roundTrip { note(.dialed(roundTrip: roundTrip), address) }
     }
 
     private func note(_ event: HostEvent, _ address: IPAddress) {

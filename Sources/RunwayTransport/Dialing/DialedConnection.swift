@@ -22,6 +22,12 @@ struct DialedConnection: Sendable {
     /// Keeps what comes until somebody takes over.
     var handover: NIOLoopBound<HandoverHandler>
 
+    /// The time of one round trip, as the dial took it: TCP takes one, TLS 1.3 another one, older versions two (RFC 8446 §2).
+    var roundTrip: Duration? {
+        guard let tcp = dialTimes.tcp, let tls = dialTimes.tls else { return dialTimes.tcp }
+        return (tcp + tls) / (tlsVersion == "TLSv1.3" ? 2 : 3)
+    }
+
     /// Gives what came so far to the handlers behind, in order, and lets the channel read. On the channel's loop, once.
     ///
     /// - Parameter isAutomatic: Whether the channel reads by itself from now on. The default is `true`.
