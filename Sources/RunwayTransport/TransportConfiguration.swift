@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTPCompression
 import NIOSSL
-import Runway
+public import Runway
 
 /// How a transport connects: whom it trusts, how long it waits, how many connections it keeps.
 public struct TransportConfiguration: Sendable {
@@ -39,6 +39,11 @@ public struct TransportConfiguration: Sendable {
     public var isTransparent: Bool
     /// How ``NIOTransport`` speaks. Set it after making the configuration; see its properties for the defaults.
     public var wire = WireSettings()
+    /// Addresses of hosts that are known without asking the system, and which of them is the best. Set it after making the
+    /// configuration. The default, `nil`, knows none; what is learned of addresses is the transport's own then.
+    public var hosts: HostBook?
+    /// Which proxies connections are made through. Set it after making the configuration. The default is none.
+    public var proxies = ProxySettings.none
 
     /// Makes a configuration; see the properties for the defaults.
     public init(

@@ -8,7 +8,10 @@ final class DialAttempt {
     private let serverName: String?
     /// `nil` where the connection is a plain one.
     private let context: EventLoopFuture<NIOSSLContext>?
+    private let tunnel: ProxyHandshake?
     private let eventLoop: any EventLoop
+    /// Told when TCP leads to the address.
+    var onConnect: (() -> Void)?
     private var onEnd: ((Result<DialedConnection, any Error>) -> Void)?
     private var channel: (any Channel)?
     private var times = DialTimes()
@@ -20,15 +23,18 @@ final class DialAttempt {
     ///   - address: Where to connect to.
     ///   - serverName: The name that the server has to prove, and is told (SNI); `nil` where the address itself is the host.
     ///   - context: The TLS context; `nil` for a plain connection.
+    ///   - tunnel: What to say to a proxy, where the address is one's.
     ///   - eventLoop: The loop that it is on, as is whoever calls it.
     ///   - onEnd: Told once what came of it, unless it is cancelled before.
     init(
         to address: SocketAddress, named serverName: String?, over context: EventLoopFuture<NIOSSLContext>?,
-        on eventLoop: any EventLoop, onEnd: @escaping (Result<DialedConnection, any Error>) -> Void
+        through tunnel: ProxyHandshake? = nil, on eventLoop: any EventLoop,
+        onEnd: @escaping (Result<DialedConnection, any Error>) -> Void
     ) {
         self.address = address
         self.serverName = serverName
         self.context = context
+        self.tunnel = tunnel
         self.eventLoop = eventLoop
         self.onEnd = onEnd
     }
@@ -48,7 +54,7 @@ final class DialAttempt {
             }
             .connect(to: address).assumeIsolated().whenComplete { result in
                 switch result {
-                case .success(let channel): self.secure(channel)
+                case .success(let channel): self.connected(channel)
                 case .failure(let error): self.end(.failure(error))
                 }
             }
@@ -61,7 +67,13 @@ final class DialAttempt {
         cut()
     }
 
-    private func cut() {
+    /// Tells somebody else what comes of it.
+    func redirect(to onEnd: @escaping (Result<DialedConnection, any Error>) -> Void) {
+        if self.onEnd != nil { self.onEnd = onEnd }
+    }
+
+    /// Closes the socket at once, without a word.
+    func cut() {
         guard let channel else { return }
         // TLS would say goodbye and wait for an answer, which may never come from who did not answer before: so it is passed by.
         if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
@@ -78,10 +90,34 @@ final class DialAttempt {
         onEnd(result)
     }
 
-    private func secure(_ channel: any Channel) {
+    private func connected(_ channel: any Channel) {
         guard onEnd != nil else { return cut() }
         let connected = NIODeadline.now()
         times.tcp = Duration(connected - start)
+        onConnect?()
+        guard let tunnel else { return secure(channel, since: connected) }
+        do {
+            var handler: ProxyHandshakeHandler?
+            let asking = ProxyHandshakeHandler(tunnel) { [weak self] result in
+                guard let self, let handler else { return }
+                switch result {
+                case .success:
+                    channel.pipeline.syncOperations.removeHandler(handler, promise: nil)
+                    self.secure(channel, since: connected)
+                case .failure(let error): self.end(.failure(error))
+                }
+            }
+            handler = asking
+            try channel.pipeline.syncOperations.addHandler(asking)
+            try channel.syncOptions?.setOption(.autoRead, value: true)
+            try asking.start(on: channel)
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    private func secure(_ channel: any Channel, since connected: NIODeadline) {
+        guard onEnd != nil else { return cut() }
         guard let context else {
             let handover = HandoverHandler()
             return end(

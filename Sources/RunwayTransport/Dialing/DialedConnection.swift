@@ -17,8 +17,16 @@ struct DialedConnection: Sendable {
     var dialTimes: DialTimes
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     var tlsVersion: String?
+    /// Where to tell how the address does; `nil` where it is a proxy's.
+    var report: AddressReport?
     /// Keeps what comes until somebody takes over.
     var handover: NIOLoopBound<HandoverHandler>
+
+    /// The time of one round trip, as the dial took it: TCP takes one, TLS 1.3 another one, older versions two (RFC 8446 §2).
+    var roundTrip: Duration? {
+        guard let tcp = dialTimes.tcp, let tls = dialTimes.tls else { return dialTimes.tcp }
+        return (tcp + tls) / (tlsVersion == "TLSv1.3" ? 2 : 3)
+    }
 
     /// Gives what came so far to the handlers behind, in order, and lets the channel read. On the channel's loop, once.
     ///
@@ -37,6 +45,6 @@ struct DialTimes: Sendable, Equatable {
     var dns: Duration?
     /// From the first packet to this address to the connection.
     var tcp: Duration?
-    /// From the connection to the end of the handshake.
+    /// From the connection to the end of the handshake; a proxy's part is in it.
     var tls: Duration?
 }

@@ -2,12 +2,20 @@ import NIOCore
 import NIOSSL
 import Runway
 
-/// Makes connections to hosts, and proves over TLS that they lead there.
+/// Makes connections to hosts, the nearest address first, and proves over TLS that they lead there.
+///
+/// Whatever address is dialled, and through whatever proxy, TLS is told the host's name and verifies it.
 struct Dialer: Sendable {
     /// The TLS of connections to `https` origins.
     let tls: TLSClient
-    /// Knows the addresses of hosts.
+    /// Looks up the addresses of hosts.
     let resolver: HostResolver
+    /// Knows addresses of hosts without looking them up.
+    let hosts: HostBook?
+    /// Knows which address is the best.
+    let selector: HostSelector
+    /// Which proxies connections are made through.
+    let proxies: ProxySettings
 
     /// Makes a dialer, and begins to read the roots of TLS on another thread.
     ///
@@ -21,6 +29,9 @@ struct Dialer: Sendable {
             }
         self.tls = TLSClient(tls)
         self.resolver = resolver
+        hosts = configuration.hosts
+        selector = configuration.hosts?.selector ?? HostSelector()
+        proxies = configuration.proxies
     }
 
     /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:)`` gives one that can be called off.
