@@ -59,7 +59,8 @@ final class ContentDecoder {
             case Z_OK, Z_BUF_ERROR:
                 // Output that is not full means that nothing more can come of this input.
                 if input.readableBytes == 0, count < step { return true }
-            default: throw ContentCodingError.corrupt(stream.pointee.msg.map { String(cString: $0) } ?? "zlib \(status)")
+            default:
+                throw ContentCodingError.corrupt(stream.pointee.msg.map { String(cString: $0) } ?? "zlib \(status)")
             }
         }
     }

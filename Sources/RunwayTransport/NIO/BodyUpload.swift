@@ -122,7 +122,9 @@ final class BodyUpload: @unchecked Sendable {
                 }
                 let promise = self.eventLoop.makePromise(of: Void.self)
                 promise.futureResult.whenComplete { result in
-                    if case .success = result { continuation.resume(returning: true) } else {
+                    if case .success = result {
+                        continuation.resume(returning: true)
+                    } else {
                         continuation.resume(returning: false)
                     }
                 }

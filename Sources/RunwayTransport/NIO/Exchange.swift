@@ -149,6 +149,7 @@ extension Exchange {
     /// - Throws: ``BodyTooLarge``.
     func receive(_ head: HTTPResponse, isEmpty: Bool, contentLength: Int?, version: String) throws {
         answerBegan()
+        reportAnswer()
         let coding = isTransparent ? nil : ContentCoding(outerOf: head.headerFields)
         self.coding = coding
         httpVersion = version
@@ -169,6 +170,16 @@ extension Exchange {
             continuation?.resume(returning: (.success(answer), wireRecord))
             continuation = nil
         }
+    }
+
+    /// Tells how the address does. A connection to one that others have left far behind takes no further exchange.
+    private func reportAnswer() {
+        guard let report = facts?.report, let sent = meter.sent, let firstByte = meter.firstByte, firstByte >= sent
+        else {
+            return
+        }
+        report.answered(after: Duration(firstByte - sent))
+        if report.isOutrun, let connection { pool.drain(connection.id) }
     }
 
     private func makeDecoder(_ coding: ContentCoding) -> ContentDecoder {

@@ -34,6 +34,8 @@ struct ConnectionFacts {
     var tlsVersion: String?
     /// What the steps of the dial took.
     var times: DialTimes
+    /// Where to tell how the address does.
+    var report: AddressReport?
 
     init(_ dialed: DialedConnection) {
         let port = dialed.address.port.map { ":\($0)" } ?? ""
@@ -44,5 +46,6 @@ struct ConnectionFacts {
         }
         tlsVersion = dialed.tlsVersion
         times = dialed.dialTimes
+        report = dialed.report
     }
 }

@@ -72,7 +72,9 @@ extension OriginPool {
 
     private func send(_ exchange: Exchange, on id: ConnectionID, isReused: Bool) {
         // The machine knows of no connection that is not here.
-        guard let connection = connections[id] else { return exchange.finish(failing: ExchangeFailure(WireError.closed)) }
+        guard let connection = connections[id] else {
+            return exchange.finish(failing: ExchangeFailure(WireError.closed))
+        }
         exchange.start(on: connection, isReused: isReused)
     }
 

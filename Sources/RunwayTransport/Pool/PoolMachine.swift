@@ -141,7 +141,8 @@ extension PoolMachine {
     }
 
     /// A connection was made.
-    mutating func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction] {
+    mutating func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction]
+    {
         guard let index = index(of: connection) else { return [.close(connection)] }
         let hasShared = connections.contains { if case .shared = $0.state { !$0.isDraining } else { false } }
         switch sharing {

@@ -60,7 +60,9 @@ struct HTTP1ResponseReaderTests {
         let whole = try read([bytes[...]])
         #expect(whole.body == "hello" && whole.isComplete && !whole.hasSurplus)
         #expect(try read(bytes.indices.map { bytes[$0...$0] }) == whole)
-        for index in bytes.indices { #expect(try read([bytes[..<index], bytes[index...]]) == whole, "cut at \(index)") }
+        for index in bytes.indices {
+            #expect(try read([bytes[..<index], bytes[index...]]) == whole, "cut at \(index)")
+        }
     }
 
     @Test(arguments: answers.prefix(3))
@@ -123,14 +125,21 @@ struct HTTP1ResponseReaderTests {
         #expect(try read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello").body == "hello")
     }
 
-    @Test(arguments: [("HTTP/1.1", "", true), ("HTTP/1.1", "close", false), ("HTTP/1.0", "", false), ("HTTP/1.0", "Keep-Alive", true), ("HTTP/1.1", "x, CLOSE", false)])
+    @Test(arguments: [
+        ("HTTP/1.1", "", true), ("HTTP/1.1", "close", false), ("HTTP/1.0", "", false), ("HTTP/1.0", "Keep-Alive", true),
+        ("HTTP/1.1", "x, CLOSE", false),
+    ])
     func connectionGoesOnAsVersionAndFieldSay(version: String, connection: String, isPersistent: Bool) throws {
         let field = connection.isEmpty ? "" : "Connection: \(connection)\r\n"
         let answer = try read("\(version) 200 OK\r\n\(field)Content-Length: 1\r\n\r\na")
         #expect(answer.isPersistent == isPersistent)
     }
 
-    @Test(arguments: [("HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n", HTTPRequest.Method.get), ("HTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n", .get), ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .head), ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head)])
+    @Test(arguments: [
+        ("HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n", HTTPRequest.Method.get),
+        ("HTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n", .get), ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .head),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head),
+    ])
     func answerWithoutBodyEndsWithItsHead(text: String, method: HTTPRequest.Method) throws {
         let answer = try read(text, to: method)
         #expect(answer.isComplete && answer.body.isEmpty && answer.isPersistent)

@@ -5,7 +5,9 @@ import Testing
 
 /// Which request goes on which connection.
 struct PoolMachineTests {
-    private func machine(maximumConnections: Int = 2, maximumWaiting: Int = 10, mayShare: Bool = false) -> MachineUnderTest {
+    private func machine(maximumConnections: Int = 2, maximumWaiting: Int = 10, mayShare: Bool = false)
+        -> MachineUnderTest
+    {
         MachineUnderTest(
             PoolMachine(
                 limits: PoolMachine.Limits(

@@ -213,7 +213,9 @@ private struct PoolLife {
         if !mayShare, exclusive + dialing.count > maximumConnections { complaint = "too many connections" }
         guard !waiting.isEmpty, complaint == nil else { return }
         let isFree = connections.contains { !$0.value.isClosing && $0.value.carried.count < $0.value.limit }
-        if isFree, machine.connections.contains(where: \.isFree) { complaint = "\(waiting.count) wait beside a free connection" }
+        if isFree, machine.connections.contains(where: \.isFree) {
+            complaint = "\(waiting.count) wait beside a free connection"
+        }
         if dialing.isEmpty, connections.values.allSatisfy({ $0.isClosing && $0.carried.isEmpty }) {
             complaint = "\(waiting.count) wait for nothing"
         }

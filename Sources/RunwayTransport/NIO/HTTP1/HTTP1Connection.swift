@@ -100,7 +100,8 @@ extension HTTP1Connection {
         }
         write(head)
         var body = ByteBuffer(bytes: bytes)
-        while let piece = body.readSlice(length: min(Self.pieceByteCount, body.readableBytes)), piece.readableBytes > 0 {
+        while let piece = body.readSlice(length: min(Self.pieceByteCount, body.readableBytes)), piece.readableBytes > 0
+        {
             let isLast = body.readableBytes == 0
             let promise = channel.eventLoop.makePromise(of: Void.self)
             promise.futureResult.assumeIsolated().whenSuccess {
@@ -289,6 +290,7 @@ extension HTTP1Connection {
             tearDown()
             exchange.receiveEnd()
         } catch {
+            facts.report?.failed()
             tearDown()
             exchange.lost(error)
         }
@@ -315,6 +317,8 @@ extension HTTP1Connection {
             let firstByteDue = sentInstant + TimeAmount(limit)
             if firstByteDue < due { (due, error) = (firstByteDue, .noFirstByte) }
         }
-        if now >= due { fail(exchange, error) } else { wakeUp.set(due) }
+        guard now >= due else { return wakeUp.set(due) }
+        facts.report?.failed()
+        fail(exchange, error)
     }
 }

@@ -42,7 +42,8 @@ extension HTTP2Connection {
         }
         guard case .bytes(let bytes) = stream.exchange.request.body else { return }
         var body = ByteBuffer(bytes: bytes)
-        while let piece = body.readSlice(length: min(Self.pieceByteCount, body.readableBytes)), piece.readableBytes > 0 {
+        while let piece = body.readSlice(length: min(Self.pieceByteCount, body.readableBytes)), piece.readableBytes > 0
+        {
             let isLast = body.readableBytes == 0
             let promise = channel.eventLoop.makePromise(of: Void.self)
             promise.futureResult.assumeIsolated().whenSuccess {
@@ -132,7 +133,12 @@ extension HTTP2Connection {
         if let pingInstant { next = min(next, pingInstant + TimeAmount(configuration.wire.pingTimeout)) }
         for stream in Array(streams.values) {
             let (due, error) = stream.silenceLimit(configuration, now: now)
-            if now >= due { fail(stream, error) } else { next = min(next, due) }
+            if now >= due {
+                facts.report?.failed()
+                fail(stream, error)
+            } else {
+                next = min(next, due)
+            }
         }
         if !isClosed, !streams.isEmpty { wakeUp.set(next) }
     }

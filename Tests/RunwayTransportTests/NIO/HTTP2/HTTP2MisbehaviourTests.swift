@@ -17,47 +17,94 @@ struct HTTP2MisbehaviourTests {
     static let misdeeds: [Misdeed] = [
         Misdeed(description: "no status", frames: [.headers(1, rawBlock([("a", "b")]), isLast: true)]),
         Misdeed(description: "two statuses", frames: [.headers(1, [0x88, 0x88], isLast: true)]),
-        Misdeed(description: "status behind a field", frames: [.headers(1, rawBlock([("a", "b")]) + [0x88], isLast: true)]),
-        Misdeed(description: "status that is none", frames: [.headers(1, rawBlock([(":status", "abc")]), isLast: true)]),
-        Misdeed(description: "unknown pseudo field", frames: [.headers(1, [0x88] + rawBlock([(":b", "c")]), isLast: true)]),
+        Misdeed(
+            description: "status behind a field", frames: [.headers(1, rawBlock([("a", "b")]) + [0x88], isLast: true)]),
+        Misdeed(
+            description: "status that is none", frames: [.headers(1, rawBlock([(":status", "abc")]), isLast: true)]),
+        Misdeed(
+            description: "unknown pseudo field", frames: [.headers(1, [0x88] + rawBlock([(":b", "c")]), isLast: true)]),
         Misdeed(description: "capital letters", frames: [.headers(1, [0x88] + rawBlock([("Ab", "c")]), isLast: true)]),
         Misdeed(description: "blank in a name", frames: [.headers(1, [0x88] + rawBlock([("a b", "c")]), isLast: true)]),
-        Misdeed(description: "line end in a value", frames: [.headers(1, [0x88] + rawBlock([("a", "b\r\nc: d")]), isLast: true)]),
-        Misdeed(description: "field of a connection", frames: [.headers(1, [0x88] + rawBlock([("connection", "close")]), isLast: true)]),
+        Misdeed(
+            description: "line end in a value",
+            frames: [.headers(1, [0x88] + rawBlock([("a", "b\r\nc: d")]), isLast: true)]),
+        Misdeed(
+            description: "field of a connection",
+            frames: [.headers(1, [0x88] + rawBlock([("connection", "close")]), isLast: true)]),
         Misdeed(description: "switching protocols", frames: [.headers(1, rawBlock([(":status", "101")]))]),
         Misdeed(description: "body before the head", frames: [.data(1, "early")]),
-        Misdeed(description: "body shorter than said", frames: [.headers(1, [0x88] + rawBlock([("content-length", "9")])), .data(1, "five!")]),
-        Misdeed(description: "body longer than said", frames: [.headers(1, [0x88] + rawBlock([("content-length", "2")])), .data(1, "five!")]),
-        Misdeed(description: "two lengths", frames: [.headers(1, [0x88] + rawBlock([("content-length", "5"), ("content-length", "6")])), .data(1, "five!")]),
-        Misdeed(description: "trailers that are not the end", frames: [.headers(1), .headers(1, rawBlock([("a", "b")])), .data(1, "x")]),
+        Misdeed(
+            description: "body shorter than said",
+            frames: [.headers(1, [0x88] + rawBlock([("content-length", "9")])), .data(1, "five!")]),
+        Misdeed(
+            description: "body longer than said",
+            frames: [.headers(1, [0x88] + rawBlock([("content-length", "2")])), .data(1, "five!")]),
+        Misdeed(
+            description: "two lengths",
+            frames: [
+                .headers(1, [0x88] + rawBlock([("content-length", "5"), ("content-length", "6")])), .data(1, "five!"),
+            ]),
+        Misdeed(
+            description: "trailers that are not the end",
+            frames: [.headers(1), .headers(1, rawBlock([("a", "b")])), .data(1, "x")]),
         Misdeed(description: "broken compression", frames: [.headers(1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])]),
         Misdeed(description: "index that is none", frames: [.headers(1, [0xC6])]),
         Misdeed(description: "answer to a stream that is not open", frames: [.headers(77)]),
         Misdeed(description: "answer on a stream of the server", frames: [.headers(2)]),
         Misdeed(description: "body on no stream", frames: [RawFrame(.data, flags: RawFrame.endStream, [1])]),
-        Misdeed(description: "push", frames: [RawFrame(.pushPromise, flags: RawFrame.endHeaders, stream: 1, RawFrame.number(2) + RawFrame.ok)]),
+        Misdeed(
+            description: "push",
+            frames: [RawFrame(.pushPromise, flags: RawFrame.endHeaders, stream: 1, RawFrame.number(2) + RawFrame.ok)]),
         Misdeed(description: "settings of a wrong size", frames: [RawFrame(.settings, [1, 2, 3])]),
         Misdeed(description: "settings of a stream", frames: [RawFrame(.settings, stream: 1)]),
         Misdeed(description: "window of a wrong size", frames: [.settings([4: 0x8000_0000])]),
         Misdeed(description: "frame size that may not be", frames: [.settings([5: 100])]),
         Misdeed(description: "ping of a wrong size", frames: [RawFrame(.ping, [1])]),
         Misdeed(description: "window update of nothing", frames: [RawFrame(.windowUpdate, RawFrame.number(0))]),
-        Misdeed(description: "window beyond its bound", frames: Array(repeating: RawFrame(.windowUpdate, RawFrame.number(0x7FFF_FFFF)), count: 2)),
-        Misdeed(description: "continuation of nothing", frames: [RawFrame(.continuation, flags: RawFrame.endHeaders, stream: 1, RawFrame.ok)]),
-        Misdeed(description: "head that is interrupted", frames: [RawFrame(.headers, stream: 1, RawFrame.ok), .data(1, "x")]),
-        Misdeed(description: "frame larger than allowed", frames: [.headers(1), RawFrame(.data, stream: 1, [UInt8](repeating: 1, count: 16_385))]),
-        Misdeed(description: "padding larger than its frame", frames: [.headers(1), RawFrame(.data, flags: 8, stream: 1, [200, 1])]),
+        Misdeed(
+            description: "window beyond its bound",
+            frames: Array(repeating: RawFrame(.windowUpdate, RawFrame.number(0x7FFF_FFFF)), count: 2)),
+        Misdeed(
+            description: "continuation of nothing",
+            frames: [RawFrame(.continuation, flags: RawFrame.endHeaders, stream: 1, RawFrame.ok)]),
+        Misdeed(
+            description: "head that is interrupted",
+            frames: [RawFrame(.headers, stream: 1, RawFrame.ok), .data(1, "x")]),
+        Misdeed(
+            description: "frame larger than allowed",
+            frames: [.headers(1), RawFrame(.data, stream: 1, [UInt8](repeating: 1, count: 16_385))]),
+        Misdeed(
+            description: "padding larger than its frame",
+            frames: [.headers(1), RawFrame(.data, flags: 8, stream: 1, [200, 1])]),
     ]
 
     static let floods: [Misdeed] = [
-        Misdeed(description: "head without bound", frames: [.headers(1, [0x88] + (0..<12).flatMap { rawBlock([("a\($0)", String(repeating: "x", count: 1000))]) })]),
-        Misdeed(description: "head of a thousand fields", frames: [.headers(1, [0x88] + (0..<1000).flatMap { rawBlock([("a\($0)", "b")]) })]),
-        Misdeed(description: "continuations", frames: [RawFrame(.headers, stream: 1, RawFrame.ok)] + Array(repeating: RawFrame(.continuation, stream: 1, rawBlock([("a", "b")])), count: 1000)),
-        Misdeed(description: "empty continuations", frames: [RawFrame(.headers, stream: 1, RawFrame.ok)] + Array(repeating: RawFrame(.continuation, stream: 1), count: 1000)),
-        Misdeed(description: "pings", frames: Array(repeating: RawFrame(.ping, [UInt8](repeating: 1, count: 8)), count: 5000)),
+        Misdeed(
+            description: "head without bound",
+            frames: [
+                .headers(1, [0x88] + (0..<12).flatMap { rawBlock([("a\($0)", String(repeating: "x", count: 1000))]) })
+            ]),
+        Misdeed(
+            description: "head of a thousand fields",
+            frames: [.headers(1, [0x88] + (0..<1000).flatMap { rawBlock([("a\($0)", "b")]) })]),
+        Misdeed(
+            description: "continuations",
+            frames: [RawFrame(.headers, stream: 1, RawFrame.ok)]
+                + Array(repeating: RawFrame(.continuation, stream: 1, rawBlock([("a", "b")])), count: 1000)),
+        Misdeed(
+            description: "empty continuations",
+            frames: [RawFrame(.headers, stream: 1, RawFrame.ok)]
+                + Array(repeating: RawFrame(.continuation, stream: 1), count: 1000)),
+        Misdeed(
+            description: "pings",
+            frames: Array(repeating: RawFrame(.ping, [UInt8](repeating: 1, count: 8)), count: 5000)),
         Misdeed(description: "settings", frames: Array(repeating: .settings([4: 70_000]), count: 5000)),
-        Misdeed(description: "empty parts", frames: [.headers(1)] + Array(repeating: .data(1, "", isLast: false), count: 5000)),
-        Misdeed(description: "informational answers", frames: Array(repeating: .headers(1, rawBlock([(":status", "103")])), count: 5000)),
+        Misdeed(
+            description: "empty parts",
+            frames: [.headers(1)] + Array(repeating: .data(1, "", isLast: false), count: 5000)),
+        Misdeed(
+            description: "informational answers",
+            frames: Array(repeating: .headers(1, rawBlock([(":status", "103")])), count: 5000)),
     ]
 
     @Test(arguments: misdeeds + floods)
@@ -106,7 +153,9 @@ struct HTTP2MisbehaviourTests {
                     for index in 0..<20 {
                         group.addTask {
                             do {
-                                if index.isMultiple(of: 2) { return (true, .success(try await network.call(Fetch<GET>("a")))) }
+                                if index.isMultiple(of: 2) {
+                                    return (true, .success(try await network.call(Fetch<GET>("a"))))
+                                }
                                 return (false, .success(try await network.call(Fetch<POST>("a"))))
                             } catch { return (index.isMultiple(of: 2), .failure(error)) }
                         }

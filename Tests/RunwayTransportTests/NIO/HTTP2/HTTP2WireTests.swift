@@ -124,7 +124,9 @@ struct HTTP2WireTests {
     @Test func cancelledCallResetsItsStreamAndKeepsTheConnection() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings()) }
-            if frame.is(.headers), frame.stream > 1 { connection.write(.headers(frame.stream), .data(frame.stream, "b")) }
+            if frame.is(.headers), frame.stream > 1 {
+                connection.write(.headers(frame.stream), .data(frame.stream, "b"))
+            }
             // What the server had sent already comes for a stream that is over.
             if frame.is(.reset) { connection.write(.headers(1), .data(1, "late")) }
         } _: { server in

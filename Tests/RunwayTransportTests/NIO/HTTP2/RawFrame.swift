@@ -36,7 +36,10 @@ struct RawFrame: Sendable, Equatable {
 
     var bytes: [UInt8] {
         let length = payload.count
-        return [UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
+        return [
+            UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8),
+            UInt8(truncatingIfNeeded: length),
+        ]
             + [kind, flags] + Self.number(stream) + payload
     }
 
@@ -60,7 +63,11 @@ struct RawFrame: Sendable, Equatable {
     }
 
     static func settings(_ settings: [Int: Int] = [:]) -> RawFrame {
-        RawFrame(.settings, settings.sorted { $0.key < $1.key }.flatMap { [UInt8($0.key >> 8), UInt8($0.key & 255)] + number($0.value) })
+        RawFrame(
+            .settings,
+            settings.sorted { $0.key < $1.key }.flatMap {
+                [UInt8($0.key >> 8), UInt8($0.key & 255)] + number($0.value)
+            })
     }
 
     static let settingsAck = RawFrame(.settings, flags: ack)
