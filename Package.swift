@@ -71,8 +71,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .systemLibrary(
-            name: "RunwayZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .target(
+            name: "RunwayZlib", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("z")]),
         .target(
             name: "RunwayTesting",
             dependencies: [

@@ -8,9 +8,8 @@ final class ContentDecoder {
 
     private let coding: ContentCoding
     private let maximumExpansion: Int
-    /// zlib keeps the address of the stream.
-    private let stream: UnsafeMutablePointer<z_stream>
-    private var isBegun = false
+    /// zlib's decoder, once the first byte came.
+    private var inflater: OpaquePointer?
     private var isAtEnd = false
     private var codedByteCount = 0
     private var decodedByteCount = 0
@@ -21,14 +20,10 @@ final class ContentDecoder {
     init(_ coding: ContentCoding, maximumExpansion: Int) {
         self.coding = coding
         self.maximumExpansion = max(1, maximumExpansion)
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
     }
 
     deinit {
-        if isBegun { inflateEnd(stream) }
-        stream.deinitialize(count: 1)
-        stream.deallocate()
+        if let inflater { runway_inflater_destroy(inflater) }
     }
 
     /// Decodes what it can, and appends it.
@@ -40,14 +35,14 @@ final class ContentDecoder {
     /// - Returns: Whether all of `input` is decoded. If not, it has to be called again, also where `input` is empty by then.
     /// - Throws: ``ContentCodingError``.
     func decode(_ input: inout ByteBuffer, into output: inout [UInt8], upTo maximumByteCount: Int) throws -> Bool {
-        guard input.readableBytes > 0 || isBegun else { return true }
-        if !isBegun { try begin(input) }
+        if inflater == nil, input.readableBytes == 0 { return true }
+        let inflater = try inflater ?? begin(input)
         var rest = maximumByteCount
         while true {
-            if isAtEnd, try !beginNextMember(input) { return true }
+            if isAtEnd, try !beginNextMember(input, inflater) { return true }
             guard rest > 0 else { return false }
             let step = min(rest, max(4 << 10, min(64 << 10, input.readableBytes * 4)))
-            let (status, count) = inflate(&input, into: &output, upTo: step)
+            let (status, count) = inflate(&input, into: &output, upTo: step, inflater)
             rest -= count
             decodedByteCount += count
             guard
@@ -55,12 +50,13 @@ final class ContentDecoder {
                     || decodedByteCount / maximumExpansion <= codedByteCount
             else { throw ContentCodingError.expandsTooMuch(limit: maximumExpansion) }
             switch status {
-            case Z_STREAM_END: isAtEnd = true
-            case Z_OK, Z_BUF_ERROR:
+            case RUNWAY_INFLATE_ENDED: isAtEnd = true
+            case RUNWAY_INFLATE_GOES_ON:
                 // Output that is not full means that nothing more can come of this input.
                 if input.readableBytes == 0, count < step { return true }
             default:
-                throw ContentCodingError.corrupt(stream.pointee.msg.map { String(cString: $0) } ?? "zlib \(status)")
+                let message = runway_inflater_message(inflater).map { String(cString: $0) }
+                throw ContentCodingError.corrupt(message ?? "zlib can't decode it")
             }
         }
     }
@@ -69,19 +65,21 @@ final class ContentDecoder {
     ///
     /// - Throws: ``ContentCodingError/truncated`` where its coding is not. A body without a byte is taken for an empty one.
     func finish() throws {
-        if isBegun, !isAtEnd { throw ContentCodingError.truncated }
+        if inflater != nil, !isAtEnd { throw ContentCodingError.truncated }
     }
 
-    private func begin(_ input: ByteBuffer) throws {
+    private func begin(_ input: ByteBuffer) throws -> OpaquePointer {
         // 15 is the largest window; 16 more ask for gzip's frame, a negative value for none.
         let windowBits: Int32 =
             switch coding {
             case .gzip: 15 + 16
             case .deflate: Self.hasZlibFrame(input) ? 15 : -15
             }
-        let status = runway_inflate_init(stream, windowBits)
-        guard status == Z_OK else { throw ContentCodingError.corrupt("zlib \(status)") }
-        isBegun = true
+        guard let inflater = runway_inflater_create(windowBits) else {
+            throw ContentCodingError.corrupt("zlib has no memory")
+        }
+        self.inflater = inflater
+        return inflater
     }
 
     /// Whether a body that calls itself deflate is in the format of that name (RFC 1950); some servers leave its frame out.
@@ -93,9 +91,9 @@ final class ContentDecoder {
     }
 
     /// Begins another member of a gzip body (RFC 1952 §2.2). Gives `false` where nothing follows.
-    private func beginNextMember(_ input: ByteBuffer) throws -> Bool {
+    private func beginNextMember(_ input: ByteBuffer, _ inflater: OpaquePointer) throws -> Bool {
         guard let next = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return false }
-        guard coding == .gzip, next == 0x1F, inflateReset(stream) == Z_OK else {
+        guard coding == .gzip, next == 0x1F, runway_inflater_reset(inflater) != 0 else {
             throw ContentCodingError.trailingBytes
         }
         isAtEnd = false
@@ -103,29 +101,23 @@ final class ContentDecoder {
     }
 
     private func inflate(
-        _ input: inout ByteBuffer, into output: inout [UInt8], upTo step: Int
-    ) -> (status: Int32, byteCount: Int) {
-        var status = Z_OK
+        _ input: inout ByteBuffer, into output: inout [UInt8], upTo step: Int, _ inflater: OpaquePointer
+    ) -> (status: runway_inflate_status, byteCount: Int) {
+        var status = RUNWAY_INFLATE_FAILED
+        var used = 0
         var produced = 0
         let start = output.count
         output.append(contentsOf: repeatElement(0, count: step))
         input.readWithUnsafeReadableBytes { source in
             output.withUnsafeMutableBufferPointer { target in
-                // zlib only reads what its older declaration does not call constant.
-                stream.pointee.next_in = UnsafeMutablePointer(
-                    mutating: source.baseAddress?.assumingMemoryBound(to: UInt8.self))
-                stream.pointee.avail_in = UInt32(clamping: source.count)
-                stream.pointee.next_out = target.baseAddress.map { $0 + start }
-                stream.pointee.avail_out = UInt32(step)
-                status = RunwayZlib.inflate(stream, Z_NO_FLUSH)
-                produced = step - Int(stream.pointee.avail_out)
+                guard let room = target.baseAddress else { return }
+                status = runway_inflater_run(
+                    inflater, source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &used,
+                    room + start, step, &produced)
             }
-            let used = Int(UInt32(clamping: source.count) - stream.pointee.avail_in)
-            codedByteCount += used
-            stream.pointee.next_in = nil
-            stream.pointee.next_out = nil
             return used
         }
+        codedByteCount += used
         output.removeLast(step - produced)
         return (status, produced)
     }
