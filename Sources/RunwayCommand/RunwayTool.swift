@@ -11,6 +11,7 @@ struct RunwayTool: AsyncParsableCommand {
             EXAMPLES
               runway call GET https://api.github.com/repos/swiftlang/swift
               runway call POST https://httpbin.org/post name=Ada age:=36 --verbose
+              runway probe api.github.com
               runway demo
               runway serve --port 8443
               runway proxy --origin https://api.github.com --listen 127.0.0.1:8080
@@ -36,7 +37,7 @@ struct RunwayTool: AsyncParsableCommand {
               fish  ~/.config/fish/completions/runway.fish
             """,
         version: "0.1.0",
-        subcommands: [CallCommand.self, ProxyCommand.self, DemoCommand.self, ServeCommand.self])
+        subcommands: [CallCommand.self, ProbeCommand.self, ProxyCommand.self, DemoCommand.self, ServeCommand.self])
 
     static func main() async {
         do {

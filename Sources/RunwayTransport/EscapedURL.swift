@@ -7,6 +7,18 @@ extension Request {
     /// The client reads URLs with Foundation, which repairs a URL that is not legal by escaping its escapes too.
     var escapedURL: String {
         guard let path = head.path, !path.utf8.allSatisfy(\.isPlainInURL) else { return url }
+        return "\(head.scheme ?? "")://\(head.authority ?? "")\(Self.escaped(path))"
+    }
+
+    /// The target of the request: path and query, escaped likewise, and with the slash that it has to begin with (RFC 9112 §3.2.1).
+    var escapedTarget: String {
+        guard let path = head.path, !path.isEmpty else { return "/" }
+        let target = path.utf8.allSatisfy(\.isPlainInURL) ? path : Self.escaped(path)
+        return target.utf8.first == UInt8(ascii: "/") || (target == "*" && head.method == .options)
+            ? target : "/" + target
+    }
+
+    private static func escaped(_ path: String) -> String {
         let bytes = Array(path.utf8)
         var escaped: [UInt8] = []
         escaped.reserveCapacity(bytes.count + 16)
@@ -21,7 +33,7 @@ extension Request {
                 escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
-        return "\(head.scheme ?? "")://\(head.authority ?? "")\(String(decoding: escaped, as: UTF8.self))"
+        return String(decoding: escaped, as: UTF8.self)
     }
 }
 

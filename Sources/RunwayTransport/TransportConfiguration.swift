@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTPCompression
 import NIOSSL
-import Runway
+public import Runway
 
 /// How a transport connects: whom it trusts, how long it waits, how many connections it keeps.
 public struct TransportConfiguration: Sendable {
@@ -37,6 +37,13 @@ public struct TransportConfiguration: Sendable {
     /// Whether header fields and bodies pass as they are: nothing is added to a request, and no content coding of an answer undone.
     /// For proxies. The default is `false`.
     public var isTransparent: Bool
+    /// How ``NIOTransport`` speaks. Set it after making the configuration; see its properties for the defaults.
+    public var wire = WireSettings()
+    /// Addresses of hosts that are known without asking the system, and which of them is the best. Set it after making the
+    /// configuration. The default, `nil`, knows none; what is learned of addresses is the transport's own then.
+    public var hosts: HostBook?
+    /// Which proxies connections are made through. Set it after making the configuration. The default is none.
+    public var proxies = ProxySettings.none
 
     /// Makes a configuration; see the properties for the defaults.
     public init(
@@ -55,12 +62,10 @@ public struct TransportConfiguration: Sendable {
 }
 
 extension TransportConfiguration {
-    /// The configuration in AsyncHTTPClient's terms.
-    ///
-    /// Redirects are a stage's affair, and so is another attempt to connect.
+    /// Whom connections trust, with TLS 1.2 at least.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
-    func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
+    func clientTLSConfiguration() throws(NetworkError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         if case .certificates(let pem) = trust {
@@ -74,6 +79,16 @@ extension TransportConfiguration {
             }
             tls.trustRoots = .certificates(certificates)
         }
+        return tls
+    }
+
+    /// The configuration in AsyncHTTPClient's terms.
+    ///
+    /// Redirects are a stage's affair, and so is another attempt to connect.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
+    func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
+        let tls = try clientTLSConfiguration()
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(connectTimeout), read: TimeAmount(idleTimeout)),

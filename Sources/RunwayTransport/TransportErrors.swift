@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
@@ -16,17 +17,20 @@ extension NetworkError {
     ///   - authority: Whose answer it was to be.
     init(transport error: any Error, from authority: String?) {
         let place = authority ?? "the server"
-        let (kind, detail) = Self.meaning(of: error, place)
+        let cause = (error as? ExchangeFailure)?.cause ?? error
+        let (kind, detail) = Self.meaning(of: cause, place)
         self.init(
             kind, in: .transporting, detail, sending: Self.sending(error),
-            underlying: (error as? RequestBodyFailed)?.cause ?? error)
+            underlying: (cause as? RequestBodyFailed)?.cause ?? cause)
     }
 
     /// Whether any of the request left, which is certain only where there was no connection that could have taken it.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
         case let error as HTTPClientError: sending(error)
-        case is NIOConnectionError, NIOSSLError.handshakeFailed: .notSent
+        case let error as ExchangeFailure: error.sending
+        case let error as WireError: error.sending
+        case is NIOConnectionError, is DialError, NIOSSLError.handshakeFailed: .notSent
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
             .notSent
@@ -49,11 +53,14 @@ extension NetworkError {
         switch error {
         case is CancellationError: (.cancelled, "The call was cancelled.")
         case let error as HTTPClientError: meaning(of: error, place)
+        case let error as DialError: error.meaning(place)
+        case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:
             (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
         case let error as RequestBodyFailed:
             (.invalidParameters, "The body of the request could not be read: \(error.cause).")
-        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError,
+            is ContentCodingError:
             (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
         case NIOSSLError.uncleanShutdown:
             (.noNetwork, "The connection to \(place) was cut off in the middle of the answer.")
@@ -61,6 +68,7 @@ extension NetworkError {
             (.noNetwork, "The connection to \(place) was lost before TLS was set up.")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
+        case is any NIOHTTP2Error: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
         case HTTPParserError.invalidEOFState:
             (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
         case is HTTPParserError: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
@@ -102,7 +110,7 @@ extension NetworkError {
     }
 
     /// What the system says of an error of its own; NIO's text for it names calls that mean nothing to a reader.
-    private static func reason(of error: any Error) -> String {
+    static func reason(of error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
         return String(cString: strerror(error.errnoCode))
     }

@@ -4,7 +4,7 @@ import Testing
 /// The help, the version and the completion scripts.
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
-    @Test(arguments: [[], ["call"], ["serve"], ["demo"], ["proxy"]])
+    @Test(arguments: [[], ["call"], ["probe"], ["serve"], ["demo"], ["proxy"]])
     func everyCommandExplainsItselfWithExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
 

@@ -7,7 +7,7 @@ import RunwayTransport
 import Testing
 
 /// Answers that are as they should be, whole and streamed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct AnswerTests {
     @Test func headAndBodyOfAnAnswerAreGivenAsTheyCame() async throws {
         try await withScriptedOrigin { origin in
@@ -123,7 +123,7 @@ struct AnswerTests {
 }
 
 /// Answers that are larger than their reader allows.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct AnswerSizeTests {
     @Test func anAnswerOfExactlyTheLimitIsRead() async throws {
         try await withScriptedOrigin { origin in

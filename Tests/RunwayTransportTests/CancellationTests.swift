@@ -4,7 +4,7 @@ import RunwayTransport
 import Testing
 
 /// A cancelled call stops its work on the socket.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct CancellationTests {
     @Test func aCallThatWaitsForItsAnswerClosesItsConnection() async throws {
         try await withScriptedOrigin { origin in

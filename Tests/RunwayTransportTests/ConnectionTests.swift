@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// Connections are kept, shared, bounded and given back.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct ConnectionTests {
     @Test func callsOneAfterAnotherShareOneConnection() async throws {
         try await withScriptedOrigin { origin in

@@ -37,7 +37,7 @@ enum Coded {
 }
 
 /// Content codings are undone below the layer.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct ContentCodingTests {
     private func answer(to response: ScriptedResponse) async throws -> RawData {
         try await withScriptedOrigin { origin in

@@ -7,7 +7,7 @@ import RunwayTransport
 import Testing
 
 /// HTTP/2, where the server has it, against the demo's server.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct HTTP2Tests {
     private func withBackend(
         clock: any Clock<Duration> = ContinuousClock(), versions: TransportConfiguration.HTTPVersions = .automatic,

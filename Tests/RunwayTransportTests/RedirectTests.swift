@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// The redirecting stage over real sockets, to one origin and to another.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct RedirectTests {
     private static let credentials = ["Authorization": "Bearer 1", "Cookie": "a=1", "X-Own": "kept"]
 

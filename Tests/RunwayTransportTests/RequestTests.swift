@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// What arrives at the server is what was asked for.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct RequestTests {
     private func received<Method: TestMethod>(_ fetch: Fetch<Method>) async throws -> ReceivedRequest {
         try await withScriptedOrigin { origin in

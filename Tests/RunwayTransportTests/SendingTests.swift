@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// What a failure says of whether any of the request left, and so of whether it may be sent again.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct SendingTests {
     @Test func refusedConnectionTookNothing() async throws {
         let port = try DeafPort()
@@ -72,7 +72,7 @@ struct SendingTests {
 
     /// A layer that tries again, without a wait.
     private func patient(_ origin: ScriptedOrigin) throws -> NetworkLayer {
-        let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+        let network = NetworkLayer(transport: try TransportUnderTest.make())
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network
     }

@@ -5,11 +5,11 @@ import Testing
 @testable import RunwayTransport
 
 /// A transport ends as its owner wants it to, and never traps.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct ShutdownTests {
     /// An origin that holds the answers to `/held`, a transport, and a call of it that waits there.
     private func withHeldCall(
-        _ body: (ScriptedOrigin, ScriptedGate, AsyncHTTPClientTransport, NetworkLayer, Task<RawData, any Error>)
+        _ body: (ScriptedOrigin, ScriptedGate, any EndingTransport, NetworkLayer, Task<RawData, any Error>)
             async throws
             -> Void
     ) async throws {
@@ -17,7 +17,7 @@ struct ShutdownTests {
             let gate = ScriptedGate()
             origin.on("/held", respond: .text("held").held(by: gate))
             origin.on("/free", respond: .text("free"))
-            let transport = try AsyncHTTPClientTransport()
+            let transport = try TransportUnderTest.make()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let call = Task { try await network.call(Fetch<GET>("held")) }
             try await gate.waitForArrivals()
@@ -81,7 +81,7 @@ struct ShutdownTests {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
-            let transport = try AsyncHTTPClientTransport()
+            let transport = try TransportUnderTest.make()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let answer = try await network.stream(Fetch<GET>("a"))
             await transport.shutdown(.cutting)
@@ -96,7 +96,7 @@ struct ShutdownTests {
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             origin.on("/free", respond: .text("free"))
-            let transport = try AsyncHTTPClientTransport()
+            let transport = try TransportUnderTest.make()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let answer = try await network.stream(Fetch<GET>("a"))
             let reader = Task { try await answer.body.text() }
@@ -120,7 +120,7 @@ struct ShutdownTests {
     }
 
     @Test func shuttingDownAgainChangesNothing() async throws {
-        let transport = try AsyncHTTPClientTransport()
+        let transport = try TransportUnderTest.make()
         await transport.shutdown()
         await transport.shutdown(.cutting)
         await transport.shutdown(.waiting(atMost: .zero))
@@ -133,7 +133,7 @@ struct ShutdownTests {
     }
 
     @Test func anUnusedTransportCanBeForgotten() throws {
-        for _ in 0..<20 { _ = try AsyncHTTPClientTransport() }
+        for _ in 0..<20 { _ = try TransportUnderTest.make() }
     }
 
     @Test func aForgottenTransportClosesItsConnections() async throws {
@@ -167,7 +167,7 @@ struct ShutdownTests {
             await withTaskGroup { group in
                 for index in 0..<60 {
                     group.addTask { [baseURL = origin.baseURL] in
-                        guard let transport = try? AsyncHTTPClientTransport() else { return }
+                        guard let transport = try? TransportUnderTest.make() else { return }
                         let network = NetworkLayer(to: baseURL, over: transport)
                         let call = Task {
                             try await network.call(Fetch<GET>(index.isMultiple(of: 3) ? "free" : "held"))

@@ -64,12 +64,12 @@ extension NetworkLayer {
         clock: LayerClock = .system, sinks: [any EventSink] = []
     ) throws {
         self.init(
-            to: baseURL, over: try AsyncHTTPClientTransport(configuration: configuration), clock: clock, sinks: sinks)
+            to: baseURL, over: try TransportUnderTest.make(configuration), clock: clock, sinks: sinks)
     }
 
     /// A layer whose calls go to `baseURL`.
     convenience init(
-        to baseURL: String, over transport: AsyncHTTPClientTransport, clock: LayerClock = .system,
+        to baseURL: String, over transport: any Transport, clock: LayerClock = .system,
         sinks: [any EventSink] = []
     ) {
         // What goes wrong on the wire is what these tests look at, each time that it does.

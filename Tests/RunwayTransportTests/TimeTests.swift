@@ -4,7 +4,7 @@ import RunwayTransport
 import Testing
 
 /// Every wait ends.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct TimeTests {
     @Test func theDeadlineOfACallEndsTheWaitAndTheWorkOnTheSocket() async throws {
         try await withScriptedOrigin { origin in

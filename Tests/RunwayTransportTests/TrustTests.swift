@@ -5,7 +5,7 @@ import RunwayTransport
 import Testing
 
 /// Only a server that proves who it is gets a request.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct TrustTests {
     /// The error of a call to an origin with a certificate, none of whose requests may arrive.
     private func failure(
@@ -115,7 +115,7 @@ struct TrustTests {
     @Test(arguments: ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
     func trustedCertificatesThatCannotBeReadAreReportedWhenTheTransportIsMade(pem: String) throws {
         let error = try #require(throws: NetworkError.self) {
-            try AsyncHTTPClientTransport(configuration: TransportConfiguration(trust: .certificates(pem: [pem])))
+            try TransportUnderTest.make(TransportConfiguration(trust: .certificates(pem: [pem])))
         }
         #expect(error.kind == .invalidConfiguration)
     }

@@ -3,7 +3,8 @@
 /// It decides whether a request that changes something may be sent again. Only a transport that is certain says
 /// ``notSent``; whatever is ``unknown`` is treated as sent.
 public enum SendState: String, Sendable, Hashable {
-    /// Certainly nothing: there was no connection, or TLS was not set up on it.
+    /// Certainly nothing: there was no connection, or TLS was not set up on it, or the server said that it acted on none of it
+    /// (RFC 9113 §8.7).
     case notSent
     /// Something, and maybe all of it.
     case sent

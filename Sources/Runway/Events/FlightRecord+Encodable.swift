@@ -70,6 +70,7 @@ extension FlightRecord: Encodable {
         let responseHeaders: [[String]]?
         let responseByteCount: Int?
         let failure: String?
+        let wire: WireForm?
 
         init(_ attempt: Attempt) {
             method = attempt.method.rawValue
@@ -83,6 +84,39 @@ extension FlightRecord: Encodable {
             responseHeaders = attempt.responseHeaderFields?.pairs
             responseByteCount = attempt.responseByteCount
             failure = attempt.failure
+            wire = attempt.wire.map(WireForm.init)
+        }
+    }
+
+    private struct WireForm: Encodable {
+        let isReused: Bool?
+        let address: String?
+        let tlsVersion: String?
+        let queueing: Double?
+        let dns: Double?
+        let tcp: Double?
+        let tls: Double?
+        let sending: Double?
+        let waiting: Double?
+        let receiving: Double?
+        let sentByteCount: Int?
+        let receivedByteCount: Int?
+        let informationalStatuses: [Int]?
+
+        init(_ wire: WireRecord) {
+            isReused = wire.isReused
+            address = wire.address
+            tlsVersion = wire.tlsVersion
+            queueing = wire.queueing?.inSeconds
+            dns = wire.dns?.inSeconds
+            tcp = wire.tcp?.inSeconds
+            tls = wire.tls?.inSeconds
+            sending = wire.sending?.inSeconds
+            waiting = wire.waiting?.inSeconds
+            receiving = wire.receiving?.inSeconds
+            sentByteCount = wire.sentByteCount
+            receivedByteCount = wire.receivedByteCount
+            informationalStatuses = wire.informationalStatuses.isEmpty ? nil : wire.informationalStatuses
         }
     }
 }

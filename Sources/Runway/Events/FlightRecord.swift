@@ -73,6 +73,8 @@ public struct FlightRecord: Sendable, Identifiable {
         public var responseBody: [UInt8]?
         /// The version of HTTP, where the transport knows it.
         public var httpVersion: String?
+        /// What the wire did for it, where the transport tells.
+        public var wire: WireRecord?
         /// Why there was no answer, if there was none.
         public var failure: String?
     }

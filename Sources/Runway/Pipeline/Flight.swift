@@ -143,6 +143,14 @@ public final class Flight: Sendable {
             state.attempts[state.attempts.count - 1].record.httpVersion = version
         }
     }
+
+    /// Writes down what the wire did for the current attempt. For transports that know; the last word counts.
+    public func noteWire(_ wire: WireRecord) {
+        state.withLock { state in
+            guard !state.attempts.isEmpty else { return }
+            state.attempts[state.attempts.count - 1].record.wire = wire
+        }
+    }
 }
 
 extension Flight {

@@ -1,13 +1,16 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// Scheme, host and port: what decides whether two requests go to the same place (RFC 6454 §4).
-struct Origin: Hashable, Sendable {
-    let scheme: String
-    let host: String
-    let port: Int
+package struct Origin: Hashable, Sendable {
+    /// `http` or `https`, or whatever else a request says.
+    package let scheme: String
+    /// The host, in lower case; an IPv6 literal in its brackets.
+    package let host: String
+    /// The port.
+    package let port: Int
 
     /// The origin of a request; hosts and schemes are compared without regard to case, a default port as if it were given.
-    init(_ head: HTTPRequest) {
+    package init(_ head: HTTPRequest) {
         scheme = (head.scheme ?? "").lowercased()
         let authority = head.authority ?? ""
         let defaultPort = scheme == "https" ? 443 : 80
@@ -19,5 +22,12 @@ struct Origin: Hashable, Sendable {
             host = authority.lowercased()
             port = defaultPort
         }
+    }
+
+    /// The origin of a scheme, a host and a port.
+    package init(scheme: String, host: String, port: Int) {
+        self.scheme = scheme.lowercased()
+        self.host = host.lowercased()
+        self.port = port
     }
 }

@@ -20,6 +20,9 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     public var isExpensive: Bool
     /// Whether the user asked for few bytes.
     public var isConstrained: Bool
+    /// What tells this network from others of its kind, such as the address of its gateway; `nil` where nobody can say. What was learned
+    /// of the addresses of hosts is kept for each network apart.
+    public var identity: String?
 
     /// Makes a status.
     ///
@@ -27,10 +30,14 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     ///   - link: What the device is joined to the network by.
     ///   - isExpensive: Whether bytes may cost the user money.
     ///   - isConstrained: Whether the user asked for few bytes.
-    public init(_ link: Link, isExpensive: Bool = false, isConstrained: Bool = false) {
+    ///   - identity: What tells this network from others of its kind.
+    public init(
+        _ link: Link, isExpensive: Bool = false, isConstrained: Bool = false, identity: String? = nil
+    ) {
         self.link = link
         self.isExpensive = isExpensive
         self.isConstrained = isConstrained
+        self.identity = identity
     }
 
     /// A cable.

@@ -6,7 +6,7 @@ import RunwayTransport
 import Testing
 
 /// Caching by the rules of HTTP over real sockets.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct HTTPCacheWireTests {
     private let options = CallOptions(cache: .http())
 

@@ -7,7 +7,7 @@ import RunwayTransport
 import Testing
 
 /// Whatever a call says arrives at httpbin as it was said, by every method and in every encoding.
-@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)), .overEveryTransport)
 struct EchoTests {
     /// What a text can hold that an encoding could spoil.
     static let texts = [

@@ -7,7 +7,7 @@ import RunwayTransport
 import Testing
 
 /// Against httpbin: answers, statuses, redirects, compressions, delays and streams.
-@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)), .overEveryTransport)
 struct HTTPBinTests {
     private let servers = Result { try IntegrationServers() }
     private func layer() throws -> NetworkLayer { try servers.get().httpbinLayer() }

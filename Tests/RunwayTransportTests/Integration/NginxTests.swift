@@ -7,7 +7,7 @@ import RunwayTransport
 import Testing
 
 /// Against nginx, which serves the JSON files of Debian's iso-codes.
-@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)), .overEveryTransport)
 struct NginxTests {
     private static let versions: [(TransportConfiguration.HTTPVersions, String)] = [
         (.automatic, "HTTP/2"), (.http1Only, "HTTP/1.1"),

@@ -55,7 +55,7 @@ final class PrivateFile {
             if count < 0 { throw Self.error("can't be read", path) }
             if count == 0 { return bytes }
             bytes += part[..<count]
-            if bytes.count > maximumByteCount { throw TokenStoreError("The file \(path) is too large for a token.") }
+            if bytes.count > maximumByteCount { throw TokenStoreError("The file \(path) is too large to be trusted.") }
         }
     }
 

@@ -1,0 +1,87 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOSSL
+import Runway
+import RunwayTransport
+
+struct UnexpectedAnswer: Error {}
+
+/// AsyncHTTPClient itself, as its own documentation has it.
+func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int) -> Contender {
+    Contender(name: "AsyncHTTPClient") { count, atATime in
+        try await spread(count, atATime) {
+            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
+            let body = try await response.body.collect(upTo: 16 << 20)
+            guard body.readableBytes == byteCount else { throw UnexpectedAnswer() }
+        }
+    }
+}
+
+func makeClient(root: String, http1Only: Bool) throws -> HTTPClient {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .file(root)
+    var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+    if http1Only { configuration.httpVersion = .http1Only }
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+}
+
+/// A transport without the layer: one call of a layer is lent to as many requests as are wanted.
+func bare(_ name: String, _ transport: any Transport, url: String, byteCount: Int) throws -> Contender {
+    guard let parts = URLComponents(string: url), let host = parts.host, let port = parts.port else {
+        throw UnexpectedAnswer()
+    }
+    let head = HTTPRequest(method: .get, scheme: parts.scheme, authority: "\(host):\(port)", path: parts.path)
+    return Contender(name: name) { count, atATime in
+        let lender = Lender { flight in
+            try await spread(count, atATime) {
+                let response = try await transport.send(Request(head: head), in: flight)
+                guard case .whole(let raw) = response.body, raw.bytes.count == byteCount else {
+                    throw UnexpectedAnswer()
+                }
+            }
+        }
+        let network = NetworkLayer(transport: lender, admission: .none, retrying: .none)
+        network.configure(Bench.self) { $0.baseURLs = [.release: url] }
+        _ = try await network.call(Lent())
+    }
+}
+
+/// Calls of a layer over a transport.
+func layered(_ name: String, _ transport: any Transport, url: String, byteCount: Int) -> Contender {
+    let network = NetworkLayer(transport: transport, admission: .none, retrying: .none)
+    network.configure(Bench.self) { $0.baseURLs = [.release: url] }
+    return Contender(name: name) { count, atATime in
+        try await spread(count, atATime) {
+            guard try await network.call(Lent()).bytes.count == byteCount else { throw UnexpectedAnswer() }
+        }
+    }
+}
+
+enum Bench: APIService {
+    static let name = "bench"
+    static let environments: [ServiceEnvironment: String] = [:]
+    static let deadline = Duration.seconds(600)
+}
+
+struct Lent: Endpoint {
+    static let service = Bench.self
+    static let coalesces = false
+    var path: EndpointPath { "" }
+}
+
+/// Answers a call when what it was lent for is done.
+struct Lender: Transport {
+    let use: @Sendable (Flight) async throws -> Void
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        do {
+            try await use(flight)
+        } catch {
+            throw error as? NetworkError ?? NetworkError(.invalidAnswer, in: .transporting, "\(error)")
+        }
+        let head = HTTPResponse(status: .ok)
+        return Response(head: head, body: .whole(RawData([], response: head)))
+    }
+}

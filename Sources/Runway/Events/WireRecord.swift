@@ -1,0 +1,60 @@
+/// What the wire did for one request: which connection, how long each step took, how many bytes went over it.
+///
+/// What is not known is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are told by the request
+/// that it was made for alone; a request on a connection that was there already has none.
+public struct WireRecord: Sendable, Equatable {
+    /// Whether the connection was there already.
+    public var isReused: Bool?
+    /// The address that was dialled, with its port; a proxy's where there is one.
+    public var address: String?
+    /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
+    public var tlsVersion: String?
+    /// The time that the request waited for a connection, which includes the three that follow.
+    public var queueing: Duration?
+    /// The time that the lookup of the host's addresses took.
+    public var dns: Duration?
+    /// The time that the TCP connection took.
+    public var tcp: Duration?
+    /// The time that the TLS handshake took.
+    public var tls: Duration?
+    /// The time from the first byte of the request to its last, as they were given to the system.
+    public var sending: Duration?
+    /// The time from the end of the request to the first byte of the answer's head.
+    public var waiting: Duration?
+    /// The time from the first byte of the answer's head to the end of its body.
+    public var receiving: Duration?
+    /// The bytes of the request as they were sent, head and framing included, before TLS.
+    public var sentByteCount: Int?
+    /// The bytes of the answer as they came, head, framing and content coding included, after TLS.
+    public var receivedByteCount: Int?
+    /// The statuses of the answers that came before the final one, such as 103, in order. At most 16 are kept.
+    public var informationalStatuses: [Int] = []
+
+    /// Makes a record of which nothing is known.
+    public init() {}
+}
+
+extension WireRecord: CustomStringConvertible {
+    /// One line in the manner of curl's timings: the connection, the times, the bytes.
+    public var description: String {
+        var texts: [String] = []
+        switch isReused {
+        case true?: texts.append("reused connection")
+        case false?: texts.append("new connection")
+        case nil: break
+        }
+        if let address { texts.append("to \(address)") }
+        if let tlsVersion { texts.append(tlsVersion) }
+        let times: [(String, Duration?)] = [
+            ("queueing", queueing), ("dns", dns), ("tcp", tcp), ("tls", tls), ("sending", sending),
+            ("waiting", waiting), ("receiving", receiving),
+        ]
+        for case (let name, let time?) in times { texts.append("\(name) \(time.text)") }
+        if let sentByteCount { texts.append("\(sentByteCount) bytes up") }
+        if let receivedByteCount { texts.append("\(receivedByteCount) bytes down") }
+        if !informationalStatuses.isEmpty {
+            texts.append("after " + informationalStatuses.map(String.init).joined(separator: ", "))
+        }
+        return texts.joined(separator: ", ")
+    }
+}

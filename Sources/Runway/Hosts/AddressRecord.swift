@@ -1,0 +1,87 @@
+/// What is known of one address of a host on one network.
+struct AddressRecord {
+    /// How many answers in a row have to be slow for an address to be slow: one is often the server's work.
+    static let answersToJudge = 3
+    /// How much of the difference a measurement moves the smoothed latency by.
+    private static let smoothing = 0.4
+
+    /// The smoothed time of a round trip while connecting, in seconds.
+    private(set) var latency: Double?
+    private var lastSample: Double?
+    /// What answers took beyond the server's own time, in seconds: the last few since the last dial.
+    private var answers: [Double] = []
+    /// When it was last measured.
+    private(set) var measured = Duration.zero
+    private var strikes = 0
+    private var successes = 0
+    private(set) var bannedUntil: Duration?
+    /// When it was last dialled to learn about it, and nothing was learned yet.
+    private(set) var exploring: Duration?
+
+    /// Whether it has to show that it works, for the first time or since it failed.
+    var isUnproven: Bool { latency == nil || bannedUntil != nil }
+
+    /// The latency that it is chosen by, in seconds: the connecting one, or that of answers if they are all slower.
+    var score: Double? {
+        guard let latency else { return nil }
+        guard answers.count == Self.answersToJudge, let fastest = answers.min() else { return latency }
+        return max(latency, fastest)
+    }
+
+    /// Whether it is left alone.
+    func isBanned(at now: Duration) -> Bool { bannedUntil.map { now < $0 } ?? false }
+
+    mutating func beginExploring(at now: Duration) { exploring = now }
+
+    mutating func endExploring() { exploring = nil }
+
+    /// Lets it be dialled again; that it still has to prove itself stays.
+    mutating func endBan(at now: Duration) {
+        if let end = bannedUntil { bannedUntil = min(end, now) }
+        strikes = 0
+    }
+
+    mutating func noteDial(_ roundTrip: Double, at now: Duration) {
+        let sample = max(roundTrip, 1e-5)
+        if let latency, let lastSample {
+            let isSlower = min(sample, lastSample) > 2 * latency
+            let isFaster = max(sample, lastSample) < latency / 2
+            // One measurement far off is chance, and counts for little; two are another path.
+            self.latency =
+                if isSlower {
+                    min(sample, lastSample)
+                } else if isFaster {
+                    max(sample, lastSample)
+                } else {
+                    latency + Self.smoothing * (min(sample, 3 * latency) - latency)
+                }
+        } else {
+            latency = sample
+        }
+        lastSample = sample
+        answers = []
+        measured = now
+        exploring = nil
+        bannedUntil = nil
+        successes += 1
+        if successes >= 3 { strikes = 0 }
+    }
+
+    mutating func noteAnswer(beyondServerTime excess: Double) {
+        if answers.count == Self.answersToJudge { answers.removeFirst() }
+        answers.append(excess)
+    }
+
+    /// Bans it; `chance`, between 0 and 1, spreads the end of the ban. One that is banned already stays as it is: the calls that an
+    /// address took down with it are one failure.
+    mutating func noteFailure(_ limits: HostSelectionLimits, at now: Duration, chance: Double) {
+        exploring = nil
+        if isBanned(at: now) { return }
+        var ban = limits.firstBan
+        for _ in 0..<strikes where ban < limits.longestBan { ban *= 2 }
+        bannedUntil = now + min(ban, limits.longestBan) * (0.8 + 0.2 * chance)
+        strikes += 1
+        successes = 0
+        answers = []
+    }
+}

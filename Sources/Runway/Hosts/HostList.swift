@@ -1,0 +1,130 @@
+import RunwayJSON
+
+/// Addresses of hosts, as an app brings them along or a server sends them.
+///
+/// A list is data: it never widens trust. Whatever address is dialled, TLS verifies the host's name, and an address is used for calls to
+/// the very host that it stands under and for no others.
+///
+/// ```swift
+/// let bundled = try HostList(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
+/// ```
+public struct HostList: Sendable, Hashable {
+    /// The addresses of every host, the better first as far as the server knows.
+    public let addresses: [String: [IPAddress]]
+    /// How long the list is good. At least a minute, at most thirty days; the default is a day.
+    public let lifetime: Duration
+
+    /// Makes a list.
+    ///
+    /// - Parameters:
+    ///   - addresses: The addresses of every host, by its name in any case.
+    ///   - lifetime: How long the list is good.
+    ///   - policy: What it may hold.
+    /// - Throws: ``HostListError`` for an empty list, a host without an address, a name that is not one host's, what is no address, an
+    ///   address that the policy does not let a host have, and more than the policy allows of anything.
+    public init(
+        _ addresses: [String: [String]], lifetime: Duration = .seconds(86_400), policy: HostListPolicy = .standard
+    ) throws(HostListError) {
+        try self.init(
+            members: addresses.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, lifetime: lifetime, policy)
+    }
+
+    /// Reads a list as a server sends it: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`. Other members are
+    /// left alone.
+    ///
+    /// - Throws: ``HostListError``, also for what is not such a JSON object.
+    public init(json bytes: [UInt8], policy: HostListPolicy = .standard) throws(HostListError) {
+        guard bytes.count <= policy.maximumByteCount else {
+            throw HostListError(
+                "The list of hosts has \(bytes.count) bytes; at most \(policy.maximumByteCount) are read.")
+        }
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(bytes, limits: JSONLimits(maximumDepth: 16))
+        } catch {
+            throw HostListError("The list of hosts is not JSON: \(error)")
+        }
+        try self.init(json: document.root, policy: policy)
+    }
+
+    init(json value: JSONValue, policy: HostListPolicy) throws(HostListError) {
+        let hosts = value["hosts"]
+        guard hosts.kind == .object else { throw HostListError("The list of hosts has no object \"hosts\".") }
+        guard hosts.count <= policy.maximumHosts else { throw Self.tooManyHosts(hosts.count, policy) }
+        var members: [(String, [String])] = []
+        for member in hosts.members {
+            guard member.value.kind == .array, member.value.count <= policy.maximumAddressesPerHost else {
+                throw HostListError(
+                    "What stands under \(Self.shown(member.key)) is not an array of at most \(policy.maximumAddressesPerHost) addresses."
+                )
+            }
+            var texts: [String] = []
+            for element in member.value.elements {
+                guard let text = element.string else {
+                    throw HostListError("An address of \(Self.shown(member.key)) is not a string.")
+                }
+                texts.append(text)
+            }
+            members.append((member.key, texts))
+        }
+        let ttl = value["ttl"]
+        guard !ttl.exists || (ttl.int ?? 0) > 0 else {
+            throw HostListError("The \"ttl\" of the list of hosts is not a number of seconds above 0.")
+        }
+        try self.init(members: members, lifetime: .seconds(min(ttl.int ?? 86_400, 30 * 86_400)), policy)
+    }
+
+    private init(
+        members: [(name: String, texts: [String])], lifetime: Duration, _ policy: HostListPolicy
+    ) throws(HostListError) {
+        guard !members.isEmpty else { throw HostListError("The list of hosts is empty.") }
+        guard members.count <= policy.maximumHosts else { throw Self.tooManyHosts(members.count, policy) }
+        var addresses: [String: [IPAddress]] = [:]
+        for (name, texts) in members {
+            let host = name.lowercased()
+            guard HostListPolicy.isHostName(host) else {
+                throw HostListError("\(Self.shown(name)) is not the name of one host.")
+            }
+            guard addresses[host] == nil else { throw HostListError("\(Self.shown(name)) stands in the list twice.") }
+            guard (1...policy.maximumAddressesPerHost).contains(texts.count) else {
+                throw HostListError(
+                    "\(host) has \(texts.count) addresses; 1 to \(policy.maximumAddressesPerHost) are read.")
+            }
+            var known: [IPAddress] = []
+            for text in texts {
+                guard let address = IPAddress(text) else {
+                    throw HostListError("\(Self.shown(text)) under \(host) is not an IP address.")
+                }
+                if policy.addresses == .publicOnly, !address.isPublic, HostListPolicy.isPublicName(host) {
+                    throw HostListError("\(address) is not an address of the internet, and \(host) is a name of it.")
+                }
+                if !known.contains(address) { known.append(address) }
+            }
+            addresses[host] = known
+        }
+        self.addresses = addresses
+        self.lifetime = min(max(lifetime, .seconds(60)), .seconds(30 * 86_400))
+    }
+
+    /// The addresses of a host, and of no other; none where the list does not name it.
+    public func addresses(of host: String) -> [IPAddress] { addresses[host.lowercased()] ?? [] }
+
+    /// The list as a server sends it.
+    public var json: [UInt8] {
+        // Names and addresses have nothing in them that JSON would escape.
+        let hosts = addresses.sorted { $0.key < $1.key }.map { host, addresses in
+            "\"\(host)\":[\(addresses.map { "\"\($0)\"" }.joined(separator: ","))]"
+        }
+        return Array("{\"hosts\":{\(hosts.joined(separator: ","))},\"ttl\":\(lifetime.components.seconds)}".utf8)
+    }
+
+    private static func tooManyHosts(_ count: Int, _ policy: HostListPolicy) -> HostListError {
+        HostListError("The list of hosts has \(count) hosts; at most \(policy.maximumHosts) are read.")
+    }
+
+    /// A text of unknown origin, as an error may show it: quoted, short, and without what would control a terminal.
+    private static func shown(_ text: String) -> String {
+        let start = text.unicodeScalars.prefix(64).map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+        return "\"\(String(String.UnicodeScalarView(start)))\(text.unicodeScalars.count > 64 ? "…" : "")\""
+    }
+}

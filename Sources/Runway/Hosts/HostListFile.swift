@@ -1,0 +1,46 @@
+import Foundation
+import RunwayJSON
+
+/// The list of hosts that is kept on disk: one file of mode 0600, which is replaced as a whole.
+struct HostListFile: Sendable {
+    let path: String
+
+    /// A list, and when it was fetched.
+    struct Content: Sendable {
+        var list: HostList
+        var fetched: Date
+    }
+
+    /// What the file holds; `nil` where there is none.
+    ///
+    /// - Throws: ``HostListError`` for a file that is not what was written, or that others can write or read.
+    func load(_ policy: HostListPolicy) throws(HostListError) -> Content? {
+        do {
+            // An address may be longer in its usual form than it was sent, though not by half.
+            guard let bytes = try PrivateFile(reading: path)?.read(upTo: 2 * policy.maximumByteCount + 256) else {
+                return nil
+            }
+            let root = try JSONDocument(bytes, limits: JSONLimits(maximumDepth: 16)).root
+            guard root["version"].int == 1, let fetched = root["fetched"].double else {
+                throw HostListError("\(path) is not a list of hosts that was kept here.")
+            }
+            return Content(
+                list: try HostList(json: root["list"], policy: policy), fetched: Date(timeIntervalSince1970: fetched))
+        } catch {
+            throw error as? HostListError ?? HostListError("The kept list of hosts can't be read: \(error)")
+        }
+    }
+
+    /// Puts a list in the place of the last one, at once for everyone who reads it.
+    ///
+    /// - Throws: ``HostListError`` where the disk does not take it.
+    func save(_ content: Content) throws(HostListError) {
+        let seconds = content.fetched.timeIntervalSince1970
+        let head = Array("{\"version\":1,\"fetched\":\(seconds),\"list\":".utf8)
+        do {
+            try PrivateFile.replace(path, with: head + content.list.json + [UInt8(ascii: "}")])
+        } catch {
+            throw HostListError("The list of hosts can't be kept: \(error)")
+        }
+    }
+}

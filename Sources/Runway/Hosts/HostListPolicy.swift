@@ -1,0 +1,64 @@
+/// What a list of addresses may hold, whoever sent it.
+public struct HostListPolicy: Sendable, Hashable {
+    /// Which addresses a host may have.
+    public enum Addresses: Sendable, Hashable {
+        /// Those of the internet; others only under a name that is none of the internet's: `localhost`, a name of one label, and names
+        /// below `localhost`, `local`, `internal`, `home.arpa` and `test`.
+        case publicOnly
+        /// Any, for development and for networks of one's own.
+        case any
+    }
+
+    /// Which addresses a host may have. The default is ``Addresses/publicOnly``.
+    public var addresses: Addresses
+    /// Whether the list is used for plain `http`, too. The default is `false`: without TLS nobody would notice a wrong address.
+    public var coversPlainHTTP: Bool
+    /// The most bytes of a list. The default is 256 KiB.
+    public var maximumByteCount: Int
+    /// The most hosts of a list. The default is 256.
+    public var maximumHosts: Int
+    /// The most addresses of a host. The default is 32.
+    public var maximumAddressesPerHost: Int
+
+    /// Makes a policy; see the properties for the defaults. Bounds below 1 are 1.
+    public init(
+        addresses: Addresses = .publicOnly, coversPlainHTTP: Bool = false, maximumByteCount: Int = 256 << 10,
+        maximumHosts: Int = 256, maximumAddressesPerHost: Int = 32
+    ) {
+        self.addresses = addresses
+        self.coversPlainHTTP = coversPlainHTTP
+        self.maximumByteCount = max(1, maximumByteCount)
+        self.maximumHosts = max(1, maximumHosts)
+        self.maximumAddressesPerHost = max(1, maximumAddressesPerHost)
+    }
+
+    /// What a list from the network may hold by default.
+    public static let standard = HostListPolicy()
+
+    /// Whether a name is one that the internet knows.
+    static func isPublicName(_ name: String) -> Bool {
+        let labels = name.split(separator: ".")
+        guard labels.count > 1 else { return false }
+        if labels.suffix(2) == ["home", "arpa"] { return false }
+        return !["localhost", "local", "internal", "test"].contains(labels.last)
+    }
+
+    /// Whether a text is the name of one host: labels of letters, digits and hyphens (RFC 1123 §2.1), in lower case; no wildcard, no
+    /// address, no port.
+    static func isHostName(_ name: String) -> Bool {
+        guard (1...253).contains(name.utf8.count), IPAddress(name) == nil else { return false }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                && label.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                        UInt8(ascii: "-"):
+                        true
+                    default: false
+                    }
+                }
+            // A name that ends in a number is read as an address by some (WHATWG URL, "ends in a number").
+        } && labels.last?.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } == false
+    }
+}

@@ -1,0 +1,33 @@
+/// In which order the addresses of a host are dialled.
+package struct HostPlan: Sendable, Equatable {
+    /// What is dialled, the best first, the families in turn after it (RFC 8305 §4).
+    package var order: [IPAddress] = []
+    /// What failed of late, the one first whose ban ends first: a last resort.
+    package var banned: [IPAddress] = []
+    /// One of ``order`` of which too little is known, to be dialled beside the first: that costs no call any time.
+    package var explored: IPAddress?
+    /// How long the first has before the next one starts: what it usually takes, and more; `nil` where nobody knows.
+    package var stagger: Duration?
+
+    /// Makes a plan.
+    package init(
+        order: [IPAddress] = [], banned: [IPAddress] = [], explored: IPAddress? = nil, stagger: Duration? = nil
+    ) {
+        self.order = order
+        self.banned = banned
+        self.explored = explored
+        self.stagger = stagger
+    }
+}
+
+/// What was learned of an address.
+package enum HostEvent: Sendable, Equatable {
+    /// A connection was made, in so many round trips' time that this is one of them.
+    case dialed(roundTrip: Duration)
+    /// On a connection to it, an answer began this long after the request was sent.
+    case answered(firstByte: Duration)
+    /// No connection was made, in time or at all, or one was lost.
+    case failed
+    /// A dial ended before anything was learned.
+    case abandoned
+}

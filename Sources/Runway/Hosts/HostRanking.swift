@@ -1,0 +1,137 @@
+/// Which address of one host is the best on one network: what is known of each, without a clock or a source of chance of its own.
+///
+/// The lowest smoothed latency wins, unless it wins by little over the one in use. What failed is banned for a growing while. What has
+/// not shown yet that it works, or was not measured for long, is dialled beside the best and not in its place.
+struct HostRanking {
+    private let limits: HostSelectionLimits
+    private var records: [IPAddress: AddressRecord] = [:]
+    private var preferred: IPAddress?
+    /// What the server itself takes for an answer, in seconds: a floor that rises slowly.
+    private var serverTime: Double?
+    private var lastExploration: Duration?
+    /// When something was found to be other than it was; what was measured before is in doubt.
+    private var upheaval: Duration?
+
+    init(_ limits: HostSelectionLimits) { self.limits = limits }
+
+    /// How many addresses are remembered.
+    var count: Int { records.count }
+
+    /// What is known of an address.
+    func record(of address: IPAddress) -> AddressRecord? { records[address] }
+
+    /// The order in which to dial these addresses, which come in the order in which their source prefers them.
+    mutating func plan(_ candidates: [IPAddress], at now: Duration) -> HostPlan {
+        let usable = candidates.filter { records[$0]?.isBanned(at: now) != true }
+        let banned = candidates.filter { records[$0]?.isBanned(at: now) == true }
+            .sorted { (records[$0]?.bannedUntil ?? .zero) < (records[$1]?.bannedUntil ?? .zero) }
+        preferred = choice(among: usable)
+        let measured = proven(usable)
+        var ranked = measured + usable.filter { !measured.contains($0) }
+        if let preferred { ranked = [preferred] + ranked.filter { $0 != preferred } }
+        let order = interleaved(ranked)
+        var plan = HostPlan(order: order, banned: banned)
+        if let latency = preferred.flatMap({ records[$0]?.latency }) {
+            // TCP takes one round trip. RFC 8305 §5 and §8 want 100 to 250 ms.
+            plan.stagger = min(max(.seconds(3 * latency), .milliseconds(100)), .milliseconds(250))
+        }
+        if let address = unknown(in: order.dropFirst(), at: now) {
+            records[address, default: AddressRecord()].beginExploring(at: now)
+            lastExploration = now
+            plan.explored = address
+        }
+        return plan
+    }
+
+    /// Whether an address in use would now be left for another one that is known to work.
+    func isOutrun(_ address: IPAddress, among candidates: [IPAddress], at now: Duration) -> Bool {
+        let usable = candidates.filter { records[$0]?.isBanned(at: now) != true }
+        guard let best = choice(among: usable, inUse: address) else { return false }
+        return best != address
+    }
+
+    /// Takes in what was learned of an address. `chance`, between 0 and 1, spreads what has to be spread.
+    mutating func note(_ event: HostEvent, of address: IPAddress, at now: Duration, chance: Double) {
+        var record = records[address] ?? AddressRecord()
+        switch event {
+        case .dialed(let roundTrip):
+            if let latency = record.latency, roundTrip.seconds > 2 * latency { upheaval = now }
+            record.noteDial(roundTrip.seconds, at: now)
+        case .answered(let firstByte): noteAnswer(firstByte.seconds, &record)
+        case .failed:
+            record.noteFailure(limits, at: now, chance: chance)
+            if preferred == address {
+                preferred = nil
+                upheaval = now
+            }
+        case .abandoned: record.endExploring()
+        }
+        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forgetOldest() }
+        records[address] = record
+    }
+
+    /// Lets everything be dialled again: what failed on the last network may work on this one.
+    mutating func endBans(at now: Duration) {
+        for address in records.keys { records[address]?.endBan(at: now) }
+    }
+
+    private mutating func noteAnswer(_ time: Double, _ record: inout AddressRecord) {
+        guard let latency = record.latency else { return }
+        let excess = max(0, time - latency)
+        // The floor falls at once and rises slowly, so that a path that turns slow is not taken for a server that did.
+        let floor = serverTime.map { excess < $0 ? excess : $0 + 0.05 * (excess - $0) } ?? excess
+        record.noteAnswer(beyondServerTime: max(0, time - min(floor, serverTime ?? floor)))
+        serverTime = floor
+    }
+
+    /// Those that have shown that they work, the lowest latency first.
+    private func proven(_ addresses: [IPAddress]) -> [IPAddress] {
+        addresses.filter { records[$0]?.isUnproven == false }
+            .sorted { (records[$0]?.score ?? 0) < (records[$1]?.score ?? 0) }
+    }
+
+    private func choice(among usable: [IPAddress], inUse: IPAddress? = nil) -> IPAddress? {
+        let measured = proven(usable)
+        guard let best = measured.first, let bestScore = records[best]?.score else { return nil }
+        guard let current = inUse ?? preferred, measured.contains(current), let score = records[current]?.score else {
+            return best
+        }
+        return bestScore < min(score * limits.hysteresis, score - 0.003) ? best : current
+    }
+
+    /// The address of which it is worth most to learn something now, if that is due.
+    private func unknown(in addresses: some Sequence<IPAddress>, at now: Duration) -> IPAddress? {
+        // Many calls dial at once; one of them looks, and nobody waits for what never comes.
+        let idle = addresses.filter { records[$0]?.exploring.map { now >= $0 + .seconds(5) } ?? true }
+        if let unproven = idle.first(where: { records[$0]?.bannedUntil != nil })
+            ?? idle.first(where: { records[$0]?.isUnproven ?? true })
+        {
+            return unproven
+        }
+        guard let oldest = idle.min(by: { (records[$0]?.measured ?? .zero) < (records[$1]?.measured ?? .zero) }),
+            let measured = records[oldest]?.measured
+        else { return nil }
+        if let upheaval, measured < upheaval { return oldest }
+        let pause = limits.explorationInterval / max(1, records.count)
+        let isDue = now >= measured + limits.explorationInterval
+        return isDue && lastExploration.map { now >= $0 + pause } ?? true ? oldest : nil
+    }
+
+    /// The first as it is, and then the families in turn, so that a family that does not work costs one wait and not many.
+    private func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
+        guard let first = addresses.first else { return [] }
+        var same = addresses.dropFirst().filter { $0.family == first.family }[...]
+        var other = addresses.filter { $0.family != first.family }[...]
+        var order = [first]
+        while !same.isEmpty || !other.isEmpty {
+            if let next = other.popFirst() { order.append(next) }
+            if let next = same.popFirst() { order.append(next) }
+        }
+        return order
+    }
+
+    private mutating func forgetOldest() {
+        let oldest = records.min { $0.value.measured < $1.value.measured }?.key
+        if let oldest { records.removeValue(forKey: oldest) }
+    }
+}

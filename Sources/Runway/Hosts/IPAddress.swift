@@ -1,0 +1,95 @@
+import Foundation
+
+/// The address of a machine: IPv4 or IPv6, without a port and without a zone.
+public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Which of the two protocols an address belongs to.
+    public enum Family: String, Sendable, Hashable {
+        /// IPv4, 32 bits.
+        case v4
+        /// IPv6, 128 bits.
+        case v6
+    }
+
+    /// Which of the two protocols it belongs to.
+    public let family: Family
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Reads an address in its usual form: `203.0.113.7`, `2001:db8::7`; `nil` for anything else, as are brackets, zones, octal numbers
+    /// and names.
+    public init?(_ text: String) {
+        // A text with a zero byte would end there for the system's reader.
+        guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        if inet_pton(AF_INET, text, &v4) == 1 {
+            self.init(family: .v4, bytes: withUnsafeBytes(of: v4) { Array($0) })
+        } else if inet_pton(AF_INET6, text, &v6) == 1 {
+            self.init(family: .v6, bytes: withUnsafeBytes(of: v6) { Array($0) })
+        } else {
+            return nil
+        }
+    }
+
+    private init(family: Family, bytes: [UInt8]) {
+        let number = { (bytes: ArraySlice<UInt8>) in bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) } }
+        self.family = family
+        high = family == .v4 ? 0 : number(bytes[..<8])
+        low = family == .v4 ? number(bytes[...]) : number(bytes[8...])
+    }
+
+    private init(v4 bits: UInt32) {
+        family = .v4
+        high = 0
+        low = UInt64(bits)
+    }
+
+    /// The bytes of the address, the first one first: 4 or 16.
+    public var bytes: [UInt8] {
+        let words = (family == .v4 ? [] : [high]) + [low]
+        return Array(
+            words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+                .suffix(family == .v4 ? 4 : 16))
+    }
+
+    /// The address in the form of RFC 5952, such as `2001:db8::7`.
+    public var description: String {
+        var text = [CChar](repeating: 0, count: 64)
+        let kind = family == .v4 ? AF_INET : AF_INET6
+        guard inet_ntop(kind, bytes, &text, socklen_t(text.count)) != nil else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Whether the address can be a server's on the internet: not the device itself, not a neighbour's, not a group's.
+    ///
+    /// Not public are loopback, private (RFC 1918, RFC 4193), shared (RFC 6598), link-local, multicast, unspecified and reserved
+    /// addresses, and those of IPv6 that carry one of these of IPv4. Addresses for documentation lead nowhere and harm nobody.
+    public var isPublic: Bool {
+        switch family {
+        case .v4:
+            let isSpecial = Self.specialV4.contains { low >> (32 - $0.length) == UInt64($0.bits) >> (32 - $0.length) }
+            return !isSpecial
+        case .v6:
+            if let carried { return carried.isPublic }
+            // What is not of 2000::/3 is no unicast address of the internet (RFC 4291 §2.4): ::1, fc00::/7, fe80::/10, ff00::/8.
+            return high >> 61 == 1
+        }
+    }
+
+    /// The address of IPv4 that one of IPv6 carries: mapped, translated (RFC 6052) or of 6to4 (RFC 3056).
+    private var carried: IPAddress? {
+        if high == 0, low >> 32 == 0xFFFF { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
+        if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
+        if high >> 48 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: high >> 16)) }
+        return nil
+    }
+
+    /// The blocks of IPv4 that are not of the internet (RFC 6890), by their first bits and how many those are.
+    private static var specialV4: [(bits: UInt32, length: UInt64)] {
+        [
+            (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),
+            (0xAC10_0000, 12), (0xC000_0000, 24), (0xC0A8_0000, 16), (0xC612_0000, 15), (0xE000_0000, 4),
+            (0xF000_0000, 4),
+        ]
+    }
+}

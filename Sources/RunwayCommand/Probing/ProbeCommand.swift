@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+import Runway
+import RunwayTransport
+
+/// `runway probe`: how long each address of a host takes.
+struct ProbeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe", abstract: "Measure every address of a host at once: DNS, TCP, TLS.",
+        discussion: """
+            Each address is connected to as a call would be, with the host's name in
+            TLS and verified, and closed again. No request is sent.
+
+            EXAMPLES
+              runway probe api.github.com
+              runway probe api.example.com --addresses 203.0.113.7 2001:db8::7
+              runway probe localhost --port 8443 --cacert ca.pem --json
+
+            EXIT CODES
+              0    An address works.
+              2    The command line, or a file that it names, can't be used.
+              3    No address works.
+              130  Ctrl-C. 143 is SIGTERM.
+            """)
+
+    @Argument(help: "The host.")
+    var host: String
+
+    @Option(
+        name: .long, parsing: .upToNextOption,
+        help: ArgumentHelp("Addresses to measure beside those that DNS has.", valueName: "address"))
+    var addresses: [String] = []
+
+    @Option(help: "The port.")
+    var port: Int?
+
+    @Flag(help: "Connect without TLS. The port is 80 then, unless --port says another.")
+    var plain = false
+
+    @Option(help: ArgumentHelp("The longest that DNS, and after it an address, may take.", valueName: "seconds"))
+    var timeout = 5.0
+
+    @Option(
+        help: ArgumentHelp("Trust the certificate authorities in FILE (PEM), and no others.", valueName: "file"),
+        completion: .file())
+    var cacert: String?
+
+    @Flag(help: "Print one JSON object for programs. Times are in seconds.")
+    var json = false
+
+    func validate() throws {
+        guard timeout > 0, timeout <= 60 else {
+            throw ValidationError("--timeout wants a number of seconds above 0 and of at most 60.")
+        }
+        guard (1...65535).contains(port ?? 443) else { throw ValidationError("--port wants a number from 1 to 65535.") }
+        for address in addresses where IPAddress(address) == nil {
+            throw ValidationError("--addresses wants IP addresses; \"\(address)\" is none.")
+        }
+        if host.isEmpty || host.contains("/") || host.contains(" ") {
+            throw ValidationError("A host is wanted, without a scheme and a path.")
+        }
+        if plain, cacert != nil { throw ValidationError("--plain uses no certificates; --cacert does not go with it.") }
+    }
+
+    func run() async throws {
+        let report = try await Interruption.cancelling { try await probe() }
+        let table = ProbeTable(report: report)
+        if json {
+            var text = JSONText(for: .output)
+            try text.write(try table.json[...])
+        } else {
+            try Console.output.write(table.text(for: .output))
+        }
+        if !report.entries.contains(where: { $0.failure == nil }) { throw ExitCode(ExitStatus.noAnswer) }
+    }
+
+    private func probe() async throws -> HostProbeReport {
+        var trust = TransportConfiguration.Trust.system
+        if let cacert {
+            do {
+                trust = .certificates(pem: [try String(contentsOfFile: cacert, encoding: .utf8)])
+            } catch {
+                throw CommandFailure("The file \(cacert) can't be read: \(error.localizedDescription)")
+            }
+        }
+        do throws(NetworkError) {
+            let probe = try HostProbe(
+                configuration: TransportConfiguration(trust: trust),
+                timeout: .milliseconds(Int64(max(timeout * 1000, 1))))
+            return try await probe.run(
+                host, port: port ?? (plain ? 80 : 443), addresses: addresses.compactMap { IPAddress($0) },
+                isSecure: !plain)
+        } catch {
+            // What a signal ended is told by the signal.
+            throw CommandFailure(error.description)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Runway
+import RunwayTransport
+
+/// What a probe found, as a person and as a program read it.
+struct ProbeTable {
+    let report: HostProbeReport
+
+    private struct Content: Encodable {
+        struct Address: Encodable {
+            var address: String
+            var source: String
+            var tcp: Double?
+            var tls: Double?
+            var total: Double?
+            var tlsVersion: String?
+            var `protocol`: String?
+            var error: String?
+        }
+
+        var host: String
+        var port: Int
+        var dns: Double?
+        var dnsError: String?
+        var addresses: [Address]
+    }
+
+    /// One JSON object. What is not known is not in it.
+    var json: [UInt8] {
+        get throws {
+            let addresses = report.entries.map { entry in
+                Content.Address(
+                    address: "\(entry.address)", source: entry.source.rawValue, tcp: entry.tcp?.jsonSeconds,
+                    tls: entry.tls?.jsonSeconds, total: entry.total?.jsonSeconds, tlsVersion: entry.tlsVersion,
+                    protocol: entry.applicationProtocol, error: entry.failure)
+            }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return Array(
+                try encoder.encode(
+                    Content(
+                        host: report.host, port: report.port, dns: report.dns?.jsonSeconds,
+                        dnsError: report.dnsFailure,
+                        addresses: addresses)))
+        }
+    }
+
+    /// A line about the name, and a table of its addresses, the fastest first.
+    func text(for console: Console) -> String {
+        var head = console.styled("\(report.host):\(report.port)", .bold)
+        if let dns = report.dns { head += "  DNS \(dns.text)" }
+        if let failure = report.dnsFailure { head += "  \(console.styled(failure, .yellow))" }
+        if report.entries.isEmpty { return head + "\n" }
+        let rows =
+            [["ADDRESS", "FROM", "TCP", "TLS", "TOTAL", ""]]
+            + report.entries.map { entry in
+                let facts = [entry.tlsVersion, entry.applicationProtocol].compactMap { $0 }.joined(separator: " ")
+                return [
+                    "\(entry.address)", entry.source.rawValue, entry.tcp?.text ?? "-", entry.tls?.text ?? "-",
+                    entry.total?.text ?? "-", entry.failure ?? facts,
+                ]
+            }
+        let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let lines = rows.enumerated().map { number, row in
+            let cells = zip(row, widths).enumerated().map { column, cell in
+                let blanks = String(repeating: " ", count: cell.1 - cell.0.count)
+                // Words stand left, times right.
+                return column < 2 ? cell.0 + blanks : blanks + cell.0
+            }
+            let line = cells.joined(separator: "  ")
+            if number == 0 { return console.styled(line, .dim) }
+            let isFine = report.entries[number - 1].failure == nil
+            let rest = isFine ? row[5] : console.styled(row[5], .red)
+            return row[5].isEmpty ? line : "\(line)  \(rest)"
+        }
+        return head + "\n" + lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds.
+    private var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
+
+    /// The duration in seconds, to the hundredth of a millisecond.
+    fileprivate var jsonSeconds: Double { (milliseconds * 100).rounded() / 100_000 }
+
+    /// The duration as a table shows it, such as `12.3 ms`.
+    fileprivate var text: String { "\((milliseconds * 10).rounded() / 10) ms" }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import HTTPTypes
+public import Hummingbird
+
+/// Answers with the addresses of hosts, for apps that fetch them once a day:
+/// `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`.
+///
+/// ```swift
+/// HostListRoute { ["api.example.com": ["203.0.113.7", "2001:db8::7"]] }.add(to: router.group("v1"))
+/// ```
+public struct HostListRoute: Sendable {
+    private struct Content: Encodable {
+        var hosts: [String: [String]]
+        var ttl: Int
+    }
+
+    private let lifetime: Duration
+    private let hosts: @Sendable () async throws -> [String: [String]]
+
+    /// Makes a route.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long apps may use the list before they ask again. The default is a day; at least a minute.
+    ///   - hosts: Gives the addresses of every host, the better first; asked for every request. Where it throws, or gives no host or a host
+    ///     without an address, the answer is 503: apps go on with the list that they have.
+    public init(
+        lifetime: Duration = .seconds(86_400), hosts: @escaping @Sendable () async throws -> [String: [String]]
+    ) {
+        self.lifetime = max(lifetime, .seconds(60))
+        self.hosts = hosts
+    }
+
+    /// Adds the route to a router or a group of one.
+    ///
+    /// - Parameter path: The path below the group's. The default is `hosts`.
+    public func add<Context: RequestContext>(to router: some RouterMethods<Context>, path: RouterPath = "hosts") {
+        router.get(path) { _, _ in try await response() }
+    }
+
+    private func response() async throws -> Response {
+        let hosts: [String: [String]]
+        do {
+            hosts = try await self.hosts()
+        } catch {
+            throw HTTPError(.serviceUnavailable, message: "The list of hosts can't be had now.")
+        }
+        guard !hosts.isEmpty, hosts.values.allSatisfy({ !$0.isEmpty }) else {
+            throw HTTPError(.serviceUnavailable, message: "The list of hosts is empty.")
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let bytes = try encoder.encode(Content(hosts: hosts, ttl: Int(lifetime.components.seconds)))
+        return Response(
+            status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-cache"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

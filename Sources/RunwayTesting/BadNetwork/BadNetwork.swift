@@ -1,0 +1,60 @@
+import NIOCore
+import NIOPosix
+
+/// Several addresses that lead to one server, each as well or badly as a test says: near, far, lossy, silent, refusing.
+///
+/// ```swift
+/// let network = try await BadNetwork(to: origin.port, addresses: 4)
+/// try await network.paths[0].set(.silent)
+/// try await network.paths[1].set(.passing(PathConditions(roundTrip: .milliseconds(80))))
+/// // … let the app call network.port at 127.0.0.2, 127.0.0.3, …
+/// await network.shutDown()
+/// ```
+///
+/// It carries bytes from `127.0.0.2`, `127.0.0.3` and so on to the server at `127.0.0.1`, in this process and without any right to
+/// change the system's network. All of Linux's loopback block works by itself; Apple's systems have to be given the addresses first.
+/// What a userspace carrier can't do is delay the making of a connection; see ``PathConditions/roundTrip``.
+public final class BadNetwork: Sendable {
+    /// The port that is the same at all addresses.
+    public let port: Int
+    /// The paths, in the order of their addresses.
+    public let paths: [NetworkPath]
+
+    /// Makes a network all of whose paths pass bytes without delay.
+    ///
+    /// - Parameters:
+    ///   - server: The port of the server at 127.0.0.1.
+    ///   - count: How many addresses lead to it; 1 to 200.
+    ///   - seed: What chance begins with: jitter and loss are the same for the same seed. The default is 1.
+    /// - Throws: `IOError` where no port is free at all addresses.
+    public init(to server: Int, addresses count: Int, seed: UInt64 = 1) async throws {
+        let addresses = (2..<2 + min(max(count, 1), 200)).map { "127.0.0.\($0)" }
+        let target = try SocketAddress(ipAddress: "127.0.0.1", port: server)
+        var lastError: any Error = ChannelError.unknownLocalAddress
+        for _ in 0..<20 {
+            // The first takes any port that is free; that port may be taken at another address.
+            let probe = NetworkPath(at: addresses[0], port: 0, to: target, seed: seed)
+            let port = try await probe.listen()
+            await probe.shutDown()
+            let paths = addresses.enumerated().map { index, address in
+                NetworkPath(at: address, port: port, to: target, seed: seed &+ UInt64(index) << 32)
+            }
+            do {
+                for path in paths { try await path.listen() }
+                self.port = port
+                self.paths = paths
+                return
+            } catch {
+                lastError = error
+                for path in paths { await path.shutDown() }
+            }
+        }
+        throw lastError
+    }
+
+    /// The addresses, in order.
+    public var addresses: [String] { paths.map(\.address) }
+
+    /// Ends all connections, and listens no more.
+    public func shutDown() async { for path in paths { await path.shutDown() } }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import NIOCore
+
+/// A port to which connections are never made: what is sent to it is neither answered nor refused.
+///
+/// It listens and takes nobody in. Once the line that the system keeps for it is full, the system drops who else wants to connect.
+final class BlackHole: Sendable {
+    private let listener: Int32
+    private let line: [Int32]
+
+    /// Makes one at an address of IPv4.
+    ///
+    /// - Throws: `POSIXError` where the port is taken, and where the line can't be filled.
+    init(at address: String, port: Int) throws {
+        let listener = try Self.makeSocket()
+        var line: [Int32] = []
+        do {
+            var yes: Int32 = 1
+            setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+            try SocketAddress(ipAddress: address, port: port).withSockAddr { socketAddress, size in
+                let length = socklen_t(size)
+                guard bind(listener, socketAddress, length) == 0, listen(listener, 0) == 0 else { throw Self.error }
+                // The system takes one more than it was told to, at least.
+                for _ in 0..<64 {
+                    let filler = try Self.makeSocket()
+                    line.append(filler)
+                    _ = fcntl(filler, F_SETFL, O_NONBLOCK)
+                    if connect(filler, socketAddress, length) != 0, errno != EINPROGRESS { throw Self.error }
+                    var request = pollfd(fd: filler, events: Int16(POLLOUT), revents: 0)
+                    // Whoever is not let in on the loopback within this time never is.
+                    if poll(&request, 1, 50) == 0 { return }
+                }
+                throw POSIXError(.ENOBUFS)
+            }
+        } catch {
+            for descriptor in line + [listener] { close(descriptor) }
+            throw error
+        }
+        self.listener = listener
+        self.line = line
+    }
+
+    deinit { for descriptor in line + [listener] { close(descriptor) } }
+
+    private static var error: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+
+    private static func makeSocket() throws -> Int32 {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw error }
+        return descriptor
+    }
+}

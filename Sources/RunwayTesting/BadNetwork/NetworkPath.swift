@@ -1,0 +1,137 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// One path of a ``BadNetwork``: an address of the loopback that leads to the server, as well or badly as a test says.
+public final class NetworkPath: Sendable {
+    private struct State {
+        var path = PathState.passing(PathConditions())
+        var connections: [UInt64: (eventLoop: any EventLoop, connection: NIOLoopBound<DelayedConnection>)] = [:]
+        var count: UInt64 = 0
+        var listener: (any Channel)?
+        var hole: BlackHole?
+        var isOver = false
+    }
+
+    /// The address, such as `127.0.0.2`.
+    public let address: String
+    private let port: Int
+    private let target: SocketAddress
+    private let seed: UInt64
+    /// Guards how the path behaves, and its open connections.
+    private let shared = Mutex(State())
+
+    init(at address: String, port: Int, to target: SocketAddress, seed: UInt64) {
+        self.address = address
+        self.port = port
+        self.target = target
+        self.seed = seed
+    }
+
+    /// How the path behaves.
+    public var state: PathState { shared.withLock { $0.path } }
+    /// How many connections are open.
+    public var connectionCount: Int { shared.withLock { $0.connections.count } }
+    /// How many connections were made so far.
+    public var totalConnectionCount: UInt64 { shared.withLock { $0.count } }
+
+    /// Makes the path behave in another way, open connections included. It is so when this returns.
+    ///
+    /// - Throws: `IOError` or `POSIXError` when the port was taken by somebody else meanwhile.
+    public func set(_ state: PathState) async throws {
+        shared.withLock { $0.path = state }
+        switch state {
+        case .passing:
+            shared.withLock { $0.hole = nil }
+            try await listen()
+        case .silent:
+            try await stopListening()
+            let hole = try BlackHole(at: address, port: port)
+            shared.withLock { $0.hole = hole }
+        case .refusing:
+            shared.withLock { $0.hole = nil }
+            try await stopListening()
+        }
+        forEachConnection { $0.pathDidChange() }
+    }
+
+    /// Resets all open connections; new ones are made as before.
+    public func cut() { forEachConnection { $0.reset() } }
+
+    /// Starts to listen, if nobody does; gives the port.
+    @discardableResult
+    func listen() async throws -> Int {
+        if let port = shared.withLock({ $0.listener })?.localAddress?.port { return port }
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 256)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { [weak self] client in
+                self?.join(client) ?? client.close()
+            }
+            .bind(host: address, port: port).get()
+        let isOver = shared.withLock { state in
+            state.listener = listener
+            return state.isOver
+        }
+        if isOver { try await listener.close() }
+        return listener.localAddress?.port ?? 0
+    }
+
+    func shutDown() async {
+        shared.withLock { state in
+            state.isOver = true
+            state.hole = nil
+        }
+        try? await stopListening()
+        cut()
+    }
+
+    private func stopListening() async throws {
+        let listener = shared.withLock { state in
+            defer { state.listener = nil }
+            return state.listener
+        }
+        // One that is closed already listens no more, which is what is wanted.
+        try? await listener?.close()
+    }
+
+    private func forEachConnection(_ body: @escaping @Sendable (DelayedConnection) -> Void) {
+        for (eventLoop, connection) in shared.withLock({ Array($0.connections.values) }) {
+            eventLoop.execute { body(connection.value) }
+        }
+    }
+
+    /// Connects a client to the server, on the client's loop.
+    private func join(_ client: any Channel) -> EventLoopFuture<Void> {
+        ClientBootstrap(group: client.eventLoop)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connect(to: target)
+            .flatMapThrowing { server in
+                let number = self.shared.withLock { state in
+                    state.count += 1
+                    return state.count
+                }
+                let connection = DelayedConnection(client, server, over: self, seed: self.seed &+ number)
+                for (side, channel) in [client, server].enumerated() {
+                    try channel.pipeline.syncOperations.addHandlers([
+                        SocketCutter(), DelayedSide(connection, side: side),
+                    ])
+                }
+                let bound = NIOLoopBound(connection, eventLoop: client.eventLoop)
+                self.shared.withLock {
+                    $0.connections[number] = (client.eventLoop, bound)
+                }
+                client.closeFuture.and(server.closeFuture).whenComplete { _ in
+                    self.shared.withLock { _ = $0.connections.removeValue(forKey: number) }
+                }
+                for channel in [client, server] { try channel.syncOptions?.setOption(.autoRead, value: true) }
+            }
+            .flatMapErrorThrowing { error in
+                client.close(promise: nil)
+                throw error
+            }
+    }
+}

@@ -1,0 +1,37 @@
+/// How a path of a ``BadNetwork`` treats what is sent on it.
+public struct PathConditions: Sendable, Hashable {
+    /// How long bytes take there and back, half of it each way. The default is nothing.
+    ///
+    /// A connection itself is made at once, since the system does that before anybody can delay it; its first answer takes this long.
+    public var roundTrip: Duration
+    /// How much longer bytes may take each way, by chance. Order is kept. The default is nothing.
+    public var jitter: Duration
+    /// The share of parts that is lost, and arrives after 200 ms and a round trip more, as a retransmission would; what follows waits for
+    /// it. The default is 0; between 0 and 1.
+    public var lossRate: Double
+
+    /// Makes conditions; see the properties for the defaults.
+    public init(roundTrip: Duration = .zero, jitter: Duration = .zero, lossRate: Double = 0) {
+        self.roundTrip = max(roundTrip, .zero)
+        self.jitter = max(jitter, .zero)
+        self.lossRate = min(max(lossRate, 0), 1)
+    }
+
+    /// How long a part takes one way.
+    func delay(using random: inout SeededGenerator) -> Duration {
+        var delay = roundTrip / 2
+        if jitter > .zero { delay += jitter * Double.random(in: 0...1, using: &random) }
+        if lossRate > 0, Double.random(in: 0..<1, using: &random) < lossRate { delay += .milliseconds(200) + roundTrip }
+        return delay
+    }
+}
+
+/// What a path of a ``BadNetwork`` does.
+public enum PathState: Sendable, Hashable {
+    /// Bytes pass.
+    case passing(PathConditions)
+    /// Nothing comes back: new connections are never made, and on open ones nothing arrives until the path passes again.
+    case silent
+    /// New connections are refused at once, and open ones are reset.
+    case refusing
+}

@@ -1,0 +1,57 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Runway
+
+/// Why no connection to a host was made. Nothing of any request was sent.
+struct DialError: Error, CustomStringConvertible {
+    enum Cause: Sendable {
+        /// The origin names no host that could be dialled.
+        case unusableOrigin(String)
+        /// Every address that was tried failed.
+        case failed
+        /// The deadline passed first.
+        case timedOut
+        /// Nobody wants the connection any more.
+        case cancelled
+    }
+
+    /// What one address said.
+    struct Failure: Sendable {
+        var address: SocketAddress
+        var error: any Error
+    }
+
+    var cause: Cause
+    /// Why the host's name could not be looked up, if that was tried and failed.
+    var lookupError: (any Error)?
+    /// What the addresses said that were tried, in the order in which they failed.
+    var failures: [Failure] = []
+
+    var description: String { NetworkError(transport: self, from: nil).detail }
+
+    /// What it means to a caller.
+    func meaning(_ place: String) -> (NetworkError.Kind, String) {
+        switch cause {
+        case .unusableOrigin(let reason): return (.invalidConfiguration, "\(place) can't be dialled: \(reason).")
+        case .cancelled: return (.cancelled, "The connection to \(place) was not needed any more.")
+        case .timedOut where failures.isEmpty && lookupError == nil:
+            return (.timedOut, "No connection to \(place) could be made in time.")
+        case .failed, .timedOut: break
+        }
+        // Who could not prove who it is weighs more than who could not be reached: no other attempt will mend it.
+        let meanings = failures.map { NetworkError(transport: $0.error, from: place) }
+        let distrusts = zip(failures, meanings).filter { $0.1.kind == .notTrusted }
+        if distrusts.count == 1, failures.count == 1 { return (.notTrusted, distrusts[0].1.detail) }
+        var reasons = zip(failures, meanings).map { failure, meaning in
+            let address = failure.address.ipAddress ?? "\(failure.address)"
+            return
+                "\(address): \(meaning.kind == .notTrusted ? meaning.detail : NetworkError.reason(of: failure.error))"
+        }
+        if let lookupError { reasons.append("its name could not be looked up (\(lookupError))") }
+        let kind: NetworkError.Kind = if case .timedOut = cause { .timedOut } else { .noNetwork }
+        let text = "No connection to \(place) could be made\(kind == .timedOut ? " in time" : "")"
+        let detail = reasons.isEmpty ? "\(text)." : "\(text): \(reasons.joined(separator: "; "))"
+        return (distrusts.isEmpty ? kind : .notTrusted, detail.hasSuffix(".") ? detail : detail + ".")
+    }
+}

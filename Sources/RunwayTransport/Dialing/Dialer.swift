@@ -1,0 +1,72 @@
+import NIOCore
+import NIOSSL
+import Runway
+
+/// Makes connections to hosts, the nearest address first, and proves over TLS that they lead there.
+///
+/// Whatever address is dialled, and through whatever proxy, TLS is told the host's name and verifies it.
+struct Dialer: Sendable {
+    /// The TLS of connections to `https` origins.
+    let tls: TLSClient
+    /// Looks up the addresses of hosts.
+    let resolver: HostResolver
+    /// Knows addresses of hosts without looking them up.
+    let hosts: HostBook?
+    /// Knows which address is the best.
+    let selector: HostSelector
+    /// Which proxies connections are made through.
+    let proxies: ProxySettings
+
+    /// Makes a dialer, and begins to read the roots of TLS on another thread.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
+    init(_ configuration: TransportConfiguration, resolver: HostResolver = HostResolver()) throws(NetworkError) {
+        var tls = try configuration.clientTLSConfiguration()
+        tls.applicationProtocols =
+            switch configuration.httpVersions {
+            case .automatic: ["h2", "http/1.1"]
+            case .http1Only: ["http/1.1"]
+            }
+        self.tls = TLSClient(tls)
+        self.resolver = resolver
+        hosts = configuration.hosts
+        selector = configuration.hosts?.selector ?? HostSelector()
+        proxies = configuration.proxies
+    }
+
+    /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:)`` gives one that can be called off.
+    ///
+    /// It fails as ``DialError``.
+    func dial(
+        _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline
+    ) -> EventLoopFuture<DialedConnection> {
+        start(origin, on: eventLoop, deadline: deadline).connection
+    }
+
+    /// Begins to make a connection to an origin, on this loop, until a deadline. Any thread may do so.
+    func start(_ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline) -> Dial {
+        let promise = eventLoop.makePromise(of: DialedConnection.self)
+        let box = NIOLoopBoundBox.makeEmptyBox(valueType: DialOperation.self, eventLoop: eventLoop)
+        let begin = { @Sendable in
+            let operation = DialOperation(origin, with: self, on: eventLoop, deadline: deadline, promise)
+            box.value = operation
+            operation.run()
+        }
+        if eventLoop.inEventLoop { begin() } else { eventLoop.execute(begin) }
+        return Dial(connection: promise.futureResult, operation: box)
+    }
+}
+
+/// A connection that is being made.
+struct Dial: Sendable {
+    /// The connection, on the loop that was asked for. Fails as ``DialError``.
+    let connection: EventLoopFuture<DialedConnection>
+    fileprivate let operation: NIOLoopBoundBox<DialOperation?>
+
+    /// Calls it off: its sockets are closed, and ``connection`` fails. Does nothing once there is a connection. Any thread may do so.
+    func cancel() {
+        let operation = operation
+        let cancel = { @Sendable in operation.value?.cancel() ?? () }
+        if connection.eventLoop.inEventLoop { cancel() } else { connection.eventLoop.execute(cancel) }
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPTypes
+import NIOCore
+import Runway
+
+extension Response {
+    /// The answer to an exchange; where its body is a stream, it holds the pass until it is let go.
+    init(_ answer: WireAnswer, to exchange: Exchange, in flight: Flight, until pass: PoolPass) {
+        switch answer.body {
+        case .whole(let bytes):
+            self.init(head: answer.head, body: .whole(RawData(bytes, response: answer.head)))
+        case .stream(let stream):
+            let reader = AnswerReader(stream, of: exchange, in: flight, until: pass)
+            self.init(head: answer.head, body: .stream(BodyStream(reader, undoing: answer.coding)))
+        }
+        isDecoded = answer.isDecoded
+    }
+}
+
+/// Reads the body of a streamed answer. One that is let go before the end gives its exchange up.
+private final class AnswerReader: Sendable {
+    let exchange: Exchange
+    private let stream: AnswerStream
+    private let flight: Flight
+    private let pass: PoolPass
+
+    init(_ stream: AnswerStream, of exchange: Exchange, in flight: Flight, until pass: PoolPass) {
+        self.stream = stream
+        self.exchange = exchange
+        self.flight = flight
+        self.pass = pass
+    }
+
+    deinit {
+        // After the end this does nothing.
+        exchange.cancel(CancellationError())
+    }
+
+    /// The next part as it came; `nil` at the end.
+    func nextPart() async throws -> ByteBuffer? {
+        let exchange = exchange
+        let stream = stream
+        let (part, taken) = try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            return try await stream.next()
+        } onCancel: {
+            exchange.cancel(CancellationError())
+        }
+        if taken > 0 { exchange.readerTook(taken) }
+        if part == nil { noteWire() }
+        return part
+    }
+
+    /// Gives the exchange up because of this error, and gives what a caller is told.
+    func fail(_ error: any Error) -> NetworkError {
+        exchange.cancel(error)
+        noteWire()
+        return NetworkError(transport: error, from: exchange.request.head.authority)
+    }
+
+    private func noteWire() {
+        if let wire = stream.wire { flight.noteWire(wire) }
+    }
+}
+
+extension BodyStream {
+    /// What is decoded at a time.
+    private static let stepByteCount = 64 << 10
+
+    /// The parts that a reader gives, with the coding undone. They are decoded where they are read, no further than they are read.
+    fileprivate init(_ reader: AnswerReader, undoing coding: ContentCoding?) {
+        self.init {
+            let maximumExpansion = reader.exchange.pool.configuration.wire.maximumExpansion
+            let decoder = coding.map { ContentDecoder($0, maximumExpansion: maximumExpansion) }
+            var coded = ByteBuffer()
+            var isDecoded = true
+            return {
+                do {
+                    while true {
+                        if let decoder, !isDecoded {
+                            var bytes: [UInt8] = []
+                            isDecoded = try decoder.decode(&coded, into: &bytes, upTo: Self.stepByteCount)
+                            if !bytes.isEmpty { return bytes }
+                            continue
+                        }
+                        guard let part = try await reader.nextPart() else {
+                            try decoder?.finish()
+                            return nil
+                        }
+                        if decoder == nil { return Array(part.readableBytesView) }
+                        coded = part
+                        isDecoded = false
+                    }
+                } catch {
+                    throw reader.fail(error)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+import HTTPTypes
+import NIOCore
+import Runway
+
+/// One request on its way through a pool and over a connection, and its answer as it comes.
+///
+/// Unchecked: everything that changes is touched on the event loop of its pool only, which ``begin(_:)`` and ``cancel(_:)`` go to first.
+final class Exchange: @unchecked Sendable {
+    /// The answer or why there is none, and what the wire did for it.
+    typealias Outcome = (answer: Result<WireAnswer, any Error>, wire: WireRecord)
+
+    let request: Request
+    let head: WireRequestHead
+    let pool: OriginPool
+    let isTransparent: Bool
+
+    /// Its number within its pool, once it was given to it.
+    var id: RequestID = 0
+    /// The number of its stream, where its connection has streams.
+    var streamNumber = 0
+    /// When it was given to its pool.
+    var submitted = NIODeadline.uptimeNanoseconds(0)
+    /// What its answer is measured by.
+    private(set) var meter = ExchangeMeter()
+    /// The connection that carries it.
+    private(set) var connection: (any WireConnection)?
+    /// How often it was given to a connection and lost.
+    private var moves = 0
+    /// Whether any byte of an answer came.
+    private var hasAnswer = false
+    private var isReused = false
+    private var facts: ConnectionFacts?
+    /// Whether the body waits for the server's word.
+    private(set) var expectsContinue: Bool
+    /// What sends a body that is a stream.
+    let upload: BodyUpload?
+
+    private var continuation: CheckedContinuation<Outcome, Never>?
+    private var answerHead: HTTPResponse?
+    private var coding: ContentCoding?
+    private var whole: WholeBody?
+    private(set) var stream: AnswerStream?
+    private var httpVersion = ""
+    /// Whether nobody waits for anything of it any more.
+    private(set) var isOver = false
+    private var cancellation: (any Error)?
+
+    init(_ request: Request, _ head: WireRequestHead, in pool: OriginPool) {
+        self.request = request
+        self.head = head
+        self.pool = pool
+        upload =
+            if case .stream(let stream, let byteCount, let isReplayable) = request.body {
+                BodyUpload(stream, byteCount: byteCount, isReplayable: isReplayable, on: pool.eventLoop)
+            } else { nil }
+        isTransparent = pool.configuration.isTransparent
+        expectsContinue = head.expectsContinue(pool.configuration.wire)
+    }
+
+    /// Hands the exchange over to its pool. The continuation is resumed once, on the pool's loop.
+    func begin(_ continuation: CheckedContinuation<Outcome, Never>) {
+        pool.eventLoop.execute {
+            self.continuation = continuation
+            if let reason = self.cancellation {
+                self.finish(failing: ExchangeFailure(cause: reason, sending: .notSent))
+            } else {
+                self.pool.submit(self)
+            }
+        }
+    }
+
+    /// Ends the exchange, from any thread: nobody wants its answer any more.
+    func cancel(_ reason: any Error) {
+        pool.eventLoop.execute {
+            if self.cancellation == nil { self.cancellation = reason }
+            // Before it began there is nothing to end.
+            guard self.continuation != nil || self.stream != nil, !self.isOver else { return }
+            let connection = self.connection
+            if connection == nil { self.pool.withdraw(self) }
+            self.finish(failing: ExchangeFailure(cause: reason, sending: self.sending))
+            connection?.giveUp(self)
+        }
+    }
+}
+
+extension Exchange {
+    /// Begins to work on a body that is a stream. Before the exchange begins.
+    func startUpload() {
+        guard let upload else { return }
+        upload.attach(to: self, in: Task { @concurrent in await upload.run() })
+    }
+
+    /// The reader of the answer took so many bytes of it. From any thread.
+    func readerTook(_ byteCount: Int) {
+        pool.eventLoop.execute { self.connection?.readerTook(byteCount, of: self) }
+    }
+}
+
+/// What its pool and its connection tell it. On the loop.
+extension Exchange {
+    /// Whether any of the request reached the wire, as far as can be known.
+    private var sending: SendState {
+        if hasAnswer { return .sent }
+        return connection == nil ? .notSent : .unknown
+    }
+
+    /// Bytes of an answer came, though they may be no more than the beginning of a head.
+    func answerBegan() {
+        hasAnswer = true
+        if meter.firstByte == nil { meter.firstByte = .now() }
+    }
+
+    /// Puts the request on a connection.
+    func start(on connection: any WireConnection, isReused: Bool) {
+        self.connection = connection
+        self.isReused = isReused
+        facts = connection.facts
+        meter.start(after: submitted)
+        connection.send(self)
+    }
+
+    /// The whole request is written.
+    func requestSent(at instant: NIODeadline) { meter.sent = instant }
+
+    /// Bytes of the request were written; framing included.
+    func sent(byteCount: Int) { meter.sentByteCount += byteCount }
+
+    /// Bytes of the answer came; framing included.
+    func received(byteCount: Int) { meter.receivedByteCount += byteCount }
+
+    /// An answer of status 1xx came before the final one.
+    ///
+    /// - Throws: ``WireError/malformed(_:)`` for too many.
+    func receive(informational status: HTTPResponse.Status) throws {
+        hasAnswer = true
+        meter.firstByte = nil
+        meter.informationalCount += 1
+        guard meter.informationalCount <= pool.configuration.wire.maximumInformationalAnswers else {
+            throw WireError.malformed("there are too many answers of status 1xx")
+        }
+        if meter.informationalStatuses.count < 16 { meter.informationalStatuses.append(status.code) }
+    }
+
+    /// The final head came.
+    ///
+    /// - Parameters:
+    ///   - isEmpty: Whether no body can follow.
+    ///   - contentLength: The length that the head names.
+    /// - Throws: ``BodyTooLarge``.
+    func receive(_ head: HTTPResponse, isEmpty: Bool, contentLength: Int?, version: String) throws {
+        answerBegan()
+        reportAnswer()
+        let coding = isTransparent ? nil : ContentCoding(outerOf: head.headerFields)
+        self.coding = coding
+        httpVersion = version
+        let hasBody = !isEmpty && contentLength != 0
+        let visible = coding == nil ? head : head.withoutOuterCoding
+        answerHead = visible
+        switch request.delivery {
+        case .whole(let maximumByteCount):
+            whole = try WholeBody(
+                hasBody ? coding.map(makeDecoder) : nil, contentLength: hasBody ? contentLength : nil,
+                upTo: maximumByteCount)
+        case .streamed:
+            let stream = AnswerStream(step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4))
+            self.stream = stream
+            let answer = WireAnswer(
+                head: visible, body: .stream(stream), coding: hasBody ? coding : nil, isDecoded: coding != nil,
+                httpVersion: version)
+            continuation?.resume(returning: (.success(answer), wireRecord))
+            continuation = nil
+        }
+    }
+
+    /// Tells how the address does. A connection to one that others have left far behind takes no further exchange.
+    private func reportAnswer() {
+        guard let report = facts?.report, let sent = meter.sent, let firstByte = meter.firstByte, firstByte >= sent
+        else {
+            return
+        }
+        report.answered(after: Duration(firstByte - sent))
+        if report.isOutrun, let connection { pool.drain(connection.id) }
+    }
+
+    private func makeDecoder(_ coding: ContentCoding) -> ContentDecoder {
+        ContentDecoder(coding, maximumExpansion: pool.configuration.wire.maximumExpansion)
+    }
+
+    /// A part of the body came.
+    ///
+    /// - Throws: ``BodyTooLarge`` or ``ContentCodingError``.
+    func receive(_ part: ByteBuffer) throws {
+        if part.readableBytes == 0 { return }
+        if let stream { return stream.append(part) }
+        try whole?.append(part)
+    }
+
+    /// The answer is complete. The connection has let go of the exchange.
+    func receiveEnd() {
+        do {
+            try whole?.finish()
+            finish()
+        } catch {
+            finish(failing: ExchangeFailure(cause: error, sending: .sent))
+        }
+    }
+
+    /// The connection could not answer the exchange, and has let go of it: it is sent on another one, or ends.
+    ///
+    /// - Parameters:
+    ///   - isUnprocessed: Whether the server did certainly not act on the request.
+    func lost(_ error: any Error, isUnprocessed: Bool = false) {
+        guard !isOver else { return }
+        let failure = ExchangeFailure(cause: error, sending: isUnprocessed ? .notSent : sending)
+        connection = nil
+        let loss = LostRequest(
+            isUnprocessed: isUnprocessed, wasReused: isReused, hasAnswer: hasAnswer,
+            isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves)
+        guard loss.mayMove else { return finish(failing: failure) }
+        moves += 1
+        upload?.stopTurn()
+        pool.lost(self, loss, failing: failure)
+    }
+
+    /// The server does not know `Expect`: the request is sent once more without (RFC 9110 §10.1.1), on another connection.
+    func expectationFailed() {
+        expectsContinue = false
+        hasAnswer = false
+        lost(WireError.closed, isUnprocessed: true)
+    }
+
+    /// The stream of the request's body threw, or was not as long as it was said to be.
+    func uploadFailed(_ error: any Error) {
+        guard !isOver else { return }
+        let connection = connection
+        failed(error)
+        connection?.giveUp(self)
+    }
+
+    /// The exchange failed on its connection, which has let go of it.
+    func failed(_ error: any Error) { finish(failing: ExchangeFailure(cause: error, sending: sending)) }
+
+    /// Ends the exchange with an error, once.
+    func finish(failing failure: ExchangeFailure) {
+        guard !isOver else { return }
+        end()
+        stream?.finish(.failure(failure), wireRecord)
+        continuation?.resume(returning: (.failure(failure), wireRecord))
+        continuation = nil
+    }
+
+    private func finish() {
+        guard !isOver else { return }
+        end()
+        stream?.finish(.success(()), wireRecord)
+        guard let continuation, let answerHead, let whole else { return }
+        self.continuation = nil
+        self.whole = nil
+        let answer = WireAnswer(
+            head: answerHead, body: .whole(whole.bytes), coding: nil, isDecoded: coding != nil,
+            httpVersion: httpVersion)
+        continuation.resume(returning: (.success(answer), wireRecord))
+    }
+
+    private func end() {
+        isOver = true
+        connection = nil
+        meter.end = .now()
+        upload?.end()
+    }
+
+    private var wireRecord: WireRecord { meter.record(isReused: isReused, facts) }
+}

@@ -1,0 +1,49 @@
+import NIOCore
+import Runway
+
+/// When the steps of an exchange happened on its connection, and how many bytes they took.
+struct ExchangeMeter {
+    /// When it was given to its pool.
+    private var submitted: NIODeadline?
+    /// When it was given to its connection.
+    private(set) var begun: NIODeadline?
+    /// When its request was written in full.
+    var sent: NIODeadline?
+    /// When the head of its answer had come.
+    var firstByte: NIODeadline?
+    var end: NIODeadline?
+    /// 0 where the connection does not count.
+    var sentByteCount = 0
+    var receivedByteCount = 0
+    var informationalCount = 0
+    var informationalStatuses: [Int] = []
+
+    /// It was given to a connection, for the first time or again.
+    mutating func start(after submitted: NIODeadline) {
+        self = ExchangeMeter()
+        self.submitted = submitted
+        begun = .now()
+    }
+
+    /// What a flight record says of it.
+    func record(isReused: Bool, _ facts: ConnectionFacts?) -> WireRecord {
+        var record = WireRecord()
+        guard let begun, let facts else { return record }
+        record.isReused = isReused
+        record.address = facts.address
+        record.tlsVersion = facts.tlsVersion
+        record.queueing = submitted.map { Duration(begun - $0) }
+        if !isReused {
+            record.dns = facts.times.dns
+            record.tcp = facts.times.tcp
+            record.tls = facts.times.tls
+        }
+        record.sending = sent.map { Duration($0 - begun) }
+        if let sent, let firstByte, firstByte >= sent { record.waiting = Duration(firstByte - sent) }
+        if let firstByte, let end { record.receiving = Duration(end - firstByte) }
+        record.sentByteCount = sentByteCount > 0 ? sentByteCount : nil
+        record.receivedByteCount = receivedByteCount > 0 ? receivedByteCount : nil
+        record.informationalStatuses = informationalStatuses
+        return record
+    }
+}

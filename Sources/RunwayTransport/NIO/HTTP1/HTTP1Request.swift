@@ -1,0 +1,51 @@
+import HTTPTypes
+import NIOCore
+
+extension ByteBuffer {
+    /// Writes the head of a request as HTTP/1.1 has it (RFC 9112 §3).
+    ///
+    /// Neither the target nor any name or value can hold the end of a line: the one is escaped, and fields are legal by their types.
+    mutating func writeHTTP1(_ head: WireRequestHead, expectsContinue: Bool) {
+        writeString(head.method.rawValue)
+        writeStaticString(" ")
+        writeString(head.target)
+        writeStaticString(" HTTP/1.1\r\nhost: ")
+        writeString(head.authority)
+        writeStaticString("\r\n")
+        for field in head.fields {
+            writeString(field.name.rawName)
+            writeStaticString(": ")
+            _ = field.withUnsafeBytesOfValue { writeBytes($0) }
+            writeStaticString("\r\n")
+        }
+        if head.hasUnknownLength {
+            writeStaticString("transfer-encoding: chunked\r\n")
+        } else if let contentLength = head.contentLength {
+            writeStaticString("content-length: ")
+            writeString(String(contentLength))
+            writeStaticString("\r\n")
+        }
+        if expectsContinue { writeStaticString("expect: 100-continue\r\n") }
+        writeStaticString("\r\n")
+    }
+
+    /// Writes a part of a body as a chunk (RFC 9112 §7.1).
+    mutating func writeHTTP1Chunk(_ part: [UInt8]) {
+        writeString(String(part.count, radix: 16))
+        writeStaticString("\r\n")
+        writeBytes(part)
+        writeStaticString("\r\n")
+    }
+}
+
+extension HTTPFields {
+    /// Whether a list of tokens names this one.
+    func names(_ token: String, in name: HTTPField.Name) -> Bool {
+        self[values: name].contains { value in
+            value.split(separator: ",").contains { item in
+                let item = item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+                return item.lowercased() == token
+            }
+        }
+    }
+}

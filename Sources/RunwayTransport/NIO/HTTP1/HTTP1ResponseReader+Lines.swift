@@ -1,0 +1,166 @@
+import HTTPTypes
+import NIOCore
+
+/// What single lines of an answer mean.
+extension HTTP1ResponseReader {
+    /// Reads `HTTP/1.1 200 OK`, the reason being optional (RFC 9112 §4).
+    mutating func readStatusLine(_ line: ByteBuffer) throws(WireError) {
+        let parsed = line.withUnsafeReadableBytes { bytes -> (isHTTP10: Bool, code: Int, reason: String)? in
+            guard bytes.count >= 12, bytes.starts(with: "HTTP/1.".utf8), bytes[7].isDigit,
+                bytes[8] == UInt8(ascii: " "),
+                bytes[9...11].allSatisfy(\.isDigit)
+            else { return nil }
+            guard bytes.count == 12 || bytes[12] == UInt8(ascii: " ") else { return nil }
+            let reason = bytes.dropFirst(13)
+            guard reason.allSatisfy(\.mayStandInValue) else { return nil }
+            let code = bytes[9...11].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+            return (bytes[7] == UInt8(ascii: "0"), code, String(decoding: reason, as: UTF8.self))
+        }
+        guard let parsed, parsed.code >= 100 else { throw .malformed("its status line is none") }
+        isHTTP10 = parsed.isHTTP10
+        status = HTTPResponse.Status(code: parsed.code, reasonPhrase: parsed.reason)
+    }
+
+    /// Reads one field line into the fields (RFC 9112 §5).
+    mutating func readField(_ line: ByteBuffer) throws(WireError) {
+        let bytes = line.readableBytesView
+        if let first = bytes.first, first.isBlank { return try readFolded(bytes) }
+        guard fields.count < maximumFieldCount else { throw .malformed("it has more than \(maximumFieldCount) fields") }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex,
+            let name = HTTPField.Name(String(decoding: bytes[..<colon], as: UTF8.self))
+        else { throw .malformed("a field has no name, or one that is none") }
+        let value = bytes[bytes.index(after: colon)...].withoutBlanks
+        guard value.allSatisfy(\.mayStandInValue) else {
+            throw .malformed("the value of \(name) holds control characters")
+        }
+        fields.append(HTTPField(name: name, value: value))
+    }
+
+    /// Appends a folded line to the value before it, with a space for the fold (RFC 9112 §5.2). Where the fields say how long the answer
+    /// is, nobody folds but to deceive.
+    private mutating func readFolded(_ bytes: ByteBufferView) throws(WireError) {
+        guard let last = fields.indices.last else { throw .malformed("its first field begins with a blank") }
+        let field = fields[last]
+        guard ![.contentLength, .transferEncoding, .connection].contains(field.name) else {
+            throw .malformed("\(field.name) is folded")
+        }
+        let value = bytes.withoutBlanks
+        guard value.allSatisfy(\.mayStandInValue) else {
+            throw .malformed("the value of \(field.name) holds control characters")
+        }
+        let before = field.withUnsafeBytesOfValue { Array($0) }
+        fields[last] = HTTPField(name: field.name, value: before + [UInt8(ascii: " ")] + value)
+    }
+
+    /// The head is complete: says how long the body is (RFC 9112 §6.3) and whether the connection goes on (§9.3).
+    mutating func endHead() throws(WireError) -> Event {
+        if status.kind == .informational, status != .switchingProtocols {
+            defer { beginHead() }
+            return .informational(status)
+        }
+        let head = HTTPResponse(status: status, headerFields: fields)
+        let isEmpty = isBodiless(status, to: method)
+        let contentLength = try contentLength(isBinding: !isEmpty)
+        let isChunked = try isChunked(isBinding: !isEmpty)
+        guard isEmpty || contentLength == nil || !isChunked else {
+            throw .malformed("it says its length both by Content-Length and by Transfer-Encoding")
+        }
+        let isToStay = isHTTP10 ? fields.names("keep-alive", in: .connection) : !fields.names("close", in: .connection)
+        isPersistent = isToStay && status != .switchingProtocols
+        headByteCount = 0
+        if isEmpty {
+            state = .body(remaining: 0)
+        } else if isChunked {
+            state = .chunkSize
+        } else if let contentLength {
+            state = .body(remaining: contentLength)
+        } else {
+            isPersistent = false
+            state = .bodyUntilClose
+        }
+        return .head(head, isEmpty: isEmpty, contentLength: contentLength)
+    }
+
+    /// The length that the fields name. The same length may stand there several times (RFC 9112 §6.3).
+    ///
+    /// - Parameter isBinding: Whether it matters for where the answer ends.
+    private func contentLength(isBinding: Bool) throws(WireError) -> Int? {
+        var length: Int?
+        for value in fields[values: .contentLength] {
+            for item in value.split(separator: ",", omittingEmptySubsequences: false) {
+                let digits = item.drop { $0 == " " || $0 == "\t" }
+                let isNumber = !digits.isEmpty && digits.utf8.count <= 18 && digits.utf8.allSatisfy(\.isDigit)
+                guard isNumber, let number = Int(digits) else {
+                    if !isBinding { return nil }
+                    throw .malformed("its Content-Length is no number")
+                }
+                guard length == nil || length == number else {
+                    if !isBinding { return nil }
+                    throw .malformed("its Content-Length is said in several ways")
+                }
+                length = number
+            }
+        }
+        return length
+    }
+
+    /// Whether the body comes in chunks. No other transfer coding was asked for, so that none can be understood.
+    private func isChunked(isBinding: Bool) throws(WireError) -> Bool {
+        let codings = fields[values: .transferEncoding]
+        guard isBinding, !codings.isEmpty else { return false }
+        guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+            throw .malformed("its Transfer-Encoding is not chunked")
+        }
+        guard !isHTTP10 else { throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not know") }
+        return true
+    }
+
+    /// Reads the size of a chunk; extensions are passed over (RFC 9112 §7.1.1).
+    mutating func chunkSize(_ line: ByteBuffer) throws(WireError) -> Int {
+        let bytes = line.readableBytesView
+        let digits = bytes.prefix { $0.hexValue != nil }
+        let rest = bytes[digits.endIndex...]
+        let isExtended = rest.drop(while: \.isBlank).first == UInt8(ascii: ";")
+        guard !digits.isEmpty, digits.count <= 15, rest.isEmpty || isExtended, rest.allSatisfy(\.mayStandInValue) else {
+            throw .malformed("the size of a chunk is no number")
+        }
+        extensionByteCount += rest.count
+        guard extensionByteCount <= Self.maximumExtensionByteCount else {
+            throw .malformed("its chunks have extensions of more than \(Self.maximumExtensionByteCount) bytes")
+        }
+        return digits.reduce(0) { $0 << 4 | Int($1.hexValue ?? 0) }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+    /// Visible characters, blanks, and what is above ASCII (RFC 9110 §5.5).
+    fileprivate var mayStandInValue: Bool { self >= 0x20 ? self != 0x7F : self == UInt8(ascii: "\t") }
+
+    fileprivate var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension ByteBufferView {
+    /// Whether the bytes and the text are alike as far as the shorter of both goes.
+    func starts(withAsMuchOf text: StaticString) -> Bool {
+        text.withUTF8Buffer { zip(self, $0).allSatisfy { $0 == $1 } }
+    }
+
+    /// Without the blanks at both ends.
+    fileprivate var withoutBlanks: ByteBufferView {
+        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
+            return self[endIndex...]
+        }
+        return self[first...last]
+    }
+}

@@ -1,0 +1,195 @@
+import HTTPTypes
+import NIOCore
+
+/// Reads the answers of one HTTP/1.1 connection, one after the other, out of its bytes. Pure, and strict: what RFC 9112 lets two
+/// recipients understand differently is refused, since they would disagree on where the next answer begins.
+struct HTTP1ResponseReader {
+    /// What was read.
+    enum Event {
+        /// The head of an answer before the final one.
+        case informational(HTTPResponse.Status)
+        /// The final head.
+        case head(HTTPResponse, isEmpty: Bool, contentLength: Int?)
+        /// A part of the body.
+        case body(ByteBuffer)
+        /// The answer is complete.
+        case end
+    }
+
+    enum State {
+        /// Between two answers.
+        case idle
+        case statusLine
+        case fields
+        case body(remaining: Int)
+        case bodyUntilClose
+        case chunkSize
+        case chunk(remaining: Int)
+        case chunkEnd
+        case trailers
+    }
+
+    /// The longest line of a chunk's size, extensions included.
+    private static let maximumChunkLineByteCount = 1024
+    /// The most bytes of chunk extensions of one answer.
+    static let maximumExtensionByteCount = 16 << 10
+
+    let maximumHeadByteCount: Int
+    let maximumFieldCount: Int
+    var state = State.idle
+    private var buffer = ByteBuffer()
+    /// How many of the readable bytes are known to hold no end of a line.
+    private var scannedByteCount = 0
+    /// The bytes of this head or these trailers so far.
+    var headByteCount = 0
+    var extensionByteCount = 0
+
+    var method = HTTPRequest.Method.get
+    var status = HTTPResponse.Status.ok
+    var isHTTP10 = false
+    var fields = HTTPFields()
+
+    /// Whether the connection can carry another request after this answer, as far as the answer says.
+    var isPersistent = true
+    /// Whether any byte of the answer came.
+    private(set) var hasBegun = false
+    /// The version of HTTP of the answer.
+    var version: String { isHTTP10 ? "HTTP/1.0" : "HTTP/1.1" }
+
+    /// Makes a reader that bounds the size of heads and of trailers, and the number of their fields.
+    init(maximumHeadByteCount: Int, maximumFieldCount: Int) {
+        self.maximumHeadByteCount = maximumHeadByteCount
+        self.maximumFieldCount = maximumFieldCount
+    }
+
+    /// Whether bytes came that no answer has use for.
+    var hasSurplus: Bool { if case .idle = state { buffer.readableBytes > 0 } else { false } }
+
+    /// An answer to this method is to come.
+    mutating func expectAnswer(to method: HTTPRequest.Method) {
+        self.method = method
+        isPersistent = true
+        hasBegun = false
+        extensionByteCount = 0
+        beginHead()
+    }
+
+    /// Takes bytes in.
+    mutating func feed(_ bytes: ByteBuffer) {
+        guard bytes.readableBytes > 0 else { return }
+        if case .idle = state {} else { hasBegun = true }
+        if buffer.readableBytes == 0 {
+            buffer = bytes
+            scannedByteCount = 0
+        } else {
+            buffer.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// What comes next in the bytes; `nil` where more of them are needed.
+    ///
+    /// - Throws: ``WireError/malformed(_:)``.
+    mutating func next() throws(WireError) -> Event? {
+        while true {
+            switch state {
+            case .idle: return nil
+            case .statusLine:
+                // What begins otherwise may never come to the end of a line.
+                guard buffer.readableBytesView.starts(withAsMuchOf: "HTTP/1.") else {
+                    throw .malformed("its status line is none")
+                }
+                guard let line = try nextLine(upTo: maximumHeadByteCount) else { return nil }
+                try readStatusLine(line)
+                state = .fields
+            case .fields:
+                guard let line = try nextLine(upTo: maximumHeadByteCount) else { return nil }
+                if line.readableBytes > 0 { try readField(line) } else { return try endHead() }
+            case .body(remaining: 0): return end()
+            case .body(let remaining):
+                guard let part = readPart(upTo: remaining) else { return nil }
+                state = .body(remaining: remaining - part.readableBytes)
+                return .body(part)
+            case .bodyUntilClose:
+                return readPart(upTo: .max).map { .body($0) }
+            case .chunkSize:
+                guard let line = try nextLine(upTo: Self.maximumChunkLineByteCount) else { return nil }
+                let size = try chunkSize(line)
+                if size == 0 { beginTrailers() } else { state = .chunk(remaining: size) }
+                headByteCount = 0
+            case .chunk(let remaining):
+                guard let part = readPart(upTo: remaining) else { return nil }
+                let rest = remaining - part.readableBytes
+                state = rest == 0 ? .chunkEnd : .chunk(remaining: rest)
+                return .body(part)
+            case .chunkEnd:
+                guard let line = try nextLine(upTo: 2) else { return nil }
+                guard line.readableBytes == 0 else { throw .malformed("a chunk is longer than it says") }
+                headByteCount = 0
+                state = .chunkSize
+            case .trailers:
+                guard let line = try nextLine(upTo: maximumHeadByteCount) else { return nil }
+                if line.readableBytes > 0 { try readField(line) } else { return end() }
+            }
+        }
+    }
+
+    /// The connection has ended.
+    ///
+    /// - Returns: ``Event/end`` where the answer ends with it.
+    /// - Throws: ``WireError/closed`` before the answer, ``WireError/closedInAnswer`` within it.
+    mutating func finish() throws(WireError) -> Event? {
+        switch state {
+        case .idle: return nil
+        case .bodyUntilClose: return end()
+        default: throw hasBegun ? .closedInAnswer : .closed
+        }
+    }
+}
+
+extension HTTP1ResponseReader {
+    mutating func beginHead() {
+        state = .statusLine
+        fields = HTTPFields()
+        headByteCount = 0
+    }
+
+    private mutating func beginTrailers() {
+        state = .trailers
+        fields = HTTPFields()
+    }
+
+    private mutating func end() -> Event {
+        state = .idle
+        fields = HTTPFields()
+        return .end
+    }
+
+    /// The next line without its end, which is CRLF and nothing else (RFC 9112 §2.2 allows to be that strict).
+    private mutating func nextLine(upTo limit: Int) throws(WireError) -> ByteBuffer? {
+        let skipped = scannedByteCount
+        let found = buffer.withUnsafeReadableBytes { bytes in
+            bytes.dropFirst(skipped).firstIndex(of: UInt8(ascii: "\n"))
+        }
+        let byteCount = found.map { $0 + 1 } ?? buffer.readableBytes
+        guard headByteCount + byteCount <= limit else {
+            throw .malformed("a head, trailers or a chunk's size have more than \(limit) bytes")
+        }
+        guard found != nil else {
+            scannedByteCount = buffer.readableBytes
+            return nil
+        }
+        headByteCount += byteCount
+        scannedByteCount = 0
+        guard var line = buffer.readSlice(length: byteCount) else { return nil }
+        guard byteCount >= 2, line.getInteger(at: line.writerIndex - 2, as: UInt8.self) == UInt8(ascii: "\r") else {
+            throw .malformed("a line does not end with CRLF")
+        }
+        line.moveWriterIndex(to: line.writerIndex - 2)
+        return line
+    }
+
+    private mutating func readPart(upTo byteCount: Int) -> ByteBuffer? {
+        guard buffer.readableBytes > 0 else { return nil }
+        return buffer.readSlice(length: min(byteCount, buffer.readableBytes))
+    }
+}

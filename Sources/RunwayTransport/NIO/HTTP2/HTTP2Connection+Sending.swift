@@ -1,0 +1,145 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import Runway
+
+/// The request.
+extension HTTP2Connection {
+    /// Bodies are written in pieces of this size, so that their progress shows.
+    private static let pieceByteCount = 256 << 10
+
+    /// Writes the head, and begins with the body.
+    func sendRequest(on stream: HTTP2Stream, now: NIODeadline) {
+        let exchange = stream.exchange
+        let head = HPACKHeaders(exchange.head, expectsContinue: exchange.expectsContinue)
+        let hasBody = exchange.head.hasBody || exchange.upload != nil
+        write(stream.id, .headers(.init(headers: head, endStream: !hasBody)))
+        if !hasBody {
+            requestSent(on: stream, at: now)
+        } else if exchange.expectsContinue {
+            waitForContinue(stream)
+        } else {
+            sendBody(on: stream)
+        }
+        pingIfSilent(now)
+        flushSoon()
+        wakeUp.set(nextCheck(after: now))
+    }
+
+    private func requestSent(on stream: HTTP2Stream, at now: NIODeadline) {
+        stream.isRequestSent = true
+        stream.isPartDue = false
+        stream.lastProgress = now
+        stream.sentInstant = now
+        stream.exchange.requestSent(at: now)
+        if let limit = pool.configuration.wire.firstByteTimeout { wakeUp.set(now + TimeAmount(limit)) }
+    }
+
+    private func sendBody(on stream: HTTP2Stream) {
+        if let upload = stream.exchange.upload {
+            stream.isPartDue = true
+            return upload.startTurn()
+        }
+        guard case .bytes(let bytes) = stream.exchange.request.body else { return }
+        var body = ByteBuffer(bytes: bytes)
+        while let piece = body.readSlice(length: min(Self.pieceByteCount, body.readableBytes)), piece.readableBytes > 0
+        {
+            let isLast = body.readableBytes == 0
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            promise.futureResult.assumeIsolated().whenSuccess {
+                stream.lastProgress = .now()
+                if isLast { self.requestSent(on: stream, at: stream.lastProgress) }
+            }
+            write(stream.id, .data(.init(data: .byteBuffer(piece), endStream: isLast)), promise: promise)
+        }
+    }
+
+    func sendPart(_ part: [UInt8], of exchange: Exchange, promise: EventLoopPromise<Void>) {
+        guard let stream = stream(of: exchange), !stream.isRequestAbandoned else {
+            return promise.fail(WireError.closed)
+        }
+        stream.isPartDue = false
+        promise.futureResult.assumeIsolated().whenSuccess {
+            stream.lastProgress = .now()
+            stream.isPartDue = !stream.isRequestSent && !stream.isRequestAbandoned
+        }
+        write(stream.id, .data(.init(data: .byteBuffer(ByteBuffer(bytes: part)))), promise: promise)
+        flushSoon()
+    }
+
+    func sendEnd(of exchange: Exchange) {
+        guard let stream = stream(of: exchange), !stream.isRequestAbandoned else { return }
+        write(stream.id, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
+        requestSent(on: stream, at: .now())
+        flushSoon()
+    }
+
+    func abandonRequest(of stream: HTTP2Stream) {
+        stream.stopWaitingToGoOn()
+        stream.isRequestAbandoned = true
+        stream.isPartDue = false
+        stream.exchange.upload?.stopTurn()
+    }
+
+    /// Sends the body when the server says that it wants it, or says nothing for some time (RFC 9110 §10.1.1).
+    private func waitForContinue(_ stream: HTTP2Stream) {
+        let delay = TimeAmount(pool.configuration.wire.continueTimeout)
+        stream.continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.goOn(stream) }
+    }
+
+    func goOn(_ stream: HTTP2Stream) {
+        guard stream.continueTimer != nil, streams[stream.id] === stream else { return }
+        stream.stopWaitingToGoOn()
+        sendBody(on: stream)
+        flushSoon()
+    }
+}
+
+/// Silence.
+extension HTTP2Connection {
+    /// When there is something to look after, if no byte comes until then.
+    private func nextCheck(after now: NIODeadline) -> NIODeadline {
+        let configuration = pool.configuration
+        let limits = [
+            configuration.idleTimeout, configuration.wire.pingInterval,
+            pingInstant == nil ? nil : configuration.wire.pingTimeout,
+        ]
+        return now + TimeAmount(limits.compactMap(\.self).min() ?? configuration.idleTimeout)
+    }
+
+    /// Asks with a PING whether the connection lives, if it was silent for long.
+    private func pingIfSilent(_ now: NIODeadline) {
+        guard let interval = pool.configuration.wire.pingInterval, pingInstant == nil,
+            now - lastRead >= TimeAmount(interval)
+        else { return }
+        pingInstant = now
+        write(.rootStream, .ping(HTTP2PingData(withInteger: UInt64(now.uptimeNanoseconds)), ack: false))
+        flushSoon()
+    }
+
+    /// Ends what the server is silent about for too long, and the connection where it does not answer a PING.
+    func checkSilence() {
+        guard !isClosed, !streams.isEmpty else { return }
+        let configuration = pool.configuration
+        let now = NIODeadline.now()
+        if let pingInstant, now >= pingInstant + TimeAmount(configuration.wire.pingTimeout) {
+            return abandon(WireError.unanswered)
+        }
+        pingIfSilent(now)
+        var next = nextCheck(after: now)
+        if let interval = configuration.wire.pingInterval, pingInstant == nil {
+            next = min(next, lastRead + TimeAmount(interval))
+        }
+        if let pingInstant { next = min(next, pingInstant + TimeAmount(configuration.wire.pingTimeout)) }
+        for stream in Array(streams.values) {
+            let (due, error) = stream.silenceLimit(configuration, now: now)
+            if now >= due {
+                facts.report?.failed()
+                fail(stream, error)
+            } else {
+                next = min(next, due)
+            }
+        }
+        if !isClosed, !streams.isEmpty { wakeUp.set(next) }
+    }
+}

@@ -1,0 +1,374 @@
+import HTTPTypes
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import Runway
+
+/// A connection that speaks HTTP/2: many exchanges at once, each on a stream of its own.
+///
+/// It works on the frames themselves, behind NIO's handler, which checks and orders them. A channel for each stream would cost more
+/// than all the rest. It is the last handler of its channel and lives on its loop.
+final class HTTP2Connection: ChannelInboundHandler, WireConnection {
+    typealias InboundIn = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
+
+    /// The most streams before the server has said how many it takes (RFC 9113 §6.5.2 recommends no less).
+    private static let limitBeforeSettings = 100
+    /// The last number that a stream can have.
+    private static let lastStreamNumber = Int(Int32.max)
+
+    let id: ConnectionID
+    let facts: ConnectionFacts
+    let initialLimit: Int
+    let pool: OriginPool
+    let channel: any Channel
+    let streamWindow: Int
+    private let connectionWindow: Int
+    private(set) var context: ChannelHandlerContext?
+    private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
+    private var nextStreamNumber = 1
+    private var hasSettings = false
+    /// Whether no further stream may be begun.
+    private var isDraining = false
+    private(set) var isClosed = false
+    /// What the channel reported before it ended.
+    private var failure: (any Error)?
+    /// The stream that NIO's handler ended just now because of an error that it is about to report.
+    private var brokenStream: HTTP2Stream?
+
+    private var isFlushDue = false
+    private var isReading = false
+    let wakeUp: WakeUp
+    /// When bytes came last, and when the PING was sent that is not answered yet.
+    var lastRead = NIODeadline.now()
+    var pingInstant: NIODeadline?
+
+    init(_ id: ConnectionID, _ dialed: DialedConnection, in pool: OriginPool) throws {
+        self.id = id
+        self.pool = pool
+        channel = dialed.channel
+        facts = ConnectionFacts(dialed)
+        let settings = pool.configuration.wire
+        streamWindow = min(max(settings.streamWindowByteCount, 65_535), Int(Int32.max))
+        connectionWindow = min(max(settings.connectionWindowByteCount, 65_535), Int(Int32.max))
+        initialLimit = min(Self.limitBeforeSettings, max(1, settings.maximumConcurrentStreams))
+        wakeUp = WakeUp(on: dialed.channel.eventLoop)
+        guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
+        let meter = HTTP2FrameMeter()
+        // NIO's handler sends the preface and the settings as it is added, and what is written next goes right behind them.
+        try channel.pipeline.syncOperations.addHandlers(
+            meter, Self.protocolHandler(settings, window: streamWindow), self)
+        meter.connection = self
+        wakeUp.handler = { [weak self] in self?.checkSilence() }
+        if connectionWindow > 65_535 {
+            write(.rootStream, .windowUpdate(windowSizeIncrement: connectionWindow - 65_535))
+            flushSoon()
+        }
+    }
+
+    private static func protocolHandler(_ settings: WireSettings, window: Int) -> NIOHTTP2Handler {
+        var connection = NIOHTTP2Handler.ConnectionConfiguration()
+        connection.initialSettings = [
+            HTTP2Setting(parameter: .enablePush, value: 0),
+            HTTP2Setting(parameter: .initialWindowSize, value: window),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: max(1, settings.maximumHeadByteCount)),
+        ]
+        // An empty frame now and then is a server's habit; many in a row are a flood.
+        connection.maximumSequentialEmptyDataFrames = 8
+        connection.maximumBufferedControlFrames = 1000
+        // What the server had sent before it learned that a stream was given up still comes.
+        connection.maximumRecentlyResetStreams = 1024
+        return NIOHTTP2Handler(mode: .client, frameDelegate: nil, connectionConfiguration: connection)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func write(_ stream: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>? = nil) {
+        guard let context else {
+            promise?.fail(WireError.closed)
+            return
+        }
+        context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: promise)
+    }
+
+    /// Flushes when all that is to be written in this turn of the loop is written.
+    func flushSoon() {
+        if isFlushDue { return }
+        isFlushDue = true
+        // At the end of what is read there is a flush anyway.
+        if !isReading { channel.eventLoop.assumeIsolated().execute { self.flushNow() } }
+    }
+
+    private func flushNow() {
+        guard isFlushDue else { return }
+        isFlushDue = false
+        context?.flush()
+    }
+}
+
+/// The streams.
+extension HTTP2Connection {
+    func send(_ exchange: Exchange) {
+        guard !isClosed, !isDraining else { return exchange.lost(WireError.closed, isUnprocessed: true) }
+        let now = NIODeadline.now()
+        let number = nextStreamNumber
+        nextStreamNumber += 2
+        exchange.streamNumber = number
+        let stream = HTTP2Stream(HTTP2StreamID(number), exchange, window: streamWindow, now: now)
+        streams[stream.id] = stream
+        sendRequest(on: stream, now: now)
+        if nextStreamNumber > Self.lastStreamNumber {
+            isDraining = true
+            pool.drain(id)
+        }
+    }
+
+    func stream(of exchange: Exchange) -> HTTP2Stream? {
+        let stream = streams[HTTP2StreamID(exchange.streamNumber)]
+        return stream?.exchange === exchange ? stream : nil
+    }
+
+    /// Lets go of a stream.
+    private func remove(_ stream: HTTP2Stream) {
+        streams[stream.id] = nil
+        stream.stopWaitingToGoOn()
+    }
+
+    /// Ends a stream that goes on, as far as the server knows.
+    func reset(_ stream: HTTP2Stream, _ code: NIOHTTP2.HTTP2ErrorCode) {
+        remove(stream)
+        write(stream.id, .rstStream(code))
+        flushSoon()
+    }
+
+    func giveUp(_ exchange: Exchange) {
+        guard let stream = stream(of: exchange) else { return }
+        reset(stream, .cancel)
+        pool.ended(id, isKept: true)
+    }
+
+    func fail(_ stream: HTTP2Stream, _ error: any Error, _ code: NIOHTTP2.HTTP2ErrorCode = .cancel) {
+        reset(stream, code)
+        stream.exchange.failed(error)
+        pool.ended(id, isKept: true)
+    }
+
+    /// The server did not act on the request of a stream, and has ended it.
+    private func refused(_ stream: HTTP2Stream, _ error: WireError) {
+        remove(stream)
+        stream.exchange.lost(error, isUnprocessed: true)
+        pool.ended(id, isKept: true)
+    }
+
+    /// The answer of a stream is complete.
+    private func end(_ stream: HTTP2Stream) {
+        if stream.isRequestSent { remove(stream) } else { reset(stream, .cancel) }
+        stream.exchange.receiveEnd()
+        pool.ended(id, isKept: true)
+    }
+}
+
+/// What comes.
+extension HTTP2Connection {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if !isReading {
+            isReading = true
+            lastRead = .now()
+            pingInstant = nil
+        }
+        let frame = unwrapInboundIn(data)
+        switch frame.payload {
+        case .headers(let payload): receive(payload, on: frame.streamID)
+        case .data(let payload): receive(payload, on: frame.streamID)
+        case .rstStream(let code): receiveReset(code, on: frame.streamID)
+        case .goAway(let last, let code, _): receiveGoAway(last, code)
+        case .settings(.settings(let settings)): receive(settings)
+        case .settings(.ack), .ping, .priority, .pushPromise, .windowUpdate, .alternativeService, .origin: break
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        flushNow()
+        context.fireChannelReadComplete()
+    }
+
+    private func receive(_ payload: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID) {
+        guard let stream = streams[id] else { return }
+        stream.lastProgress = lastRead
+        // What follows the body are trailers, whose end NIO's handler has checked.
+        if stream.hasHead { return payload.endStream ? end(stream) : () }
+        let exchange = stream.exchange
+        do {
+            let settings = pool.configuration.wire
+            guard payload.headers.count <= settings.maximumFieldCount else {
+                throw WireError.malformed("it has more than \(settings.maximumFieldCount) fields")
+            }
+            guard let head = payload.headers.response, head.status != .switchingProtocols else {
+                throw WireError.malformed("its head is none")
+            }
+            if head.status.kind == .informational {
+                try exchange.receive(informational: head.status)
+                if head.status == .continue { goOn(stream) }
+                return
+            }
+            stream.hasHead = true
+            if stream.continueTimer != nil, head.status == .expectationFailed {
+                reset(stream, .cancel)
+                exchange.expectationFailed()
+                return pool.ended(self.id, isKept: true)
+            }
+            // What refuses the request before all of it came wants no more of it.
+            if stream.continueTimer != nil || (!stream.isRequestSent && head.status.code >= 300) {
+                abandonRequest(of: stream)
+            }
+            let contentLength = head.headerFields[.contentLength].flatMap { Int($0) }
+            try exchange.receive(
+                head, isEmpty: payload.endStream || isBodiless(head.status, to: exchange.head.method),
+                contentLength: contentLength, version: "HTTP/2")
+            if payload.endStream { end(stream) }
+        } catch {
+            fail(stream, error, error is WireError ? .protocolError : .cancel)
+        }
+    }
+
+    private func receive(_ payload: HTTP2Frame.FramePayload.Data, on id: HTTP2StreamID) {
+        guard let stream = streams[id], case .byteBuffer(let part) = payload.data else { return }
+        stream.lastProgress = lastRead
+        do {
+            try stream.exchange.receive(part)
+            if stream.exchange.stream != nil { stream.untakenByteCount += part.readableBytes }
+            if payload.endStream { end(stream) }
+        } catch {
+            fail(stream, error)
+        }
+    }
+
+    private func receiveReset(_ code: NIOHTTP2.HTTP2ErrorCode, on id: HTTP2StreamID) {
+        guard let stream = streams[id] else { return }
+        let error = WireError.reset(code)
+        if code == .refusedStream { return refused(stream, error) }
+        remove(stream)
+        stream.exchange.lost(error)
+        pool.ended(self.id, isKept: true)
+    }
+
+    private func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
+        isDraining = true
+        pool.drain(id)
+        // A server that wants fewer requests gets no second one at once; the layer may wait and try again.
+        for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
+            if code == .enhanceYourCalm {
+                remove(stream)
+                stream.exchange.finish(failing: ExchangeFailure(WireError.goneAway(code)))
+                pool.ended(id, isKept: true)
+            } else {
+                refused(stream, .goneAway(code))
+            }
+        }
+    }
+
+    private func receive(_ settings: HTTP2Settings) {
+        let said = settings.last { $0.parameter == .maxConcurrentStreams }?.value
+        // Without a word of the server there is no limit but ours.
+        guard let limit = said ?? (hasSettings ? nil : Int.max) else { return }
+        hasSettings = true
+        pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let event as NIOHTTP2WindowUpdatedEvent:
+            guard let window = event.inboundWindowSize else { return }
+            if event.streamID == .rootStream {
+                // Also of what came for streams that were given up, so that nothing of the window is lost.
+                guard window <= connectionWindow / 2, !isClosed else { return }
+                write(.rootStream, .windowUpdate(windowSizeIncrement: connectionWindow - window))
+                flushSoon()
+            } else if let stream = streams[event.streamID] {
+                stream.window = window
+                openWindow(of: stream)
+            }
+        case let event as StreamClosedEvent:
+            // Streams that ended as they should are not here any more.
+            brokenStream = streams[event.streamID]
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func readerTook(_ byteCount: Int, of exchange: Exchange) {
+        guard let stream = stream(of: exchange) else { return }
+        stream.untakenByteCount -= byteCount
+        stream.lastProgress = .now()
+        openWindow(of: stream)
+    }
+
+    private func openWindow(of stream: HTTP2Stream) {
+        let credit = stream.credit(of: streamWindow)
+        guard credit >= streamWindow / 4, !isClosed else { return }
+        stream.window += credit
+        write(stream.id, .windowUpdate(windowSizeIncrement: credit))
+        flushSoon()
+    }
+}
+
+/// The end.
+extension HTTP2Connection {
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? NIOHTTP2Errors.StreamError {
+            guard let stream = streams[error.streamID] else { return }
+            return fail(stream, error.baseError)
+        }
+        if let stream = brokenStream {
+            brokenStream = nil
+            remove(stream)
+            stream.exchange.failed(error)
+            return pool.ended(id, isKept: true)
+        }
+        if failure == nil { failure = error }
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        tearDown()
+        lose(failure)
+    }
+
+    func close(failing error: any Error) {
+        let carried = streams.values
+        streams = [:]
+        if !isClosed { write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)) }
+        tearDown()
+        for stream in carried {
+            stream.stopWaitingToGoOn()
+            stream.exchange.failed(error)
+        }
+    }
+
+    /// The connection does not answer any more.
+    func abandon(_ error: any Error) {
+        tearDown()
+        lose(error)
+    }
+
+    /// Tells what is carried that the connection is gone; some of it may go on another.
+    private func lose(_ error: (any Error)?) {
+        let carried = streams.values.sorted { $0.id < $1.id }
+        if !carried.isEmpty { facts.report?.failed() }
+        streams = [:]
+        for stream in carried {
+            stream.stopWaitingToGoOn()
+            stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInAnswer : .closed))
+        }
+    }
+
+    private func tearDown() {
+        guard !isClosed else { return }
+        isClosed = true
+        wakeUp.stop()
+        pool.closed(id)
+        context?.close(promise: nil)
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPTypes
+import NIOHPACK
+
+extension HPACKHeaders {
+    /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
+    init(_ head: WireRequestHead, expectsContinue: Bool) {
+        self.init()
+        reserveCapacity(head.fields.count + 6)
+        add(name: ":method", value: head.method.rawValue)
+        add(name: ":scheme", value: head.scheme)
+        add(name: ":authority", value: head.authority)
+        // Targets differ from call to call: they would only push what repeats out of the table.
+        add(name: ":path", value: head.target, indexing: .nonIndexable)
+        for field in head.fields where !field.name.belongsToConnection {
+            // Nothing but `trailers` may be said by TE (RFC 9113 §8.2.2).
+            if field.name == .te, field.value.lowercased() != "trailers" { continue }
+            add(name: field.name.canonicalName, value: field.value, indexing: field.indexing)
+        }
+        if let contentLength = head.contentLength { add(name: "content-length", value: String(contentLength)) }
+        if expectsContinue { add(name: "expect", value: "100-continue") }
+    }
+
+    /// The status of an answer's head, and its fields (RFC 9113 §8.3.2); `nil` where there is no status or a field is not legal.
+    var response: HTTPResponse? {
+        var status: HTTPResponse.Status?
+        var fields = HTTPFields()
+        fields.reserveCapacity(count)
+        for (name, value, _) in self {
+            if name.utf8.first == UInt8(ascii: ":") {
+                guard name == ":status", status == nil, value.utf8.count == 3, let code = Int(value), code >= 100 else {
+                    return nil
+                }
+                status = HTTPResponse.Status(code: code)
+            } else {
+                guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { return nil }
+                fields.append(HTTPField(name: name, value: value))
+            }
+        }
+        return status.map { HTTPResponse(status: $0, headerFields: fields) }
+    }
+}
+
+extension HTTPField.Name {
+    /// Whether the field speaks of one connection, which HTTP/2 has no use for (RFC 9113 §8.2.2).
+    fileprivate var belongsToConnection: Bool {
+        switch canonicalName {
+        case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade": true
+        default: false
+        }
+    }
+}
+
+extension HTTPField {
+    /// What its caller says of the table that HPACK keeps of fields (RFC 7541 §7.1).
+    fileprivate var indexing: HPACKIndexing {
+        switch (name, indexingStrategy) {
+        case (_, .disallow): .neverIndexed
+        case (_, .avoid): .nonIndexable
+        default: .indexable
+        }
+    }
+}

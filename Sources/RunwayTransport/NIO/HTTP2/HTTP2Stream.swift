@@ -1,0 +1,51 @@
+import NIOCore
+import NIOHTTP2
+
+/// One exchange on an HTTP/2 connection.
+final class HTTP2Stream {
+    let id: HTTP2StreamID
+    let exchange: Exchange
+    /// Whether the request is written in full.
+    var isRequestSent = false
+    /// Whether the rest of the request is not sent, since its answer came first.
+    var isRequestAbandoned = false
+    var hasHead = false
+    /// What sends the body if the server does not say that it wants it.
+    var continueTimer: Scheduled<Void>?
+    /// How many bytes the server may still send.
+    var window: Int
+    /// How many bytes the reader of the answer has not taken.
+    var untakenByteCount = 0
+    /// When bytes went one way or the other, and when the request was sent in full.
+    var lastProgress: NIODeadline
+    var sentInstant = NIODeadline.uptimeNanoseconds(0)
+    /// Whether the next part of the request's body is awaited from its producer, so that nobody else is silent.
+    var isPartDue = false
+
+    init(_ id: HTTP2StreamID, _ exchange: Exchange, window: Int, now: NIODeadline) {
+        self.id = id
+        self.exchange = exchange
+        self.window = window
+        lastProgress = now
+    }
+
+    /// By how much the server's window can be opened again: what came and was read.
+    func credit(of target: Int) -> Int { target - window - untakenByteCount }
+
+    func stopWaitingToGoOn() {
+        continueTimer?.cancel()
+        continueTimer = nil
+    }
+
+    /// When the server was silent for too long, and what that is called.
+    func silenceLimit(_ configuration: TransportConfiguration, now: NIODeadline) -> (due: NIODeadline, WireError) {
+        // A reader or a producer that takes its time is not the server.
+        if isPartDue || untakenByteCount > 0 { lastProgress = now }
+        let due = lastProgress + TimeAmount(configuration.idleTimeout)
+        guard let limit = configuration.wire.firstByteTimeout, isRequestSent, exchange.meter.firstByte == nil else {
+            return (due, .silent)
+        }
+        let firstByteDue = sentInstant + TimeAmount(limit)
+        return firstByteDue < due ? (firstByteDue, .noFirstByte) : (due, .silent)
+    }
+}

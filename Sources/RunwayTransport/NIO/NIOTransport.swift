@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOPosix
+public import Runway
+
+/// Puts requests on the wire over connections of its own, made with SwiftNIO: HTTP/1.1 and HTTP/2, TLS, gzip and deflate.
+///
+/// ```swift
+/// let network = NetworkLayer(transport: try NIOTransport())
+/// ```
+///
+/// Each origin has a pool: one HTTP/2 connection, or up to ``TransportConfiguration/maximumConnectionsPerOrigin`` of HTTP/1.1, kept for
+/// ``TransportConfiguration/keepAlive`` after their last use. TLS sessions are not resumed, so that a connection that is kept saves
+/// its whole handshake. A request that the server certainly did not act on, or an idempotent one that met a connection which the
+/// server was just closing, is sent once more on another connection; every other repetition is left to the layer. A transport that is
+/// let go cuts its connections; ``shutdown(_:)`` is there for those who want to wait.
+public final class NIOTransport: Transport {
+    /// What becomes of requests that are under way when a transport is shut down.
+    public typealias ShutdownMode = AsyncHTTPClientTransport.ShutdownMode
+
+    private let pools: OriginPools
+    private let isTransparent: Bool
+    private let gauge = RequestGauge()
+
+    /// Makes a transport. No connection is opened before it is needed.
+    ///
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
+    public convenience init(
+        configuration: TransportConfiguration = TransportConfiguration()
+    ) throws(NetworkError) {
+        self.init(configuration: configuration, dialer: try Dialer(configuration))
+    }
+
+    init(configuration: TransportConfiguration, dialer: Dialer) {
+        isTransparent = configuration.isTransparent
+        pools = OriginPools(configuration, dialer: dialer, on: MultiThreadedEventLoopGroup.singleton)
+    }
+
+    deinit {
+        pools.shutDown()
+    }
+
+    /// Whether neither body is a stream.
+    public func endsInTime(_ request: Request) -> Bool {
+        switch (request.delivery, request.body) {
+        case (.streamed, _), (_, .stream): false
+        default: true
+        }
+    }
+
+    /// Sends a request and gives its answer.
+    ///
+    /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
+    public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        do {
+            let head = try WireRequestHead(request, isTransparent: isTransparent)
+            guard let pass = PoolPass(to: Origin(request.head), of: pools, countedBy: gauge) else {
+                throw ExchangeFailure(WireError.shutDown)
+            }
+            let exchange = Exchange(request, head, in: pass.pool)
+            exchange.startUpload()
+            let (answer, wire) = await Self.outcome(of: exchange, in: flight)
+            flight.noteWire(wire)
+            let received = try answer.get()
+            flight.noteHTTPVersion(received.httpVersion)
+            return Response(received, to: exchange, in: flight, until: pass)
+        } catch {
+            throw NetworkError(transport: error, from: request.head.authority)
+        }
+    }
+
+    private static func outcome(of exchange: Exchange, in flight: Flight) async -> Exchange.Outcome {
+        await flight.withDeadlineHandler {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { exchange.begin($0) }
+            } onCancel: {
+                exchange.cancel(CancellationError())
+            }
+        } onDeadline: {
+            exchange.cancel(WireError.deadlineExceeded)
+        }
+    }
+
+    /// Makes a connection to the origin of a URL, unless there is one, so that the first request need not wait for it. It returns at
+    /// once; whether a connection was made shows when one is needed.
+    ///
+    /// - Parameter url: An absolute URL of `http` or `https`, such as a service's base URL. Of anything else nothing is made.
+    public func warmUp(_ url: String) {
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme, let host = parts.encodedHost else {
+            return
+        }
+        let authority = parts.port.map { "\(host):\($0)" } ?? host
+        let head = HTTPRequest(method: .head, scheme: scheme, authority: authority, path: "/")
+        guard (try? WireRequestHead(Request(head: head), isTransparent: true)) != nil else { return }
+        PoolPass(to: Origin(head), of: pools, countedBy: gauge)?.pool.warm()
+    }
+
+    /// Gives no further request to the connections that there are: for a device whose network has changed under them. Requests that
+    /// they carry may end; the next ones go over new connections.
+    public func retireConnections() { pools.drainAll() }
+
+    /// Ends the transport. Requests made after it fail; calling it again changes nothing.
+    public func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
+        await gauge.close(waitingFor: mode)
+        pools.shutDown()
+    }
+}
+
+/// The right to use the pool of an origin: counts a request as over when the last who holds it lets go.
+final class PoolPass: Sendable {
+    let pool: OriginPool
+    private let origin: Origin
+    private let pools: OriginPools
+    private let gauge: RequestGauge
+
+    /// `nil` after the shutdown.
+    init?(to origin: Origin, of pools: OriginPools, countedBy gauge: RequestGauge) {
+        guard gauge.begin() else { return nil }
+        guard let pool = pools.enter(origin) else {
+            gauge.end()
+            return nil
+        }
+        self.pool = pool
+        self.origin = origin
+        self.pools = pools
+        self.gauge = gauge
+    }
+
+    deinit {
+        pools.leave(origin)
+        gauge.end()
+    }
+}

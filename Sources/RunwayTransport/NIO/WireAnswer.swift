@@ -1,0 +1,61 @@
+import HTTPTypes
+import NIOCore
+import Runway
+
+/// An answer as it leaves the event loop.
+struct WireAnswer: Sendable {
+    enum Body: Sendable {
+        case whole([UInt8])
+        case stream(AnswerStream)
+    }
+
+    let head: HTTPResponse
+    let body: Body
+    /// The coding that the reader of a stream has to undo; `nil` for none.
+    let coding: ContentCoding?
+    /// Whether a coding was undone, or is.
+    let isDecoded: Bool
+    /// The version of HTTP, such as `HTTP/2`.
+    let httpVersion: String
+}
+
+/// Whether the head of an answer lets a body come (RFC 9112 §6.3).
+func isBodiless(_ status: HTTPResponse.Status, to method: HTTPRequest.Method) -> Bool {
+    method == .head || status == .noContent || status == .notModified || status.kind == .informational
+}
+
+/// The body of an answer that is gathered on the event loop: decoded if need be, and bounded.
+struct WholeBody {
+    private(set) var bytes: [UInt8] = []
+    private let maximumByteCount: Int
+    private let decoder: ContentDecoder?
+
+    /// - Throws: ``BodyTooLarge`` where the head promises more than the limit.
+    init(_ decoder: ContentDecoder?, contentLength: Int?, upTo maximumByteCount: Int) throws {
+        self.decoder = decoder
+        self.maximumByteCount = maximumByteCount
+        guard let contentLength, contentLength > 0 else { return }
+        guard contentLength <= maximumByteCount || decoder != nil else { throw BodyTooLarge(limit: maximumByteCount) }
+        // A server's word is taken for the size of the buffer only as far as the reader allows.
+        bytes.reserveCapacity(min(contentLength, maximumByteCount))
+    }
+
+    /// - Throws: ``BodyTooLarge`` as soon as there are more bytes than the limit, or ``ContentCodingError``.
+    mutating func append(_ part: ByteBuffer) throws {
+        guard let decoder else {
+            guard bytes.count + part.readableBytes <= maximumByteCount else {
+                throw BodyTooLarge(limit: maximumByteCount)
+            }
+            bytes.append(contentsOf: part.readableBytesView)
+            return
+        }
+        var part = part
+        // One byte more than is allowed shows that there are too many.
+        guard try decoder.decode(&part, into: &bytes, upTo: maximumByteCount + 1 - bytes.count),
+            bytes.count <= maximumByteCount
+        else { throw BodyTooLarge(limit: maximumByteCount) }
+    }
+
+    /// - Throws: ``ContentCodingError`` where the body is not complete.
+    func finish() throws { try decoder?.finish() }
+}

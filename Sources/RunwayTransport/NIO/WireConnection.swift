@@ -1,0 +1,51 @@
+import NIOCore
+
+/// A connection that carries exchanges, on its event loop.
+protocol WireConnection: AnyObject {
+    /// Its number within its pool.
+    var id: ConnectionID { get }
+    /// What is known of how it was made.
+    var facts: ConnectionFacts { get }
+
+    /// Puts a request on the wire, and tells the exchange of its answer.
+    func send(_ exchange: Exchange)
+
+    /// Puts a part of the body of its request on the wire; the promise is kept when more may come.
+    func sendPart(_ part: [UInt8], of exchange: Exchange, promise: EventLoopPromise<Void>)
+
+    /// The body of its request is complete.
+    func sendEnd(of exchange: Exchange)
+
+    /// The exchange is over on its side: nobody wants its answer. The connection is kept if it can be.
+    func giveUp(_ exchange: Exchange)
+
+    /// The reader of the exchange's answer took so many bytes.
+    func readerTook(_ byteCount: Int, of exchange: Exchange)
+
+    /// Ends the connection at once; what it carries fails with the error.
+    func close(failing error: any Error)
+}
+
+/// How a connection was made.
+struct ConnectionFacts {
+    /// The address that was dialled, with its port.
+    var address: String
+    /// The version of TLS.
+    var tlsVersion: String?
+    /// What the steps of the dial took.
+    var times: DialTimes
+    /// Where to tell how the address does.
+    var report: AddressReport?
+
+    init(_ dialed: DialedConnection) {
+        let port = dialed.address.port.map { ":\($0)" } ?? ""
+        if let ip = dialed.address.ipAddress {
+            address = dialed.address.protocol == .inet6 ? "[\(ip)]\(port)" : ip + port
+        } else {
+            address = "\(dialed.address)"
+        }
+        tlsVersion = dialed.tlsVersion
+        times = dialed.dialTimes
+        report = dialed.report
+    }
+}

@@ -1,0 +1,90 @@
+import NIOHTTP2
+import Runway
+
+/// What goes wrong on a connection of our own, or before there is one.
+enum WireError: Error, Equatable {
+    /// The transport was shut down.
+    case shutDown
+    /// The URL of the request is none that can be asked.
+    case unusableURL(String)
+    /// A TRACE request had a body (RFC 9110 §9.3.8).
+    case traceWithBody
+    /// The stream of the request's body was longer or shorter than was said.
+    case bodyLengthMismatch
+    /// As many requests wait for this origin as may.
+    case tooManyWaiting(limit: Int)
+    /// No connection was made in time.
+    case notConnectedInTime
+    /// There were connections, none of which became free in time.
+    case noneFreeInTime
+    /// The deadline of the call passed.
+    case deadlineExceeded
+    /// Neither side sent anything for too long.
+    case silent
+    /// The head of the answer did not begin in time.
+    case noFirstByte
+    /// The other end did not answer a PING.
+    case unanswered
+    /// The connection ended before a byte of the answer.
+    case closed
+    /// The connection ended within the answer.
+    case closedInAnswer
+    /// What came is not HTTP, or not unambiguous; says why.
+    case malformed(String)
+    /// The server ended the stream of the request.
+    case reset(HTTP2ErrorCode)
+    /// The server is ending the connection, and did not act on the request.
+    case goneAway(HTTP2ErrorCode)
+}
+
+extension WireError {
+    /// What it means to a caller.
+    func meaning(_ place: String) -> (NetworkError.Kind, String) {
+        switch self {
+        case .shutDown: (.noNetwork, "The transport was shut down.")
+        case .unusableURL(let reason): (.invalidConfiguration, "The URL of the request can't be used: \(reason).")
+        case .traceWithBody: (.invalidParameters, "A TRACE request can't have a body.")
+        case .bodyLengthMismatch:
+            (.invalidParameters, "The body of the request is not as long as it was said to be.")
+        case .tooManyWaiting(let limit):
+            (.overloaded, "\(limit) requests wait for a connection to \(place) already.")
+        case .notConnectedInTime: (.timedOut, "No connection to \(place) could be made in time.")
+        case .noneFreeInTime: (.timedOut, "No connection to \(place) became free in time.")
+        case .deadlineExceeded: (.timedOut, "The exchange with \(place) took too long.")
+        case .silent: (.timedOut, "\(place) was silent for too long.")
+        case .noFirstByte: (.timedOut, "\(place) did not begin to answer in time.")
+        case .unanswered: (.noNetwork, "The connection to \(place) was lost: a PING on it was not answered.")
+        case .closed: (.noNetwork, "\(place) closed the connection before it answered in full.")
+        case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+        case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
+        case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm):
+            (.overloaded, "\(place) asks for fewer requests (ENHANCE_YOUR_CALM).")
+        case .reset(let code): (.noNetwork, "\(place) gave up the request over HTTP/2: \(code).")
+        case .goneAway(let code): (.noNetwork, "\(place) closes the connection and did not take the request: \(code).")
+        }
+    }
+
+    /// Whether any of the request left, as far as the error itself says.
+    var sending: SendState {
+        switch self {
+        case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .noneFreeInTime, .goneAway,
+            .reset(.refusedStream):
+            .notSent
+        default: .unknown
+        }
+    }
+}
+
+/// An error of an exchange, and whether any of its request reached the wire.
+struct ExchangeFailure: Error {
+    let cause: any Error
+    let sending: SendState
+
+    init(cause: any Error, sending: SendState) {
+        self.cause = cause
+        self.sending = sending
+    }
+
+    /// Of a request that no connection ever had.
+    init(_ cause: any Error) { self.init(cause: cause, sending: .notSent) }
+}

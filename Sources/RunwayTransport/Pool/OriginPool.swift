@@ -1,0 +1,203 @@
+import NIOCore
+import Runway
+
+/// The connections of one origin: performs what ``PoolMachine`` decides.
+///
+/// All of it lives on one event loop, and so do its connections, so that an exchange meets no lock on its way.
+///
+/// Unchecked: everything that changes is touched on `eventLoop` only, which every function that is called from elsewhere goes to first.
+final class OriginPool: @unchecked Sendable {
+    let origin: Origin
+    let eventLoop: any EventLoop
+    let configuration: TransportConfiguration
+    private let dialer: Dialer
+
+    private var machine: PoolMachine
+    private var connections: [ConnectionID: any WireConnection] = [:]
+    private var dials: [ConnectionID: Dial] = [:]
+    private var waiting: [RequestID: Exchange] = [:]
+    private var requestCount: RequestID = 0
+    /// What wakes the machine, and when.
+    private var timer: (instant: NIODeadline, task: Scheduled<Void>)?
+
+    init(_ origin: Origin, on eventLoop: any EventLoop, dialer: Dialer, _ configuration: TransportConfiguration) {
+        self.origin = origin
+        self.eventLoop = eventLoop
+        self.dialer = dialer
+        self.configuration = configuration
+        let mayShare = origin.scheme == "https" && configuration.httpVersions != .http1Only
+        machine = PoolMachine(
+            limits: PoolMachine.Limits(
+                maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
+                maximumWaiting: max(0, configuration.wire.maximumWaitingRequests),
+                keepAlive: TimeAmount(configuration.keepAlive)),
+            mayShare: mayShare)
+    }
+}
+
+/// Exchanges. On the loop.
+extension OriginPool {
+    /// Sends an exchange, now or when there is a connection for it.
+    func submit(_ exchange: Exchange) {
+        requestCount += 1
+        exchange.id = requestCount
+        exchange.submitted = .now()
+        perform(machine.submit(exchange.id, deadline: waitLimit(from: exchange.submitted)), for: exchange, or: nil)
+    }
+
+    /// A connection did not answer an exchange: sends it on another, if that may be, or ends it.
+    func lost(_ exchange: Exchange, _ loss: LostRequest, failing failure: ExchangeFailure) {
+        // One that may move has the time of a new one to find its place.
+        perform(
+            machine.lost(exchange.id, loss, deadline: waitLimit(from: .now())), for: exchange, or: failure)
+    }
+
+    /// An exchange that waits is not wanted any more.
+    func withdraw(_ exchange: Exchange) {
+        guard machine.withdraw(exchange.id) else { return }
+        waiting[exchange.id] = nil
+    }
+
+    private func waitLimit(from start: NIODeadline) -> NIODeadline { start + TimeAmount(configuration.connectTimeout) }
+
+    private func perform(_ submission: PoolSubmission, for exchange: Exchange, or failure: ExchangeFailure?) {
+        switch submission {
+        case .send(let connection, let isReused): send(exchange, on: connection, isReused: isReused)
+        case .wait(let actions):
+            waiting[exchange.id] = exchange
+            perform(actions)
+        case .refuse(let reason): exchange.finish(failing: failure ?? ExchangeFailure(error(for: reason)))
+        }
+    }
+
+    private func send(_ exchange: Exchange, on id: ConnectionID, isReused: Bool) {
+        // The machine knows of no connection that is not here.
+        guard let connection = connections[id] else {
+            return exchange.finish(failing: ExchangeFailure(WireError.closed))
+        }
+        exchange.start(on: connection, isReused: isReused)
+    }
+
+    private func error(for failure: PoolFailure) -> any Error {
+        switch failure {
+        case .tooManyWaiting: WireError.tooManyWaiting(limit: machine.limits.maximumWaiting)
+        case .notConnectedInTime: WireError.notConnectedInTime
+        case .noneFreeInTime: WireError.noneFreeInTime
+        case .shutDown: WireError.shutDown
+        case .notConnected, .notMoved: WireError.closed
+        }
+    }
+}
+
+/// What connections tell. On the loop.
+extension OriginPool {
+    /// An exchange left its connection, which can carry another one or not.
+    func ended(_ connection: ConnectionID, isKept: Bool) {
+        perform(machine.ended(connection, isKept: isKept, now: .now()))
+    }
+
+    /// The server takes so many exchanges at once.
+    func limitChanged(_ connection: ConnectionID, to limit: Int) {
+        perform(machine.limitChanged(connection, to: limit, now: .now()))
+    }
+
+    /// A connection takes no more exchanges.
+    func drain(_ connection: ConnectionID) { perform(machine.drain(connection)) }
+
+    /// A connection is gone. What it carried it tells of after this.
+    func closed(_ connection: ConnectionID) {
+        connections[connection] = nil
+        perform(machine.closed(connection))
+    }
+}
+
+/// The life of the pool. From any thread.
+extension OriginPool {
+    /// Makes a connection if there is none.
+    func warm() {
+        eventLoop.execute { self.perform(self.machine.warm()) }
+    }
+
+    /// Gives no further exchange to the connections that there are.
+    func drainAll() {
+        eventLoop.execute { self.perform(self.machine.drainAll()) }
+    }
+
+    /// Cuts every connection, and ends all that waits.
+    func shutDown() {
+        eventLoop.execute {
+            let cut = self.connections
+            self.perform(self.machine.shutDown(), failing: WireError.shutDown)
+            for connection in cut.values { connection.close(failing: WireError.shutDown) }
+            for dial in self.dials.values { dial.cancel() }
+            self.timer?.task.cancel()
+            self.timer = nil
+        }
+    }
+}
+
+/// What the machine wants.
+extension OriginPool {
+    private func perform(_ actions: [PoolAction], failing error: (any Error)? = nil) {
+        for action in actions {
+            switch action {
+            case .connect(let id): connect(id)
+            case .send(let request, let connection, let isReused):
+                guard let exchange = waiting.removeValue(forKey: request) else { continue }
+                send(exchange, on: connection, isReused: isReused)
+            case .fail(let request, let reason):
+                waiting.removeValue(forKey: request)?
+                    .finish(failing: ExchangeFailure(error ?? self.error(for: reason)))
+            case .close(let id): connections.removeValue(forKey: id)?.close(failing: error ?? WireError.closed)
+            }
+        }
+        setTimer()
+    }
+
+    private func connect(_ id: ConnectionID) {
+        let dial = dialer.start(origin, on: eventLoop, deadline: waitLimit(from: .now()))
+        dials[id] = dial
+        dial.connection.assumeIsolated().whenComplete { result in
+            self.dials[id] = nil
+            switch result {
+            case .success(let dialed): self.connected(id, dialed)
+            case .failure(let error): self.perform(self.machine.connectFailed(id), failing: error)
+            }
+        }
+    }
+
+    private func connected(_ id: ConnectionID, _ dialed: DialedConnection) {
+        guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
+        let isHTTP2 = dialed.applicationProtocol == "h2"
+        do {
+            if isHTTP2 {
+                let connection = try HTTP2Connection(id, dialed, in: self)
+                connections[id] = connection
+                perform(machine.connected(id, .shared(limit: connection.initialLimit), now: .now()))
+            } else {
+                connections[id] = try HTTP1Connection(id, dialed, in: self)
+                perform(machine.connected(id, .exclusive, now: .now()))
+            }
+            dialed.takeOver()
+        } catch {
+            // The channel was closed before anything could be said on it.
+            connections[id] = nil
+            dialed.channel.close(promise: nil)
+            perform(machine.connectFailed(id), failing: error)
+        }
+    }
+
+    /// Sees to it that the machine is woken when it has something to do. A timer that is too early is left alone.
+    private func setTimer() {
+        // Whatever becomes idle now is due after what was idle or waited when the timer was set.
+        if timer != nil, waiting.isEmpty { return }
+        guard let next = machine.nextDeadline else { return }
+        if let timer, timer.instant <= next { return }
+        timer?.task.cancel()
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: next) {
+            self.timer = nil
+            self.perform(self.machine.timePassed(.now()))
+        }
+        timer = (next, task)
+    }
+}

@@ -1,0 +1,84 @@
+import NIOCore
+import Runway
+import Synchronization
+
+/// The pools of a transport, one for each origin. At most ``maximumPools`` are kept that nobody uses.
+final class OriginPools: Sendable {
+    fileprivate struct Entry {
+        let pool: OriginPool
+        /// How many exchanges use it.
+        var userCount = 0
+        /// When it was entered last, counted in entries.
+        var lastUse: UInt64 = 0
+    }
+
+    fileprivate struct State {
+        var entries: [Origin: Entry] = [:]
+        var entryCount: UInt64 = 0
+        var isShutDown = false
+    }
+
+    /// So many pools may be there before one that nobody uses makes room for another.
+    static let maximumPools = 64
+
+    private let dialer: Dialer
+    private let configuration: TransportConfiguration
+    private let eventLoops: any EventLoopGroup
+    /// Guards the pools and who uses them.
+    private let state = Mutex(State())
+
+    init(_ configuration: TransportConfiguration, dialer: Dialer, on eventLoops: any EventLoopGroup) {
+        self.configuration = configuration
+        self.dialer = dialer
+        self.eventLoops = eventLoops
+    }
+
+    /// The pool of an origin for one exchange, which has to ``leave(_:)`` it; `nil` after the shutdown.
+    func enter(_ origin: Origin) -> OriginPool? {
+        let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in
+            if state.isShutDown { return (nil, nil) }
+            state.entryCount += 1
+            var evicted: OriginPool?
+            if state.entries[origin] == nil {
+                if state.entries.count >= Self.maximumPools { evicted = state.evict() }
+                // All connections of an origin share one loop, and its exchanges with them.
+                let pool = OriginPool(origin, on: eventLoops.next(), dialer: dialer, configuration)
+                state.entries[origin] = Entry(pool: pool)
+            }
+            state.entries[origin]?.userCount += 1
+            state.entries[origin]?.lastUse = state.entryCount
+            return (state.entries[origin]?.pool, evicted)
+        }
+        evicted?.shutDown()
+        return pool
+    }
+
+    /// An exchange has left the pool.
+    func leave(_ origin: Origin) {
+        state.withLock { $0.entries[origin]?.userCount -= 1 }
+    }
+
+    /// Gives no further exchange to any connection that there is.
+    func drainAll() {
+        for pool in state.withLock({ $0.entries.values.map(\.pool) }) { pool.drainAll() }
+    }
+
+    /// Cuts all connections. No pool is given any more.
+    func shutDown() {
+        let pools = state.withLock { state in
+            defer { state.entries = [:] }
+            state.isShutDown = true
+            return state.entries.values.map(\.pool)
+        }
+        for pool in pools { pool.shutDown() }
+    }
+}
+
+extension OriginPools.State {
+    /// Takes out the pool that was not used for the longest time; `nil` where all are in use.
+    fileprivate mutating func evict() -> OriginPool? {
+        guard let oldest = entries.filter({ $0.value.userCount == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
+        else { return nil }
+        return entries.removeValue(forKey: oldest.key)?.pool
+    }
+}

@@ -1,0 +1,308 @@
+import NIOCore
+
+/// Decides which request of one origin goes on which connection. Pure: it does nothing itself, and reads no clock.
+///
+/// Connections that carry many requests at once are never more than one, beside those that the server has begun to close. Of those
+/// that carry one at a time there are at most ``Limits/maximumConnections``. What finds no place waits, first come, first served.
+/// While nobody knows how connections carry requests, one is made, and not as many as there are requests.
+struct PoolMachine {
+    /// The bounds of a pool.
+    struct Limits {
+        /// The most connections that carry one request at a time.
+        var maximumConnections: Int
+        /// The most requests that wait.
+        var maximumWaiting: Int
+        /// How long a connection is kept that carries nothing.
+        var keepAlive: TimeAmount
+    }
+
+    struct Connection {
+        enum State: Equatable {
+            case connecting
+            case exclusive
+            case shared(limit: Int)
+        }
+
+        let id: ConnectionID
+        var state = State.connecting
+        /// How many requests it carries.
+        var inUse = 0
+        /// Whether a request was given to it by a later event than the one that told of it.
+        var isReused = false
+        /// Whether it takes no further request.
+        var isDraining = false
+        /// Since when it carries nothing.
+        var idleSince: NIODeadline?
+
+        var isFree: Bool {
+            switch state {
+            case .connecting: false
+            case .exclusive: !isDraining && inUse == 0
+            case .shared(let limit): !isDraining && inUse < limit
+            }
+        }
+    }
+
+    let limits: Limits
+    /// Whether connections carry many requests at once; `nil` while none has told.
+    private(set) var isShared: Bool?
+    private(set) var connections: [Connection] = []
+    private var connectionCount = 0
+    /// The requests that wait, in order. One that left stays here until its turn comes.
+    private var line = CircularBuffer<RequestID>()
+    /// Until when each of them waits.
+    private(set) var waiting: [RequestID: NIODeadline] = [:]
+    private(set) var isShutDown = false
+
+    /// Makes a machine.
+    ///
+    /// - Parameters:
+    ///   - limits: The bounds.
+    ///   - mayShare: Whether a connection may turn out to carry many requests at once.
+    init(limits: Limits, mayShare: Bool) {
+        self.limits = limits
+        isShared = mayShare ? nil : false
+    }
+
+    /// Whether there is nothing that could happen.
+    var isEmpty: Bool { connections.isEmpty && waiting.isEmpty }
+
+    /// The earliest instant at which ``timePassed(_:)`` has something to do.
+    var nextDeadline: NIODeadline? {
+        let idle = connections.compactMap { $0.idleSince.map { $0 + limits.keepAlive } }
+        return [waiting.values.min(), idle.min()].compactMap(\.self).min()
+    }
+}
+
+/// Requests.
+extension PoolMachine {
+    /// A request wants to be sent, and waits until `deadline` for its turn.
+    mutating func submit(_ request: RequestID, deadline: NIODeadline) -> PoolSubmission {
+        enter(request, deadline: deadline, isFirst: false)
+    }
+
+    /// A connection did not answer a request. Where it may be sent on another connection it comes first.
+    ///
+    /// Whether the connection lives on is another event.
+    mutating func lost(_ request: RequestID, _ loss: LostRequest, deadline: NIODeadline) -> PoolSubmission {
+        loss.mayMove ? enter(request, deadline: deadline, isFirst: true) : .refuse(.notMoved)
+    }
+
+    private mutating func enter(_ request: RequestID, deadline: NIODeadline, isFirst: Bool) -> PoolSubmission {
+        if isShutDown { return .refuse(.shutDown) }
+        // A place is free only while nobody waits.
+        if let index = freeConnection() {
+            let isReused = take(index)
+            return .send(on: connections[index].id, isReused: isReused)
+        }
+        // Whoever waited already is not turned away.
+        guard isFirst || waiting.count < limits.maximumWaiting else { return .refuse(.tooManyWaiting) }
+        waiting[request] = deadline
+        if isFirst { line.prepend(request) } else { line.append(request) }
+        return .wait(connectAsNeeded())
+    }
+
+    /// A request that waits is not wanted any more. Gives `false` where it does not wait.
+    mutating func withdraw(_ request: RequestID) -> Bool {
+        guard waiting.removeValue(forKey: request) != nil else { return false }
+        if line.count > 2 * waiting.count + 64 { line = CircularBuffer(line.filter { waiting[$0] != nil }) }
+        return true
+    }
+
+    /// A connection carries one request less.
+    ///
+    /// - Parameter isKept: Whether it can carry another.
+    mutating func ended(_ connection: ConnectionID, isKept: Bool, now: NIODeadline) -> [PoolAction] {
+        guard let index = index(of: connection) else { return [] }
+        connections[index].inUse -= 1
+        if !isKept { connections[index].isDraining = true }
+        connections[index].isReused = true
+        if connections[index].isDraining {
+            guard connections[index].inUse == 0 else { return [] }
+            connections.remove(at: index)
+            return [.close(connection)] + connectAsNeeded()
+        }
+        if waiting.isEmpty {
+            if connections[index].inUse == 0 { connections[index].idleSince = now }
+            return []
+        }
+        return serve(now: now)
+    }
+}
+
+/// Connections.
+extension PoolMachine {
+    /// A connection is wanted although no request waits for one.
+    mutating func warm() -> [PoolAction] {
+        guard !isShutDown, connections.allSatisfy(\.isDraining),
+            isShared != false || connections.count < limits.maximumConnections
+        else { return [] }
+        return [connect()]
+    }
+
+    /// A connection was made.
+    mutating func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction]
+    {
+        guard let index = index(of: connection) else { return [.close(connection)] }
+        let hasShared = connections.contains { if case .shared = $0.state { !$0.isDraining } else { false } }
+        switch sharing {
+        case .exclusive: connections[index].state = .exclusive
+        case .shared(let limit): connections[index].state = .shared(limit: limit)
+        }
+        isShared = sharing != .exclusive
+        if connections[index].isDraining || (hasShared && isShared == true) {
+            connections.remove(at: index)
+            return [.close(connection)] + connectAsNeeded()
+        }
+        connections[index].idleSince = now
+        let actions = serve(now: now)
+        markReused(connection)
+        return actions + connectAsNeeded()
+    }
+
+    /// A connection could not be made.
+    ///
+    /// While there are others, those who wait go on waiting for them: a server may take only so many.
+    mutating func connectFailed(_ connection: ConnectionID) -> [PoolAction] {
+        guard let index = index(of: connection) else { return [] }
+        connections.remove(at: index)
+        guard connections.allSatisfy(\.isDraining) else { return [] }
+        return takeAllWaiting().map { .fail($0, .notConnected) }
+    }
+
+    /// A connection is gone. What it carried is lost, which is told request by request, after this.
+    mutating func closed(_ connection: ConnectionID) -> [PoolAction] {
+        guard let index = index(of: connection) else { return [] }
+        connections.remove(at: index)
+        return connectAsNeeded()
+    }
+
+    /// The server takes so many requests at once from now on.
+    mutating func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
+        guard let index = index(of: connection), case .shared = connections[index].state else { return [] }
+        connections[index].state = .shared(limit: limit)
+        return serve(now: now)
+    }
+
+    /// A connection takes no further request; what it carries may end.
+    mutating func drain(_ connection: ConnectionID) -> [PoolAction] {
+        guard let index = index(of: connection) else { return [] }
+        connections[index].isDraining = true
+        guard connections[index].inUse == 0, connections[index].state != .connecting else { return connectAsNeeded() }
+        connections.remove(at: index)
+        return [.close(connection)] + connectAsNeeded()
+    }
+
+    /// No connection takes a further request, because the network changed under them; what they carry may end.
+    mutating func drainAll() -> [PoolAction] {
+        connections.map(\.id).flatMap { drain($0) }
+    }
+
+    /// Ends what waited for too long, and closes what was kept for too long.
+    mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
+        let isConnected = connections.contains { !$0.isDraining && $0.state != .connecting }
+        var actions: [PoolAction] = []
+        if waiting.values.contains(where: { $0 <= now }) {
+            for request in line {
+                guard let deadline = waiting[request], deadline <= now, withdrawInPlace(request) else { continue }
+                actions.append(.fail(request, isConnected ? .noneFreeInTime : .notConnectedInTime))
+            }
+            line = CircularBuffer(line.filter { waiting[$0] != nil })
+        }
+        for connection in connections {
+            guard let idleSince = connection.idleSince, idleSince + limits.keepAlive <= now else { continue }
+            actions.append(.close(connection.id))
+            connections.removeAll { $0.id == connection.id }
+        }
+        return actions
+    }
+
+    /// Forgets every connection and ends every wait. What the connections carry is theirs to end.
+    mutating func shutDown() -> [PoolAction] {
+        isShutDown = true
+        defer { connections = [] }
+        return takeAllWaiting().map { .fail($0, .shutDown) } + connections.map { .close($0.id) }
+    }
+}
+
+extension PoolMachine {
+    private func index(of connection: ConnectionID) -> Int? { connections.firstIndex { $0.id == connection } }
+
+    /// A connection that can take a request; of several the one that was used last, so that the others may go.
+    private func freeConnection() -> Int? {
+        var best: Int?
+        for index in connections.indices where connections[index].isFree {
+            if let known = best, let since = connections[known].idleSince, let own = connections[index].idleSince,
+                own <= since
+            {
+                continue
+            }
+            best = index
+        }
+        return best
+    }
+
+    /// Gives a connection one more request; gives whether it carried some before.
+    private mutating func take(_ index: Int) -> Bool {
+        connections[index].inUse += 1
+        connections[index].idleSince = nil
+        return connections[index].isReused
+    }
+
+    private mutating func markReused(_ connection: ConnectionID) {
+        guard let index = index(of: connection) else { return }
+        connections[index].isReused = true
+    }
+
+    /// Gives those who wait what is free.
+    private mutating func serve(now: NIODeadline) -> [PoolAction] {
+        var actions: [PoolAction] = []
+        while !waiting.isEmpty, let index = freeConnection(), let request = nextWaiting() {
+            let isReused = take(index)
+            actions.append(.send(request, on: connections[index].id, isReused: isReused))
+        }
+        for index in connections.indices
+        where connections[index].inUse == 0 && connections[index].idleSince == nil
+            && connections[index].state != .connecting
+        {
+            connections[index].idleSince = now
+        }
+        return actions
+    }
+
+    /// The first who still waits.
+    private mutating func nextWaiting() -> RequestID? {
+        while let request = line.popFirst() {
+            if waiting.removeValue(forKey: request) != nil { return request }
+        }
+        return nil
+    }
+
+    private mutating func withdrawInPlace(_ request: RequestID) -> Bool {
+        waiting.removeValue(forKey: request) != nil
+    }
+
+    private mutating func takeAllWaiting() -> [RequestID] {
+        defer {
+            line = CircularBuffer()
+            waiting = [:]
+        }
+        return line.filter { waiting[$0] != nil }
+    }
+
+    private mutating func connect() -> PoolAction {
+        connectionCount += 1
+        connections.append(Connection(id: connectionCount))
+        return .connect(connectionCount)
+    }
+
+    /// Makes as many connections as those who wait can use.
+    private mutating func connectAsNeeded() -> [PoolAction] {
+        guard !isShutDown, !waiting.isEmpty else { return [] }
+        let usable = connections.filter { !$0.isDraining }
+        guard isShared == false else { return usable.isEmpty ? [connect()] : [] }
+        let connecting = usable.count { $0.state == .connecting }
+        let wanted = min(waiting.count - connecting, limits.maximumConnections - connections.count)
+        return (0..<max(0, wanted)).map { _ in connect() }
+    }
+}

@@ -1,0 +1,76 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+public import Runway
+
+/// Measures every address of a host at once: the time of DNS, TCP and TLS.
+///
+/// ```swift
+/// let report = try await HostProbe().run("api.example.com")
+/// for entry in report.entries { print(entry.address, entry.tls ?? .zero, entry.failure ?? "") }
+/// ```
+///
+/// Each address is connected to as a call would be, with the host's name in TLS and verified, and closed again; no request is sent. What a
+/// probe finds goes to the selector of the configuration's ``TransportConfiguration/hosts``, where there is one. Proxies are not used.
+public struct HostProbe: Sendable {
+    /// The most addresses that are measured; further ones are left out.
+    public static let maximumAddressCount = 32
+
+    private let dialer: Dialer
+    private let timeout: Duration
+
+    /// Makes a probe.
+    ///
+    /// - Parameters:
+    ///   - configuration: Whom it trusts, which hosts it knows, what it offers to speak.
+    ///   - timeout: The longest that DNS, and after it an address, may take. The default is 5 s; between 1 ms and 60 s.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
+    public init(
+        configuration: TransportConfiguration = TransportConfiguration(), timeout: Duration = .seconds(5)
+    ) throws(NetworkError) {
+        self.init(try Dialer(configuration), timeout: timeout)
+    }
+
+    init(_ dialer: Dialer, timeout: Duration) {
+        self.dialer = dialer
+        self.timeout = min(max(timeout, .milliseconds(1)), .seconds(60))
+    }
+
+    /// Measures the addresses of a host: those given, those that are known, and those that DNS has.
+    ///
+    /// - Parameters:
+    ///   - host: The name of the host.
+    ///   - port: The port. The default is 443.
+    ///   - addresses: Addresses to measure beside the others. The default is none.
+    ///   - isSecure: Whether TLS is part of it. The default is `true`.
+    /// - Returns: What was found, an address that failed included; at most ``maximumAddressCount`` of them.
+    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, whose sockets are closed then; `invalidParameters` for a host
+    ///   without a name or a port that is none.
+    public func run(
+        _ host: String, port: Int = 443, addresses: [IPAddress] = [], isSecure: Bool = true
+    ) async throws(NetworkError) -> HostProbeReport {
+        let origin = Origin(scheme: isSecure ? "https" : "http", host: host, port: port)
+        guard (1...65535).contains(port), !origin.bareHost.isEmpty else {
+            throw NetworkError(.invalidParameters, in: .transporting, "A host and a port from 1 to 65535 are needed.")
+        }
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let promise = eventLoop.makePromise(of: HostProbeReport.self)
+        let run = NIOLoopBoundBox.makeEmptyBox(valueType: HostProbeRun.self, eventLoop: eventLoop)
+        do {
+            return try await withTaskCancellationHandler {
+                eventLoop.execute {
+                    let operation = HostProbeRun(
+                        origin, addresses, with: dialer, on: eventLoop, timeout: timeout, promise)
+                    run.value = operation
+                    operation.start()
+                }
+                if Task.isCancelled { eventLoop.execute { run.value?.cancel() } }
+                return try await promise.futureResult.get()
+            } onCancel: {
+                eventLoop.execute { run.value?.cancel() }
+            }
+        } catch {
+            throw NetworkError(.cancelled, in: .transporting, "The probe was cancelled.")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+public import Runway
+
+/// Which proxy connections to which hosts are made through. The default is none, whatever the environment says.
+///
+/// ```swift
+/// configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
+/// ```
+public struct ProxySettings: Sendable, Hashable {
+    /// The proxy for `https` hosts; `nil` is none.
+    public var https: ProxyServer?
+    /// The proxy for plain `http` hosts; `nil` is none.
+    public var http: ProxyServer?
+    /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is itself,
+    /// `10.0.0.0/8` a block of addresses; each may end in a port. The default is none.
+    public var bypassed: [String]
+
+    /// No proxy for anything.
+    public static let none = ProxySettings()
+
+    /// Makes settings; see the properties for the defaults.
+    public init(https: ProxyServer? = nil, http: ProxyServer? = nil, bypassed: [String] = []) {
+        self.https = https
+        self.http = http
+        self.bypassed = bypassed
+    }
+
+    /// Makes settings of the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case first and
+    /// then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
+    ///
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable that names no proxy that can be used.
+    public init(environment: [String: String]) throws(NetworkError) {
+        func value(_ name: String, isLowerCaseAlone: Bool = false) -> (name: String, text: String)? {
+            for name in isLowerCaseAlone ? [name] : [name, name.uppercased()] {
+                if let text = environment[name], !text.isEmpty { return (name, text) }
+            }
+            return nil
+        }
+        func server(_ value: (name: String, text: String)?) throws(NetworkError) -> ProxyServer? {
+            guard let value else { return nil }
+            guard let server = ProxyServer(url: value.text) else {
+                throw NetworkError(
+                    .invalidConfiguration, in: .transporting,
+                    "The variable \(value.name) names no proxy that can be used: http:// and socks5:// are known.")
+            }
+            return server
+        }
+        let all = value("all_proxy")
+        https = try server(value("https_proxy") ?? all)
+        http = try server(value("http_proxy", isLowerCaseAlone: true) ?? all)
+        bypassed = (value("no_proxy")?.text ?? "").split { $0 == "," || $0 == " " }.map(String.init)
+    }
+
+    /// The proxy for an origin; `nil` where it is dialled itself.
+    func server(for origin: Origin) -> ProxyServer? {
+        guard let server = origin.scheme == "https" ? https : http else { return nil }
+        return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? nil : server
+    }
+}
+
+extension Origin {
+    /// The host without the brackets of an IPv6 literal and without the dot of the root.
+    var bareHost: String {
+        if host.hasPrefix("["), host.hasSuffix("]") { return String(host.dropFirst().dropLast()) }
+        return host.hasSuffix(".") ? String(host.dropLast()) : host
+    }
+
+    /// Whether one of the hosts that no proxy is used for is this one.
+    fileprivate func matches(bypass pattern: String) -> Bool {
+        if pattern == "*" { return true }
+        var pattern = pattern
+        // A colon that is not one of an IPv6 address separates a port.
+        if IPAddress(pattern) == nil, !pattern.contains("/"), let colon = pattern.lastIndex(of: ":") {
+            guard Int(pattern[pattern.index(after: colon)...]) == port else { return false }
+            pattern = String(pattern[..<colon])
+        }
+        if pattern.hasPrefix("["), pattern.hasSuffix("]") { pattern = String(pattern.dropFirst().dropLast()) }
+        if let address = IPAddress(bareHost) {
+            let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
+            guard let block = IPAddress(String(parts[0])), block.family == address.family else { return false }
+            guard parts.count > 1 else { return block == address }
+            guard parts.count == 2, let length = Int(parts[1]), (0...block.bytes.count * 8).contains(length) else {
+                return false
+            }
+            return zip(block.bytes, address.bytes).enumerated().allSatisfy { index, pair in
+                let bits = min(max(length - index * 8, 0), 8)
+                let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
+                return pair.0 & mask == pair.1 & mask
+            }
+        }
+        let suffix =
+            pattern.hasPrefix("*.") ? pattern.dropFirst(2) : pattern.hasPrefix(".") ? pattern.dropFirst() : pattern[...]
+        return !suffix.isEmpty && (bareHost == suffix || bareHost.hasSuffix(".\(suffix)"))
+    }
+}
+
+extension ProxyServer {
+    /// Reads what a variable names: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or `host:port`.
+    fileprivate init?(url text: String) {
+        guard let url = URLComponents(string: text.contains("://") ? text : "http://\(text)"),
+            let host = url.host, !host.isEmpty
+        else { return nil }
+        let kind: Kind
+        switch url.scheme?.lowercased() {
+        case "http": kind = .http
+        case "socks5", "socks5h": kind = .socks5
+        default: return nil
+        }
+        let port = url.port ?? (kind == .http ? 80 : 1080)
+        guard (1...65535).contains(port) else { return nil }
+        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        self.init(
+            kind, host: bare, port: port,
+            credentials: url.user.map { Credentials(name: $0, password: url.password ?? "") })
+    }
+}

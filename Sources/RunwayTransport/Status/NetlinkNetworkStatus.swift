@@ -1,0 +1,145 @@
+#if os(Linux)
+    import Dispatch
+    import Foundation
+    import Glibc
+    public import Runway
+    import Synchronization
+
+    /// The network status of a Linux machine, as its kernel tells it (rtnetlink): by the link of the default route.
+    ///
+    /// Without a default route over a link that is up there is no network. A link is Wi-Fi or mobile where the system knows it as that,
+    /// and wired otherwise, a virtual one included. Networks are told apart by gateway and link. The status is that of the network
+    /// namespace in which the value is made.
+    ///
+    /// ```swift
+    /// let network = NetworkLayer(transport: transport, status: try NetlinkNetworkStatus())
+    /// ```
+    public final class NetlinkNetworkStatus: NetworkStatusSource {
+        private let status: SettableNetworkStatus
+        /// Guards what wakes this value up, which is not said to be safe to share.
+        private let source: Mutex<any DispatchSourceRead>
+
+        /// Starts to watch, on a queue of its own.
+        ///
+        /// - Throws: `NetworkError.Kind.invalidConfiguration` where the kernel may not be asked.
+        public init() throws(NetworkError) {
+            do {
+                let asking = try NetlinkSocket(groups: 0)
+                // Changes of links, of addresses and of routes, of both families.
+                let watching = try NetlinkSocket(groups: 0x1 | 0x10 | 0x40 | 0x100 | 0x400)
+                let status = SettableNetworkStatus(try asking.status())
+                let source = DispatchSource.makeReadSource(
+                    fileDescriptor: watching.descriptor, queue: DispatchQueue(label: "runway.network-status"))
+                source.setEventHandler {
+                    watching.drain()
+                    // What can't be read now is told with the next change.
+                    if let current = try? asking.status() { status.set(current) }
+                }
+                // Holds the descriptor open until the queue has let go of it.
+                source.setCancelHandler { withExtendedLifetime(watching) {} }
+                source.activate()
+                self.status = status
+                self.source = Mutex(source)
+            } catch {
+                throw NetworkError(
+                    .invalidConfiguration, in: .transporting, "The system does not tell of its network: \(error).",
+                    underlying: error)
+            }
+        }
+
+        deinit { source.withLock { $0.cancel() } }
+
+        /// The status that the kernel told last.
+        public var current: NetworkStatus { status.current }
+
+        /// Calls `onChange` after every change, on a queue of its own.
+        public func observe(_ onChange: @escaping @Sendable () -> Void) -> NetworkStatusObservation {
+            status.observe(onChange)
+        }
+    }
+
+    /// A socket to the kernel's tables of links and routes.
+    private final class NetlinkSocket: Sendable {
+        /// The most bytes of a table that are read.
+        private static let maximumByteCount = 64 << 20
+
+        let descriptor: Int32
+
+        /// Opens one; `groups` says which changes it hears of.
+        init(groups: UInt32) throws {
+            descriptor = socket(16, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            // struct sockaddr_nl: family, padding, port, groups.
+            let address =
+                NetlinkMessage.bytes(of: UInt16(16)) + [0, 0] + NetlinkMessage.bytes(of: UInt32(0))
+                + NetlinkMessage.bytes(of: groups)
+            let isBound = address.withUnsafeBytes { bytes in
+                bytes.withMemoryRebound(to: sockaddr.self) {
+                    bind(descriptor, $0.baseAddress, socklen_t(bytes.count)) == 0
+                }
+            }
+            var timeout = timeval(tv_sec: 2, tv_usec: 0)
+            let isTimed =
+                setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size)) == 0
+            guard isBound, isTimed else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        }
+
+        deinit { close(descriptor) }
+
+        /// Takes what waits to be read, and forgets it: that something changed is all that it says.
+        func drain() {
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            // Too much at once is told as an error, after which reading goes on.
+            while recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 || errno == ENOBUFS {
+                errno = 0
+            }
+        }
+
+        /// Asks for all links and routes.
+        func status() throws -> NetworkStatus {
+            var isWhole = false
+            var table = RouteTable()
+            // A table that changes while it is told is asked for again; whoever changes it all the time is told of next time.
+            for sequence in [1, 3, 5] as [UInt32] where !isWhole {
+                table = RouteTable()
+                isWhole = try read(NetlinkMessage.Kind.getLink, sequence, &table)
+                isWhole = try read(NetlinkMessage.Kind.getRoute, sequence + 1, &table) && isWhole
+            }
+            return table.status(Self.kind)
+        }
+
+        /// Reads one table; gives whether it stayed the same meanwhile.
+        private func read(_ kind: UInt16, _ sequence: UInt32, _ table: inout RouteTable) throws -> Bool {
+            let request = NetlinkMessage.dump(kind, sequence: sequence)
+            guard send(descriptor, request, request.count, 0) == request.count else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+            var isWhole = true
+            var byteCount = 0
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            while byteCount < Self.maximumByteCount {
+                let count = recv(descriptor, &bytes, bytes.count, 0)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+                byteCount += count
+                for message in NetlinkMessage.messages(in: Array(bytes[..<count])) where message.sequence == sequence {
+                    if message.flags & NetlinkMessage.interruptedFlag != 0 { isWhole = false }
+                    switch message.kind {
+                    case NetlinkMessage.Kind.done: return isWhole
+                    case NetlinkMessage.Kind.error: throw POSIXError(.EIO)
+                    default: table.read(message)
+                    }
+                }
+            }
+            throw POSIXError(.EMSGSIZE)
+        }
+
+        /// What a link is, as the system's files say.
+        private static func kind(_ name: String) -> NetworkStatus.Link {
+            let folder = "/sys/class/net/\(name)"
+            if FileManager.default.fileExists(atPath: "\(folder)/wireless") { return .wifi }
+            let uevent = (try? String(contentsOfFile: "\(folder)/uevent", encoding: .utf8)) ?? ""
+            return uevent.contains("DEVTYPE=wwan") ? .cellular : .wired
+        }
+    }
+#endif

@@ -1,0 +1,33 @@
+#ifndef RUNWAY_ZLIB_H
+#define RUNWAY_ZLIB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// zlib's decoder behind an opaque type. Swift does not see zlib's own header: what that includes would become part of the importing
+// module, and hide from it where other declarations of the system come from.
+typedef struct runway_inflater runway_inflater;
+
+typedef enum {
+    RUNWAY_INFLATE_GOES_ON = 0,
+    RUNWAY_INFLATE_ENDED = 1,
+    RUNWAY_INFLATE_FAILED = 2
+} runway_inflate_status;
+
+// Makes a decoder: `window_bits` as for inflateInit2 of zlib. NULL where there is no memory or the number is none of zlib's.
+runway_inflater *_Nullable runway_inflater_create(int window_bits);
+
+void runway_inflater_destroy(runway_inflater *_Nonnull inflater);
+
+// Begins anew, with the same window. Gives 0 where it can't.
+int runway_inflater_reset(runway_inflater *_Nonnull inflater);
+
+// Decodes as much as there is input and room, and says how much of both it took.
+runway_inflate_status runway_inflater_run(
+    runway_inflater *_Nonnull inflater, const uint8_t *_Nullable input, size_t input_count, size_t *_Nonnull input_used,
+    uint8_t *_Nonnull output, size_t output_capacity, size_t *_Nonnull output_used);
+
+// Why it failed, in zlib's words; NULL where zlib says nothing.
+const char *_Nullable runway_inflater_message(const runway_inflater *_Nonnull inflater);
+
+#endif

@@ -1,0 +1,170 @@
+import NIOCore
+import Runway
+import Testing
+
+@testable import RunwayTesting
+@testable import RunwayTransport
+
+/// Several addresses of one host, over real sockets.
+@Suite(.timeLimit(.minutes(10)))
+struct AddressChoiceTests {
+    private let four = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]
+
+    private func set(_ network: BadNetwork, _ roundTrips: [Int]) async throws {
+        for (path, time) in zip(network.paths, roundTrips) {
+            try await path.set(.passing(PathConditions(roundTrip: .milliseconds(time))))
+        }
+    }
+
+    @Test func theBestIsChosenWithinTheFirstLaunch() async throws {
+        let test = try TestDialer(listed: four)
+        try await withBadNetwork(4, test.certificate) { network, origin in
+            try await set(network, [300, 200, 20, 400])
+            // Every dial looks at one more beside the first; so four know them all.
+            for _ in 0..<4 { try await test.dial(port: network.port).close() }
+            let connection = try await test.dial(port: network.port)
+            #expect(connection.ip == "127.0.0.4")
+            #expect(connection.dialTimes.dns == nil)
+            #expect(connection.report?.isOutrun == false)
+            try await connection.close()
+            // Whatever address was dialled, the host's name was told and verified.
+            #expect(connection.tlsVersion == "TLSv1.3")
+            #expect(origin.malformedRequests.isEmpty)
+        }
+    }
+
+    @Test func aProbeKnowsAllAtOnce() async throws {
+        let test = try TestDialer(listed: four, resolved: ["127.0.0.5"])
+        try await withBadNetwork(4, test.certificate) { network, _ in
+            try await set(network, [250, 150, 400, 15])
+            try await network.paths[1].set(.refusing)
+            let report = try await HostProbe(test.dialer, timeout: .seconds(30)).run(dialHost, port: network.port)
+
+            #expect(report.entries.map { "\($0.address)" } == ["127.0.0.5", "127.0.0.2", "127.0.0.4", "127.0.0.3"])
+            #expect(report.entries.map(\.source) == [.listed, .listed, .listed, .listed])
+            #expect(report.dns != nil)
+            #expect(report.entries[0].tls.map { $0 >= .milliseconds(15) } == true)
+            #expect(report.entries[0].tlsVersion == "TLSv1.3")
+            #expect(report.entries[3].failure?.contains("Connection refused") == true)
+            #expect(report.entries[3].total == nil)
+            let connection = try await test.dial(port: network.port)
+            #expect(connection.ip == "127.0.0.5")
+            try await connection.close()
+        }
+    }
+
+    @Test func aProbeOfSilentAddressesEndsInTimeOrWhenItIsCalledOff() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2"])
+        try await withBadNetwork(1, test.certificate) { network, _ in
+            try await network.paths[0].set(.silent)
+            let probe = HostProbe(test.dialer, timeout: .milliseconds(50))
+            let report = try await probe.run(dialHost, port: network.port)
+            #expect(report.entries[0].failure == "No connection was made in time.")
+            #expect(report.entries[0].tcp == nil)
+            #expect(report.dnsFailure == "The name could not be looked up: nobody knows it.")
+
+            let patient = HostProbe(test.dialer, timeout: .seconds(60))
+            let running = Task { try await patient.run(dialHost, port: network.port) }
+            running.cancel()
+            let error = await #expect(throws: NetworkError.self) { try await running.value }
+            #expect(error?.kind == .cancelled)
+        }
+    }
+
+    @Test func aSilentAddressCostsTheFirstDialAWaitAndTheNextNothing() async throws {
+        let test = try TestDialer(listed: four)
+        try await withBadNetwork(4, test.certificate) { network, _ in
+            try await network.paths[0].set(.silent)
+            try await test.dial(port: network.port).close()
+            let silent = try #require(IPAddress("127.0.0.2"))
+            #expect(test.book?.selector.ban(of: silent, of: dialHost) != nil)
+            // While it is banned, the others answer before anybody would come back to it.
+            let start = ContinuousClock.now
+            for _ in 0..<5 { try await test.dial(port: network.port).close() }
+            #expect(ContinuousClock.now - start < .seconds(30))
+        }
+    }
+
+    @Test func oneThatTurnsSlowIsLeftWithinThreeDials() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
+        try await withBadNetwork(2, test.certificate) { network, _ in
+            try await set(network, [5, 60])
+            for _ in 0..<3 { try await test.dial(port: network.port).close() }
+            try await set(network, [1500, 60])
+            var winners: [String] = []
+            for _ in 0..<4 {
+                let connection = try await test.dial(port: network.port)
+                winners.append(connection.ip)
+                try await connection.close()
+            }
+            #expect(winners.last == "127.0.0.3")
+            let latencies = ["127.0.0.2", "127.0.0.3"].map { text in
+                IPAddress(text).flatMap { test.book?.selector.latency(of: $0, of: dialHost) } ?? .zero
+            }
+            #expect(latencies[0] > latencies[1])
+        }
+    }
+
+    @Test func answersOnAnOpenConnectionSayWhenToLeaveIt() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
+        try await withBadNetwork(2, test.certificate) { network, _ in
+            for _ in 0..<3 { try await test.dial(port: network.port).close() }
+            let connection = try await test.dial(port: network.port)
+            let report = try #require(connection.report)
+            for _ in 0..<10 { report.answered(after: .milliseconds(30)) }
+            #expect(!report.isOutrun)
+            for _ in 0..<3 { report.answered(after: .seconds(2)) }
+            #expect(report.isOutrun)
+            try await connection.close()
+        }
+    }
+
+    @Test func listedAddressesThatAreAllDeadFallBackToTheLookup() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"], resolved: ["127.0.0.4"])
+        try await withBadNetwork(3, test.certificate) { network, _ in
+            try await network.paths[0].set(.silent)
+            try await network.paths[1].set(.refusing)
+            let connection = try await test.dial(port: network.port)
+            #expect(connection.ip == "127.0.0.4")
+            #expect(connection.dialTimes.dns != nil)
+            try await connection.close()
+        }
+    }
+
+    @Test func aListNeedsNoResolver() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
+        try await withBadNetwork(2, test.certificate) { network, _ in
+            try await network.paths[0].set(.refusing)
+            let connection = try await test.dial(port: network.port)
+            #expect(connection.ip == "127.0.0.3")
+            try await connection.close()
+        }
+    }
+
+    @Test func anAddressThatProvesToBeSomebodyElseIsPassedBy() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
+        try await withScriptedOrigin(tls: TestCertificate(for: dialHost).tls) { impostor in
+            try await withBadNetwork(2, test.certificate) { network, _ in
+                let wrong = NetworkPath(
+                    at: "127.0.0.2", port: network.port,
+                    to: try SocketAddress(ipAddress: "127.0.0.1", port: impostor.port), seed: 1)
+                try await network.paths[0].set(.refusing)
+                try await wrong.listen()
+                let connection = try await test.dial(port: network.port)
+                #expect(connection.ip == "127.0.0.3")
+                #expect(impostor.requestCount == 0)
+                try await connection.close()
+                await wrong.shutDown()
+            }
+        }
+    }
+
+    @Test func aListSaysNothingOfPlainHTTP() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2"], resolved: ["127.0.0.1"])
+        try await withScriptedOrigin { origin in
+            let connection = try await test.dial(port: origin.port, scheme: "http")
+            #expect(connection.ip == "127.0.0.1")
+            try await connection.close()
+        }
+    }
+}

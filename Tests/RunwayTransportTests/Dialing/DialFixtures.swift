@@ -1,0 +1,103 @@
+import NIOCore
+import NIOPosix
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayTransport
+
+/// The host of these tests; its name is one that no resolver knows.
+let dialHost = "dial.test"
+
+/// A dialer of tests: an authority of its own, a resolver that says what it is told, and addresses from a list.
+struct TestDialer {
+    let certificate: TestCertificate
+    let dialer: Dialer
+    let book: HostBook?
+
+    /// Makes a dialer that trusts one certificate.
+    ///
+    /// - Parameters:
+    ///   - listed: The addresses of the host's list; empty is no list.
+    ///   - resolved: What the name is looked up as; `nil` is a resolver that knows nothing.
+    init(
+        listed: [String] = [], resolved: [String]? = nil, certificate: TestCertificate? = nil,
+        proxies: ProxySettings = .none
+    ) throws {
+        let certificate = try certificate ?? TestCertificate(for: dialHost)
+        self.certificate = certificate
+        book = listed.isEmpty ? nil : HostBook(bundled: try HostList([dialHost: listed]))
+        var configuration = TransportConfiguration(trust: .certificates(pem: [certificate.certificatePEM]))
+        configuration.hosts = book
+        configuration.proxies = proxies
+        dialer = try Dialer(
+            configuration,
+            resolver: HostResolver { host in
+                guard let resolved else { throw LookupError(host: host, reason: "nobody knows it") }
+                return try resolved.map { try SocketAddress(ipAddress: $0, port: 0) }
+            })
+    }
+
+    /// Dials the host.
+    func dial(port: Int, scheme: String = "https", within limit: TimeAmount = .seconds(60)) async throws
+        -> DialedConnection
+    {
+        try await start(port: port, scheme: scheme, within: limit).connection.get()
+    }
+
+    func start(port: Int, scheme: String = "https", within limit: TimeAmount = .seconds(60)) -> Dial {
+        dialer.start(
+            Origin(scheme: scheme, host: dialHost, port: port), on: MultiThreadedEventLoopGroup.singleton.next(),
+            deadline: .now() + limit)
+    }
+
+    /// What a dial fails with, as a caller is told.
+    func failure(
+        port: Int, scheme: String = "https", within limit: TimeAmount = .seconds(60),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> NetworkError {
+        let error = try await #require(throws: DialError.self, sourceLocation: sourceLocation) {
+            try await dial(port: port, scheme: scheme, within: limit)
+        }
+        return NetworkError(transport: error, from: dialHost)
+    }
+}
+
+extension DialedConnection {
+    var ip: String { address.ipAddress ?? "" }
+
+    /// Dials are what is looked at; nobody needs the connection.
+    func close() async throws { try await channel.close() }
+}
+
+/// Waits for a condition, for at most a minute.
+func waitUntil(
+    _ subject: String, sourceLocation: SourceLocation = #_sourceLocation, _ isTrue: () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while try await !isTrue() {
+        guard ContinuousClock.now < end else {
+            Issue.record("Waited a minute for \(subject).", sourceLocation: sourceLocation)
+            return
+        }
+        try await ContinuousClock().sleep(for: .milliseconds(2))
+    }
+}
+
+/// Runs `body` with addresses that lead to an origin with this certificate.
+func withBadNetwork(
+    _ count: Int, _ certificate: TestCertificate,
+    _ body: (BadNetwork, ScriptedOrigin) async throws -> Void
+) async throws {
+    try await withScriptedOrigin(tls: certificate.tls) { origin in
+        origin.otherwise(respond: .json("{}"))
+        let network = try await BadNetwork(to: origin.port, addresses: count)
+        do {
+            try await body(network, origin)
+        } catch {
+            await network.shutDown()
+            throw error
+        }
+        await network.shutDown()
+    }
+}

@@ -1,0 +1,186 @@
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import RunwayTransport
+
+/// Answers of HTTP/1.1, byte by byte (RFC 9112).
+struct HTTP1ResponseReaderTests {
+    /// What was read of one answer.
+    private struct Read: Equatable {
+        var statuses: [Int] = []
+        var fields = HTTPFields()
+        var body = ""
+        var isComplete = false
+        var isPersistent = false
+        var hasSurplus = false
+    }
+
+    /// Reads an answer that comes in these pieces, and then the end of the connection if it is not complete.
+    private func read(
+        _ pieces: [ArraySlice<UInt8>], to method: HTTPRequest.Method = .get, headBytes: Int = 1000, fieldCount: Int = 20
+    ) throws -> Read {
+        var reader = HTTP1ResponseReader(maximumHeadByteCount: headBytes, maximumFieldCount: fieldCount)
+        reader.expectAnswer(to: method)
+        var read = Read()
+        func take(_ event: HTTP1ResponseReader.Event) {
+            switch event {
+            case .informational(let status): read.statuses.append(status.code)
+            case .head(let head, _, _):
+                read.statuses.append(head.status.code)
+                read.fields = head.headerFields
+            case .body(let part): read.body += String(buffer: part)
+            case .end: read.isComplete = true
+            }
+        }
+        for piece in pieces {
+            reader.feed(ByteBuffer(bytes: piece))
+            while let event = try reader.next() { take(event) }
+        }
+        read.isPersistent = reader.isPersistent
+        read.hasSurplus = reader.hasSurplus
+        if !read.isComplete, let event = try reader.finish() { take(event) }
+        return read
+    }
+
+    private func read(_ text: String, to method: HTTPRequest.Method = .get) throws -> Read {
+        try read([Array(text.utf8)[...]], to: method)
+    }
+
+    static let answers = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=\"b\"\r\nlo\r\n0\r\nX-T: 1\r\n\r\n",
+        "HTTP/1.1 103 Early\r\nLink: <a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.0 200 OK\r\n\r\nhello",
+    ]
+
+    @Test(arguments: answers)
+    func answerIsTheSameWhereverItsBytesAreCut(answer: String) throws {
+        let bytes = Array(answer.utf8)
+        let whole = try read([bytes[...]])
+        #expect(whole.body == "hello" && whole.isComplete && !whole.hasSurplus)
+        #expect(try read(bytes.indices.map { bytes[$0...$0] }) == whole)
+        for index in bytes.indices {
+            #expect(try read([bytes[..<index], bytes[index...]]) == whole, "cut at \(index)")
+        }
+    }
+
+    @Test(arguments: answers.prefix(3))
+    func answerThatEndsTooEarlyIsNoAnswer(answer: String) throws {
+        let bytes = Array(answer.utf8)
+        for index in bytes.indices {
+            let error: WireError = index == 0 ? .closed : .closedInAnswer
+            #expect(throws: error, "cut at \(index)") { try read([bytes[..<index]]) }
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\n\r\n",
+        "HTTP/1.1 200\tOK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/1.1 099 OK\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "http/1.1 200 OK\r\n\r\n", " HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 O\u{0}K\r\n\r\n", "\r\nHTTP/1.1 200 OK\r\n\r\n", "ICY 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX A: b\r\n\r\n", "HTTP/1.1 200 OK\r\nX-A : b\r\n\r\n", "HTTP/1.1 200 OK\r\n: b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-A\r\n\r\n", "HTTP/1.1 200 OK\r\nX-A: b\u{0}c\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-A: b\rContent-Length: 9\r\n\r\n", "HTTP/1.1 200 OK\r\n X-A: b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length:\r\n 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n , gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello!", "HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length: 0x5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Length: 5 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 9999999999999999999\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: \u{B}chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;\u{0}\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno colon\r\n\r\n",
+    ])
+    func answerThatCouldBeUnderstoodDifferentlyIsRefused(answer: String) throws {
+        let error = try #require(throws: WireError.self) { try read(answer) }
+        guard case .malformed = error else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
+    @Test func foldedValueIsOneValue() throws {
+        let answer = try read("HTTP/1.1 200 OK\r\nX-A: b\r\n\t c\r\nContent-Length: 0\r\n\r\n")
+        #expect(answer.fields[HTTPField.Name("x-a")!] == "b c")
+    }
+
+    @Test func sameLengthMayBeSaidAgain() throws {
+        #expect(try read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello").body == "hello")
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1", "", true), ("HTTP/1.1", "close", false), ("HTTP/1.0", "", false), ("HTTP/1.0", "Keep-Alive", true),
+        ("HTTP/1.1", "x, CLOSE", false),
+    ])
+    func connectionGoesOnAsVersionAndFieldSay(version: String, connection: String, isPersistent: Bool) throws {
+        let field = connection.isEmpty ? "" : "Connection: \(connection)\r\n"
+        let answer = try read("\(version) 200 OK\r\n\(field)Content-Length: 1\r\n\r\na")
+        #expect(answer.isPersistent == isPersistent)
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n", HTTPRequest.Method.get),
+        ("HTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n", .get), ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .head),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head),
+    ])
+    func answerWithoutBodyEndsWithItsHead(text: String, method: HTTPRequest.Method) throws {
+        let answer = try read(text, to: method)
+        #expect(answer.isComplete && answer.body.isEmpty && answer.isPersistent)
+    }
+
+    @Test func bytesBehindAnAnswerAreSeen() throws {
+        #expect(try read("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab").hasSurplus)
+    }
+
+    @Test func sizeOfAHeadIsBoundedHoweverItComes() throws {
+        for head in [
+            "HTTP/1.1 200 OK\r\nX-A: \(String(repeating: "a", count: 2000))", String(repeating: "a", count: 2000),
+            "HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 400),
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + String(repeating: "A: b\r\n", count: 400),
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + String(repeating: "a", count: 2000),
+        ] {
+            let bytes = Array(head.utf8)
+            #expect(throws: WireError.self) { try read([bytes[...]]) }
+            #expect(throws: WireError.self) { try read(bytes.indices.map { bytes[$0...$0] }) }
+        }
+    }
+
+    @Test func numberOfFieldsIsBounded() throws {
+        let fields = String(repeating: "A: b\r\n", count: 21)
+        #expect(throws: WireError.malformed("it has more than 20 fields")) {
+            try read("HTTP/1.1 200 OK\r\n\(fields)\r\n")
+        }
+    }
+
+    @Test func extensionsOfManySmallChunksAreBounded() throws {
+        let chunk = "1;\(String(repeating: "a", count: 900))\r\nx\r\n"
+        let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + String(repeating: chunk, count: 30)
+        #expect(throws: WireError.self) { try read(text) }
+    }
+
+    @Test func bytesAboveASCIIAreKeptAsTheyCame() throws {
+        var bytes = Array("HTTP/1.1 200 OK\r\nX-A: ".utf8)
+        bytes += [0xE9, 0xFF]
+        bytes += Array("\r\nContent-Length: 0\r\n\r\n".utf8)
+        let fields = try read([bytes[...]]).fields
+        let value = try #require(fields.first { $0.name.canonicalName == "x-a" })
+        #expect(value.withUnsafeBytesOfValue { Array($0) } == [0xE9, 0xFF])
+    }
+}

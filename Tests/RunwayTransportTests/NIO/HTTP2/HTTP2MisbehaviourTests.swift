@@ -1,0 +1,182 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// What is not HTTP/2, or too much of it: each ends in one error, and what can be kept is kept (RFC 9113).
+@Suite(.timeLimit(.minutes(10)))
+struct HTTP2MisbehaviourTests {
+    /// What a server writes for a request on stream 1.
+    struct Misdeed: Sendable, CustomStringConvertible {
+        let description: String
+        let frames: [RawFrame]
+        var kinds: Set<String> = ["invalidAnswer"]
+    }
+
+    static let misdeeds: [Misdeed] = [
+        Misdeed(description: "no status", frames: [.headers(1, rawBlock([("a", "b")]), isLast: true)]),
+        Misdeed(description: "two statuses", frames: [.headers(1, [0x88, 0x88], isLast: true)]),
+        Misdeed(
+            description: "status behind a field", frames: [.headers(1, rawBlock([("a", "b")]) + [0x88], isLast: true)]),
+        Misdeed(
+            description: "status that is none", frames: [.headers(1, rawBlock([(":status", "abc")]), isLast: true)]),
+        Misdeed(
+            description: "unknown pseudo field", frames: [.headers(1, [0x88] + rawBlock([(":b", "c")]), isLast: true)]),
+        Misdeed(description: "capital letters", frames: [.headers(1, [0x88] + rawBlock([("Ab", "c")]), isLast: true)]),
+        Misdeed(description: "blank in a name", frames: [.headers(1, [0x88] + rawBlock([("a b", "c")]), isLast: true)]),
+        Misdeed(
+            description: "line end in a value",
+            frames: [.headers(1, [0x88] + rawBlock([("a", "b\r\nc: d")]), isLast: true)]),
+        Misdeed(
+            description: "field of a connection",
+            frames: [.headers(1, [0x88] + rawBlock([("connection", "close")]), isLast: true)]),
+        Misdeed(description: "switching protocols", frames: [.headers(1, rawBlock([(":status", "101")]))]),
+        Misdeed(description: "body before the head", frames: [.data(1, "early")]),
+        Misdeed(
+            description: "body shorter than said",
+            frames: [.headers(1, [0x88] + rawBlock([("content-length", "9")])), .data(1, "five!")]),
+        Misdeed(
+            description: "body longer than said",
+            frames: [.headers(1, [0x88] + rawBlock([("content-length", "2")])), .data(1, "five!")]),
+        Misdeed(
+            description: "two lengths",
+            frames: [
+                .headers(1, [0x88] + rawBlock([("content-length", "5"), ("content-length", "6")])), .data(1, "five!"),
+            ]),
+        Misdeed(
+            description: "trailers that are not the end",
+            frames: [.headers(1), .headers(1, rawBlock([("a", "b")])), .data(1, "x")]),
+        Misdeed(description: "broken compression", frames: [.headers(1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])]),
+        Misdeed(description: "index that is none", frames: [.headers(1, [0xC6])]),
+        Misdeed(description: "answer to a stream that is not open", frames: [.headers(77)]),
+        Misdeed(description: "answer on a stream of the server", frames: [.headers(2)]),
+        Misdeed(description: "body on no stream", frames: [RawFrame(.data, flags: RawFrame.endStream, [1])]),
+        Misdeed(
+            description: "push",
+            frames: [RawFrame(.pushPromise, flags: RawFrame.endHeaders, stream: 1, RawFrame.number(2) + RawFrame.ok)]),
+        Misdeed(description: "settings of a wrong size", frames: [RawFrame(.settings, [1, 2, 3])]),
+        Misdeed(description: "settings of a stream", frames: [RawFrame(.settings, stream: 1)]),
+        Misdeed(description: "window of a wrong size", frames: [.settings([4: 0x8000_0000])]),
+        Misdeed(description: "frame size that may not be", frames: [.settings([5: 100])]),
+        Misdeed(description: "ping of a wrong size", frames: [RawFrame(.ping, [1])]),
+        Misdeed(description: "window update of nothing", frames: [RawFrame(.windowUpdate, RawFrame.number(0))]),
+        Misdeed(
+            description: "window beyond its bound",
+            frames: Array(repeating: RawFrame(.windowUpdate, RawFrame.number(0x7FFF_FFFF)), count: 2)),
+        Misdeed(
+            description: "continuation of nothing",
+            frames: [RawFrame(.continuation, flags: RawFrame.endHeaders, stream: 1, RawFrame.ok)]),
+        Misdeed(
+            description: "head that is interrupted",
+            frames: [RawFrame(.headers, stream: 1, RawFrame.ok), .data(1, "x")]),
+        Misdeed(
+            description: "frame larger than allowed",
+            frames: [.headers(1), RawFrame(.data, stream: 1, [UInt8](repeating: 1, count: 16_385))]),
+        Misdeed(
+            description: "padding larger than its frame",
+            frames: [.headers(1), RawFrame(.data, flags: 8, stream: 1, [200, 1])]),
+    ]
+
+    static let floods: [Misdeed] = [
+        Misdeed(
+            description: "head without bound",
+            frames: [
+                .headers(1, [0x88] + (0..<12).flatMap { rawBlock([("a\($0)", String(repeating: "x", count: 1000))]) })
+            ]),
+        Misdeed(
+            description: "head of a thousand fields",
+            frames: [.headers(1, [0x88] + (0..<1000).flatMap { rawBlock([("a\($0)", "b")]) })]),
+        Misdeed(
+            description: "continuations",
+            frames: [RawFrame(.headers, stream: 1, RawFrame.ok)]
+                + Array(repeating: RawFrame(.continuation, stream: 1, rawBlock([("a", "b")])), count: 1000)),
+        Misdeed(
+            description: "empty continuations",
+            frames: [RawFrame(.headers, stream: 1, RawFrame.ok)]
+                + Array(repeating: RawFrame(.continuation, stream: 1), count: 1000)),
+        Misdeed(
+            description: "pings",
+            frames: Array(repeating: RawFrame(.ping, [UInt8](repeating: 1, count: 8)), count: 5000)),
+        Misdeed(description: "settings", frames: Array(repeating: .settings([4: 70_000]), count: 5000)),
+        Misdeed(
+            description: "empty parts",
+            frames: [.headers(1)] + Array(repeating: .data(1, "", isLast: false), count: 5000)),
+        Misdeed(
+            description: "informational answers",
+            frames: Array(repeating: .headers(1, rawBlock([(":status", "103")])), count: 5000)),
+    ]
+
+    @Test(arguments: misdeeds + floods)
+    func isRefusedAndTheNextCallSucceeds(misdeed: Misdeed) async throws {
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers) else { return }
+            if connection.number == 1, frame.stream == 1 {
+                connection.write(misdeed.frames.flatMap(\.bytes))
+            } else {
+                connection.write(.headers(frame.stream), .data(frame.stream, "fine"))
+            }
+        } _: { server in
+            var wire = WireSettings()
+            wire.maximumHeadByteCount = 8 << 10
+            wire.streamWindowByteCount = 128 << 10
+            let network = try server.layer(wire, idleTimeout: .seconds(20))
+            let error = try await network.failure(of: Fetch<POST>("a"))
+            #expect(misdeed.kinds.contains(error.kind.name), "\(error)")
+            #expect(try await network.call(Fetch<GET>("b")).text == "fine")
+        }
+    }
+
+    /// A connection in use that ends under twenty calls after any number of bytes: each call gets its own answer or one clear error,
+    /// and nothing arrives twice that must not.
+    @Test func connectionThatDiesUnderManyCallsAtEveryByte() async throws {
+        let answers = (0..<20).flatMap { index -> [UInt8] in
+            let stream = 3 + 2 * index
+            return RawFrame.headers(stream).bytes + RawFrame.data(stream, "\(stream)").bytes
+        }
+        for cut in stride(from: 0, through: answers.count, by: 7) {
+            try await RawHTTP2Server.run { connection, frame in
+                guard let frame else { return connection.write(.settings(), .settingsAck) }
+                guard frame.is(.headers) else { return }
+                if connection.number == 1, frame.stream > 1 {
+                    guard connection.streams.count == 21 else { return }
+                    connection.write(Array(answers.prefix(cut)))
+                    connection.close()
+                } else {
+                    connection.write(.headers(frame.stream), .data(frame.stream, "other"))
+                }
+            } _: { server in
+                let network = try server.layer()
+                _ = try await network.call(Fetch<GET>("warm"))
+                let results = await withTaskGroup(of: (isRead: Bool, Result<RawData, any Error>).self) { group in
+                    for index in 0..<20 {
+                        group.addTask {
+                            do {
+                                if index.isMultiple(of: 2) {
+                                    return (true, .success(try await network.call(Fetch<GET>("a"))))
+                                }
+                                return (false, .success(try await network.call(Fetch<POST>("a"))))
+                            } catch { return (index.isMultiple(of: 2), .failure(error)) }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                for (isRead, result) in results {
+                    switch result {
+                    case .success(let raw): #expect(raw.text?.isEmpty == false)
+                    case .failure(let error as NetworkError):
+                        #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+                        // A read fails only in the middle of its answer.
+                        if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
+                    case .failure(let error): Issue.record(error)
+                    }
+                }
+                // Twenty and the first on one connection; on the other reads alone, none more often than it was lost.
+                let moved = server.frames(of: 2).count { $0.is(.headers) }
+                let others = results.count { (try? $0.1.get().text) == "other" }
+                #expect(moved == others && moved <= 10, "cut at \(cut)")
+            }
+        }
+    }
+}

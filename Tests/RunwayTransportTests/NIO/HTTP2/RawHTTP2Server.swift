@@ -1,0 +1,188 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Synchronization
+
+/// A server that speaks HTTP/2 by hand: for every frame of a client it does what a script says, right or wrong.
+final class RawHTTP2Server: Sendable {
+    /// What the server does when a connection opens (`nil`) and for every frame that comes.
+    typealias Script = @Sendable (RawConnection, RawFrame?) -> Void
+
+    private struct Waiter {
+        let isMet: @Sendable (RawHTTP2Server) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var frames: [(connection: Int, frame: RawFrame)] = []
+        var connectionCount = 0
+        var endCount = 0
+        var waiters: [Int: Waiter] = [:]
+        var waiterCount = 0
+    }
+
+    private let certificatePEM: String
+    private let channel: any Channel
+    private let state = Mutex(State())
+
+    var baseURL: String { "https://localhost:\(channel.localAddress?.port ?? 0)" }
+    var connectionCount: Int { state.withLock(\.connectionCount) }
+    /// How many connections have ended.
+    var endCount: Int { state.withLock(\.endCount) }
+
+    /// What came on a connection, counted from 1, or on all.
+    func frames(of connection: Int? = nil) -> [RawFrame] {
+        state.withLock { $0.frames.filter { connection == nil || $0.connection == connection }.map(\.frame) }
+    }
+
+    /// A layer that does nothing but send, whose calls go here.
+    func layer(
+        _ wire: WireSettings = WireSettings(), idleTimeout: Duration = .seconds(300),
+        sinks: [any EventSink] = []
+    ) throws -> NetworkLayer {
+        var configuration = TransportConfiguration(
+            trust: .certificates(pem: [certificatePEM]), connectTimeout: .seconds(300), idleTimeout: idleTimeout)
+        configuration.wire = wire
+        return NetworkLayer(to: baseURL, over: try NIOTransport(configuration: configuration), sinks: sinks)
+    }
+
+    /// Runs a server for as long as `body` does.
+    static func run(_ script: @escaping Script, _ body: (RawHTTP2Server) async throws -> Void) async throws {
+        let certificate = try TestCertificate()
+        var tls = try certificate.tls.configuration
+        tls.applicationProtocols = ["h2"]
+        let context = try NIOSSLContext(configuration: tls)
+        let holder = Holder()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers(
+                        NIOSSLServerHandler(context: context), RawConnection(script, holder))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let server = RawHTTP2Server(certificate.certificatePEM, channel)
+        holder.server.withLock { $0 = server }
+        do {
+            try await body(server)
+        } catch {
+            try? await channel.close()
+            throw error
+        }
+        try await channel.close()
+    }
+
+    private init(_ certificatePEM: String, _ channel: any Channel) {
+        self.certificatePEM = certificatePEM
+        self.channel = channel
+    }
+
+    /// Returns once a condition holds, which is looked at whenever something came or ended.
+    func wait(until isMet: @escaping @Sendable (RawHTTP2Server) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                state.waiterCount += 1
+                state.waiters[state.waiterCount] = Waiter(isMet: isMet, continuation: continuation)
+            }
+            wakeWaiters()
+        }
+    }
+
+    /// Returns once so many frames of a kind came.
+    func wait(for kind: RawFrame.Kind, count: Int = 1) async {
+        await wait { $0.frames().count { $0.is(kind) } >= count }
+    }
+
+    private func wakeWaiters() {
+        for (number, waiter) in state.withLock(\.waiters) where waiter.isMet(self) {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume()
+        }
+    }
+
+    fileprivate func opened() -> Int {
+        state.withLock { state in
+            state.connectionCount += 1
+            return state.connectionCount
+        }
+    }
+
+    fileprivate func received(_ frame: RawFrame, on connection: Int) {
+        state.withLock { $0.frames.append((connection, frame)) }
+        wakeWaiters()
+    }
+
+    fileprivate func ended() {
+        state.withLock { $0.endCount += 1 }
+        wakeWaiters()
+    }
+}
+
+/// Where connections find their server, which is made after the channel that makes them.
+final class Holder: Sendable {
+    let server = Mutex<RawHTTP2Server?>(nil)
+}
+
+/// One connection of a ``RawHTTP2Server``, on its event loop.
+final class RawConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Counted from 1.
+    private(set) var number = 0
+    /// The streams on which requests began, in order.
+    private(set) var streams: [Int] = []
+    private let script: RawHTTP2Server.Script
+    private let holder: Holder
+    private var server: RawHTTP2Server? { holder.server.withLock { $0 } }
+    private var context: ChannelHandlerContext?
+    private var bytes: [UInt8] = []
+    private var hasPreface = false
+
+    init(_ script: @escaping RawHTTP2Server.Script, _ holder: Holder) {
+        self.script = script
+        self.holder = holder
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        number = server?.opened() ?? 0
+        script(self, nil)
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        bytes += unwrapInboundIn(data).readableBytesView
+        if !hasPreface {
+            guard bytes.count >= 24 else { return }
+            bytes.removeFirst(24)
+            hasPreface = true
+        }
+        while let frame = RawFrame(from: &bytes) {
+            if frame.is(.headers) { streams.append(frame.stream) }
+            server?.received(frame, on: number)
+            script(self, frame)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        server?.ended()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func write(_ frames: RawFrame...) { write(frames.flatMap(\.bytes)) }
+
+    func write(_ bytes: [UInt8]) {
+        context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+    }
+
+    func close() { context?.close(promise: nil) }
+}

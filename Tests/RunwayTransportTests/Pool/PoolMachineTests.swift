@@ -1,0 +1,254 @@
+import NIOCore
+import Testing
+
+@testable import RunwayTransport
+
+/// Which request goes on which connection.
+struct PoolMachineTests {
+    private func machine(maximumConnections: Int = 2, maximumWaiting: Int = 10, mayShare: Bool = false)
+        -> MachineUnderTest
+    {
+        MachineUnderTest(
+            PoolMachine(
+                limits: PoolMachine.Limits(
+                    maximumConnections: maximumConnections, maximumWaiting: maximumWaiting, keepAlive: .seconds(60)),
+                mayShare: mayShare))
+    }
+
+    private func at(_ seconds: UInt64) -> NIODeadline { .uptimeNanoseconds(seconds * 1_000_000_000) }
+
+    @Test func firstRequestMakesAConnectionAndGoesOnIt() {
+        let machine = machine()
+        #expect(machine.submit(1, deadline: at(10)) == .wait([.connect(1)]))
+        #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(1, on: 1, isReused: false)])
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [])
+        #expect(machine.submit(2, deadline: at(10)) == .send(on: 1, isReused: true))
+    }
+
+    @Test func exclusiveConnectionsAreMadeForThoseWhoWaitUpToTheLimit() {
+        let machine = machine()
+        #expect(machine.submit(1, deadline: at(10)) == .wait([.connect(1)]))
+        #expect(machine.submit(2, deadline: at(10)) == .wait([.connect(2)]))
+        #expect(machine.submit(3, deadline: at(10)) == .wait([]))
+        #expect(machine.connected(2, .exclusive, now: at(1)) == [.send(1, on: 2, isReused: false)])
+        #expect(machine.ended(2, isKept: true, now: at(1)) == [.send(2, on: 2, isReused: true)])
+        #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(3, on: 1, isReused: false)])
+    }
+
+    @Test func whileNobodyKnowsHowConnectionsCarryOneIsMade() {
+        let machine = machine(maximumConnections: 8, mayShare: true)
+        #expect(machine.submit(1, deadline: at(10)) == .wait([.connect(1)]))
+        #expect(machine.submit(2, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(3, deadline: at(10)) == .wait([]))
+        #expect(
+            machine.connected(1, .exclusive, now: at(1)) == [
+                .send(1, on: 1, isReused: false), .connect(2), .connect(3),
+            ])
+    }
+
+    @Test func sharedConnectionTakesAsManyAsItsServerDoes() {
+        let machine = machine(mayShare: true)
+        for request in 1...4 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        #expect(
+            machine.connected(1, .shared(limit: 2), now: at(1)) == [
+                .send(1, on: 1, isReused: false), .send(2, on: 1, isReused: false),
+            ])
+        #expect(machine.ended(1, isKept: true, now: at(1)) == [.send(3, on: 1, isReused: true)])
+        #expect(machine.limitChanged(1, to: 3, now: at(1)) == [.send(4, on: 1, isReused: true)])
+        #expect(machine.submit(5, deadline: at(10)) == .wait([]))
+    }
+
+    @Test func limitThatShrinksBelowWhatIsInTheAirHoldsTheRestBack() {
+        let machine = machine(mayShare: true)
+        for request in 1...3 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        _ = machine.connected(1, .shared(limit: 100), now: at(1))
+        #expect(machine.limitChanged(1, to: 1, now: at(1)) == [])
+        #expect(machine.submit(4, deadline: at(10)) == .wait([]))
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [])
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [])
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [.send(4, on: 1, isReused: true)])
+    }
+
+    @Test func connectionThatDrainsTakesNothingAndIsClosedWhenItIsEmpty() {
+        let machine = machine(mayShare: true)
+        _ = machine.submit(1, deadline: at(10))
+        _ = machine.connected(1, .shared(limit: 10), now: at(1))
+        #expect(machine.drain(1) == [])
+        #expect(machine.submit(2, deadline: at(10)) == .wait([.connect(2)]))
+        #expect(machine.ended(1, isKept: true, now: at(1)) == [.close(1)])
+        #expect(machine.connected(2, .shared(limit: 10), now: at(1)) == [.send(2, on: 2, isReused: false)])
+    }
+
+    @Test func requestThatWasRefusedComesFirstOnAnother() {
+        let machine = machine(maximumConnections: 1)
+        _ = machine.submit(1, deadline: at(10))
+        _ = machine.connected(1, .exclusive, now: at(1))
+        #expect(machine.submit(2, deadline: at(10)) == .wait([]))
+        #expect(machine.closed(1) == [.connect(2)])
+        #expect(machine.lost(1, .unprocessed, deadline: at(20)) == .wait([]))
+        #expect(machine.connected(2, .exclusive, now: at(2)) == [.send(1, on: 2, isReused: false)])
+    }
+
+    @Test(arguments: [
+        (LostRequest.unprocessed, true),
+        (.unprocessed.with { $0.isReplayable = false }, false),
+        (.unprocessed.with { $0.isIdempotent = false }, true),
+        (.unprocessed.with { $0.moves = LostRequest.maximumMoves }, false),
+        (.stale, true),
+        (.stale.with { $0.isIdempotent = false }, false),
+        (.stale.with { $0.wasReused = false }, false),
+        (.stale.with { $0.hasAnswer = true }, false),
+        (.stale.with { $0.isReplayable = false }, false),
+        (.stale.with { $0.moves = 1 }, false),
+    ])
+    func onlyWhatMustNotArriveTwiceStays(loss: LostRequest, mayMove: Bool) {
+        #expect(loss.mayMove == mayMove)
+    }
+
+    @Test func failedConnectionFailsThoseWhoWaitWhereThereIsNoOther() {
+        let machine = machine()
+        for request in 1...3 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        #expect(machine.connectFailed(1) == [])
+        #expect(
+            machine.connectFailed(2) == [
+                .fail(1, .notConnected), .fail(2, .notConnected), .fail(3, .notConnected),
+            ])
+        #expect(machine.isEmpty)
+    }
+
+    @Test func failedConnectionFailsNobodyWhileAnotherCarriesSomething() {
+        let machine = machine()
+        _ = machine.submit(1, deadline: at(10))
+        _ = machine.connected(1, .exclusive, now: at(1))
+        #expect(machine.submit(2, deadline: at(10)) == .wait([.connect(2)]))
+        #expect(machine.connectFailed(2) == [])
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [.send(2, on: 1, isReused: true)])
+    }
+
+    @Test func noMoreWaitThanMay() {
+        let machine = machine(maximumWaiting: 2)
+        _ = machine.submit(1, deadline: at(10))
+        _ = machine.submit(2, deadline: at(10))
+        #expect(machine.submit(3, deadline: at(10)) == .refuse(.tooManyWaiting))
+        #expect(machine.withdraw(1))
+        #expect(machine.submit(4, deadline: at(10)) == .wait([]))
+        #expect(!machine.withdraw(1))
+    }
+
+    @Test func waitEndsAtItsDeadlineAndSaysWhatItWaitedFor() {
+        let machine = machine(maximumConnections: 1)
+        _ = machine.submit(1, deadline: at(10))
+        #expect(machine.nextDeadline == at(10))
+        #expect(machine.timePassed(at(9)) == [])
+        #expect(machine.timePassed(at(10)) == [.fail(1, .notConnectedInTime)])
+        _ = machine.submit(2, deadline: at(20))
+        _ = machine.connected(1, .exclusive, now: at(11))
+        _ = machine.submit(3, deadline: at(21))
+        #expect(machine.timePassed(at(21)) == [.fail(3, .noneFreeInTime)])
+    }
+
+    @Test func unusedConnectionIsClosedAfterItsTime() {
+        let machine = machine()
+        _ = machine.submit(1, deadline: at(10))
+        _ = machine.connected(1, .exclusive, now: at(1))
+        #expect(machine.nextDeadline == nil)
+        _ = machine.ended(1, isKept: true, now: at(5))
+        #expect(machine.nextDeadline == at(65))
+        #expect(machine.timePassed(at(64)) == [])
+        #expect(machine.timePassed(at(65)) == [.close(1)])
+        #expect(machine.isEmpty)
+    }
+
+    @Test func connectionUsedLastIsUsedFirst() {
+        let machine = machine()
+        for request in 1...2 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        _ = machine.connected(1, .exclusive, now: at(1))
+        _ = machine.connected(2, .exclusive, now: at(1))
+        _ = machine.ended(2, isKept: true, now: at(3))
+        _ = machine.ended(1, isKept: true, now: at(2))
+        #expect(machine.submit(3, deadline: at(10)) == .send(on: 2, isReused: true))
+    }
+
+    @Test func warmingMakesOneConnectionWhereThereIsNone() {
+        let machine = machine(mayShare: true)
+        #expect(machine.warm() == [.connect(1)])
+        #expect(machine.warm() == [])
+        #expect(machine.submit(1, deadline: at(10)) == .wait([]))
+        #expect(machine.connected(1, .shared(limit: 9), now: at(1)) == [.send(1, on: 1, isReused: false)])
+        #expect(machine.warm() == [])
+    }
+
+    @Test func changedNetworkRetiresWhatThereIs() {
+        let machine = machine(maximumConnections: 3)
+        for request in 1...3 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        _ = machine.connected(1, .exclusive, now: at(1))
+        _ = machine.connected(2, .exclusive, now: at(1))
+        _ = machine.withdraw(3)
+        _ = machine.ended(2, isKept: true, now: at(1))
+        #expect(machine.drainAll() == [.close(2)])
+        #expect(machine.connected(3, .exclusive, now: at(2)) == [.close(3)])
+        #expect(machine.ended(1, isKept: true, now: at(3)) == [.close(1)])
+    }
+
+    @Test func shutdownEndsEveryWaitAndForgetsEveryConnection() {
+        let machine = machine(maximumConnections: 1)
+        _ = machine.submit(1, deadline: at(10))
+        _ = machine.connected(1, .exclusive, now: at(1))
+        _ = machine.submit(2, deadline: at(10))
+        #expect(machine.shutDown() == [.fail(2, .shutDown), .close(1)])
+        #expect(machine.submit(3, deadline: at(10)) == .refuse(.shutDown))
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [])
+        #expect(machine.connected(9, .exclusive, now: at(2)) == [.close(9)])
+    }
+}
+
+/// A machine that can be asked within an expectation, which takes no value that changes.
+private final class MachineUnderTest {
+    private var machine: PoolMachine
+
+    init(_ machine: PoolMachine) { self.machine = machine }
+
+    var isEmpty: Bool { machine.isEmpty }
+    var nextDeadline: NIODeadline? { machine.nextDeadline }
+
+    func submit(_ request: RequestID, deadline: NIODeadline) -> PoolSubmission {
+        machine.submit(request, deadline: deadline)
+    }
+    func lost(_ request: RequestID, _ loss: LostRequest, deadline: NIODeadline) -> PoolSubmission {
+        machine.lost(request, loss, deadline: deadline)
+    }
+    func withdraw(_ request: RequestID) -> Bool { machine.withdraw(request) }
+    func ended(_ connection: ConnectionID, isKept: Bool, now: NIODeadline) -> [PoolAction] {
+        machine.ended(connection, isKept: isKept, now: now)
+    }
+    func warm() -> [PoolAction] { machine.warm() }
+    func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction] {
+        machine.connected(connection, sharing, now: now)
+    }
+    func connectFailed(_ connection: ConnectionID) -> [PoolAction] { machine.connectFailed(connection) }
+    func closed(_ connection: ConnectionID) -> [PoolAction] { machine.closed(connection) }
+    func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
+        machine.limitChanged(connection, to: limit, now: now)
+    }
+    func drain(_ connection: ConnectionID) -> [PoolAction] { machine.drain(connection) }
+    func drainAll() -> [PoolAction] { machine.drainAll() }
+    func timePassed(_ now: NIODeadline) -> [PoolAction] { machine.timePassed(now) }
+    func shutDown() -> [PoolAction] { machine.shutDown() }
+}
+
+extension LostRequest {
+    /// One that the server said it did not act on.
+    static var unprocessed: LostRequest {
+        LostRequest(
+            isUnprocessed: true, wasReused: false, hasAnswer: false, isIdempotent: true, isReplayable: true, moves: 0)
+    }
+
+    /// One that met a connection which the server was just closing.
+    static var stale: LostRequest { unprocessed.with { ($0.isUnprocessed, $0.wasReused) = (false, true) } }
+
+    func with(_ change: (inout LostRequest) -> Void) -> LostRequest {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
