@@ -78,9 +78,11 @@
                     bind(descriptor, $0.baseAddress, socklen_t(bytes.count)) == 0
                 }
             }
-            var timeout = timeval(tv_sec: 2, tv_usec: 0)
+            // struct timeval, seconds and microseconds: which module defines it depends on what else is imported.
+            var timeout = [Int(2), Int(0)]
             let isTimed =
-                setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size)) == 0
+                setsockopt(
+                    descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(2 * MemoryLayout<Int>.size)) == 0
             guard isBound, isTimed else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         }
 
