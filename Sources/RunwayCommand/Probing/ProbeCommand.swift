@@ -83,14 +83,15 @@ struct ProbeCommand: AsyncParsableCommand {
                 throw CommandFailure("The file \(cacert) can't be read: \(error.localizedDescription)")
             }
         }
-        do {
+        do throws(NetworkError) {
             let probe = try HostProbe(
                 configuration: TransportConfiguration(trust: trust),
                 timeout: .milliseconds(Int64(max(timeout * 1000, 1))))
             return try await probe.run(
                 host, port: port ?? (plain ? 80 : 443), addresses: addresses.compactMap { IPAddress($0) },
                 isSecure: !plain)
-        } catch let error as NetworkError where error.kind == .invalidConfiguration {
+        } catch {
+            // What a signal ended is told by the signal.
             throw CommandFailure(error.description)
         }
     }
