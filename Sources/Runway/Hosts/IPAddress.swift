@@ -38,7 +38,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         low = family == .v4 ? number(bytes[...]) : number(bytes[8...])
     }
 
-    private init(v4 bits: UInt32) {
+    /// The address of IPv4 that these 32 bits are.
+    package init(v4 bits: UInt32) {
         family = .v4
         high = 0
         low = UInt64(bits)

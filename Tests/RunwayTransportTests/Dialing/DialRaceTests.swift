@@ -5,10 +5,10 @@ import Testing
 
 /// The race alone, in simulated time.
 struct DialRaceTests {
-    private let a = IPAddress("192.0.2.1")!
-    private let b = IPAddress("192.0.2.2")!
-    private let c = IPAddress("2001:db8::3")!
-    private let d = IPAddress("192.0.2.4")!
+    private let a = (IPAddress("192.0.2.1") ?? IPAddress(v4: 0))
+    private let b = (IPAddress("192.0.2.2") ?? IPAddress(v4: 0))
+    private let c = (IPAddress("2001:db8::3") ?? IPAddress(v4: 0))
+    private let d = (IPAddress("192.0.2.4") ?? IPAddress(v4: 0))
     private let near = SimulatedPath.alive(roundTrip: .milliseconds(20))
 
     private func host(_ paths: [IPAddress: SimulatedPath], lookup: ([IPAddress], Duration)? = nil) -> SimulatedHost {
@@ -128,7 +128,7 @@ struct DialRaceTests {
     }
 
     @Test func noMoreThanSixteenAddressesAreTried() {
-        let many = (0..<40).map { IPAddress("192.0.2.\($0)")! }
+        let many = (0..<40).map { (IPAddress("192.0.2.\($0)") ?? IPAddress(v4: 0)) }
         let outcome = host([:]).dial(HostPlan(order: many), lookup: .never, at: .zero, deadline: .seconds(60))
         #expect(outcome.winner == nil)
         #expect(outcome.dialed == Array(many.prefix(16)))

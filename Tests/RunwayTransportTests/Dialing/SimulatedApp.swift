@@ -18,7 +18,9 @@ struct SimulatedApp {
     }
 
     /// The addresses `192.0.2.1` and on.
-    static func addresses(_ count: Int) -> [IPAddress] { (1...count).map { IPAddress("192.0.2.\($0)")! } }
+    static func addresses(_ count: Int) -> [IPAddress] {
+        (1...count).map { (IPAddress("192.0.2.\($0)") ?? IPAddress(v4: 0)) }
+    }
 
     /// One call on a connection of its own, at a moment: its dial, and one round trip for its answer. Paths stay as they are meanwhile.
     func call(at now: Duration, over path: @escaping (IPAddress, Duration) -> SimulatedPath) -> (
