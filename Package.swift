@@ -93,7 +93,7 @@ let package = Package(
         .target(
             name: "RunwayDemo",
             dependencies: [
-                "Runway", "RunwayTransport",
+                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
@@ -119,6 +119,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
             ],
             path: "Sources/RunwayCommand",
             swiftSettings: settings
@@ -195,7 +198,12 @@ let package = Package(
         ),
         .testTarget(
             name: "RunwayCommandTests",
-            dependencies: ["RunwayCommand", "RunwayTesting"],
+            dependencies: [
+                "RunwayCommand", "RunwayTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

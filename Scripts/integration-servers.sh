@@ -71,7 +71,7 @@ print(*(s.getsockname()[1] for s in sockets))'
 }
 
 write_nginx_configuration() {
-    mkdir -p "$dir/nginx" "$dir/own"
+    mkdir -p "$dir/nginx" "$dir/own" "$dir/proxied"
     {
         [ "$(id -u)" -ne 0 ] || echo "user root;"
         cat <<EOF
@@ -81,6 +81,7 @@ error_log $dir/nginx.log;
 events { worker_connections 512; }
 http {
     access_log off;
+    log_format exchange '\$request_method \$request_uri \$status [\$http_range] [\$http_if_none_match] [\$http_if_modified_since]';
     client_body_temp_path $dir/nginx/body;
     proxy_temp_path $dir/nginx/proxy;
     fastcgi_temp_path $dir/nginx/fastcgi;
@@ -97,6 +98,32 @@ http {
         root $iso_codes;
         # For files that the tests make, sent slowly enough to be changed while they are sent.
         location /own/ { alias $dir/own/; limit_rate 32k; limit_rate_after 64k; }
+        # For files that the tests of the proxy make: each request names the directives of its answer, and is on the record.
+        location /proxied/ {
+            alias $dir/proxied/;
+            dav_methods PUT DELETE;
+            client_max_body_size 1g;
+            # Without gzip_proxied nginx codes nothing for a request that came through a proxy.
+            gzip_static on;
+            gzip_vary on;
+            gzip_proxied any;
+            types { text/html html; text/css css; text/javascript js; image/svg+xml svg; audio/wav wav; }
+            add_header Cache-Control \$arg_cc;
+            add_header Vary \$arg_vary;
+            access_log $dir/proxied.log exchange;
+        }
+        location /proxied/dated/ {
+            alias $dir/proxied/;
+            etag off;
+            add_header Cache-Control \$arg_cc;
+            access_log $dir/proxied.log exchange;
+        }
+        # httpbin as it is below /, reached as its pages reach it.
+        location /httpbin/ {
+            proxy_pass http://127.0.0.1:$3/;
+            client_max_body_size 1g;
+            access_log $dir/proxied.log exchange;
+        }
     }
 }
 EOF
@@ -121,7 +148,7 @@ answers() {
 launch() {
     local tls_port plain_port httpbin_port nginx
     read -r tls_port plain_port httpbin_port < <(free_ports)
-    write_nginx_configuration "$tls_port" "$plain_port"
+    write_nginx_configuration "$tls_port" "$plain_port" "$httpbin_port"
     nginx=$(command -v nginx || echo /usr/sbin/nginx)
     "$nginx" -e "$dir/nginx.log" -c "$dir/nginx.conf" >>"$dir/nginx.log" 2>&1 || return 1
     "$dir/venv/bin/gunicorn" --daemon --pid "$dir/gunicorn.pid" --log-file "$dir/gunicorn.log" \
@@ -132,6 +159,8 @@ export RUNWAY_NGINX_PLAIN="http://localhost:$plain_port"
 export RUNWAY_NGINX_CA="$dir/authority.pem"
 export RUNWAY_ISO_CODES="$iso_codes"
 export RUNWAY_NGINX_OWN="$dir/own"
+export RUNWAY_NGINX_PROXIED="$dir/proxied"
+export RUNWAY_NGINX_PROXIED_LOG="$dir/proxied.log"
 export RUNWAY_HTTPBIN="http://127.0.0.1:$httpbin_port"
 EOF
     for _ in $(seq 100); do

@@ -4,7 +4,7 @@ import Testing
 /// The help, the version and the completion scripts.
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
-    @Test(arguments: [[], ["call"], ["serve"], ["demo"]])
+    @Test(arguments: [[], ["call"], ["serve"], ["demo"], ["proxy"]])
     func everyCommandExplainsItselfWithExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
 
@@ -27,7 +27,7 @@ struct HelpTests {
         let tool = try await Tool.run("--generate-completion-script", shell)
 
         #expect(tool.status == 0)
-        for word in ["call", "serve", "demo", "show-secrets"] { #expect(tool.output.contains(word)) }
+        for word in ["call", "serve", "demo", "proxy", "show-secrets"] { #expect(tool.output.contains(word)) }
     }
 
     @Test func bashReadsItsCompletionScript() async throws {

@@ -18,6 +18,9 @@ final class RunningTool {
     /// Everything it wrote so far that was waited for.
     private(set) var output = ""
 
+    /// The number of its process.
+    var processIdentifier: Int32 { process.processIdentifier }
+
     private let process = Process()
     private var parts: AsyncStream<[UInt8]>.Iterator
     private var endings: AsyncStream<Int32>.Iterator

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Every Swift example of the documentation stands, line by line, in a file that the tests compile.
+/// Every Swift example of the documentation, doc comments included, stands line by line in a file that the tests compile.
 struct SnippetTests {
     @Test func everyExampleOfTheDocumentationIsCompiled() throws {
         let compiled = try Project.files(in: "Tests", "Sources/RunwayDemo", endingIn: [".swift"])
             .map { Self.normalized($0.lines) }
         let pages =
-            try ["README.md"].map(Project.file) + Project.files(in: "Sources", "docs", endingIn: [".md"])
+            try ["README.md"].map(Project.file) + Project.files(in: "Sources", "docs", endingIn: [".md", ".swift"])
         var count = 0
         for page in pages {
             for snippet in Self.snippets(of: page) {
@@ -24,7 +24,14 @@ struct SnippetTests {
     private static func snippets(of page: Project.File) -> [[Substring]] {
         var snippets: [[Substring]] = []
         var current: [Substring]?
+        let isSource = page.path.hasSuffix(".swift")
         for line in page.lines {
+            var line = line
+            if isSource {
+                let comment = line.drop { $0 == " " }
+                guard comment.hasPrefix("///") else { continue }
+                line = comment.dropFirst(3)
+            }
             let trimmed = line.drop { $0 == " " }
             if trimmed.hasPrefix("```") {
                 if let snippet = current { snippets.append(snippet) }
@@ -36,8 +43,8 @@ struct SnippetTests {
         return snippets
     }
 
-    /// The lines without indentation and blank lines, so that an example may stand deeper in a test than on a page.
+    /// The lines without indentation, alignment and blank lines, so that an example may stand deeper in a test than on a page.
     private static func normalized(_ lines: some Sequence<Substring>) -> String {
-        lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(separator: "\n")
+        lines.map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 }

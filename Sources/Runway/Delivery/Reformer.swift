@@ -7,7 +7,8 @@
 /// struct PropertyListReformer: Reformer {
 ///     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [ViewData] {
 ///         switch endpoint {
-///         case is RentalList: rawData["result"]["items"].elements.map { … }
+///         case is RentalList: rawData["result"]["items"].elements.map(propertyRow)
+///         case is NewHomesList: rawData["data"]["homes"].elements.map(propertyRow)
 ///         default: throw UnknownEndpoint()
 ///         }
 ///     }

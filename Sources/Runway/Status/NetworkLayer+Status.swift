@@ -8,6 +8,15 @@ extension NetworkLayer {
     /// ``NetworkError/Kind/noNetwork``, unless memory holds its answer or ``CallOptions/waitsForNetwork`` is set.
     public var isReachable: Bool { status.isReachable }
 
+    /// The status now, and then every change of it, until the layer is let go or the reading task is cancelled.
+    ///
+    /// ```swift
+    /// for await status in network.statuses { banner.isHidden = status.isReachable }
+    /// ```
+    ///
+    /// Each reading is its own. One that is slow finds the newest status and not those between.
+    public var statuses: AsyncStream<NetworkStatus> { connectivity.statuses() }
+
     /// Posted to the default notification centre once for every change of a layer's ``status``, on the thread that found it out.
     ///
     /// Its object is the layer. Its user info has the layer's name under ``networkNameKey`` and the ``NetworkStatus`` under

@@ -10,6 +10,9 @@ final class NetworkStatusMonitor: Sendable {
         /// How often the source said that something changed.
         var reportCount: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
+        /// Who reads ``NetworkStatusMonitor/statuses()``.
+        var readers: [UInt64: AsyncStream<NetworkStatus>.Continuation] = [:]
+        /// Counts those who wait and those who read.
         var count: UInt64 = 0
         var observation: NetworkStatusObservation?
     }
@@ -21,6 +24,10 @@ final class NetworkStatusMonitor: Sendable {
     init(_ source: any NetworkStatusSource) {
         self.source = source
         state = Mutex(State(told: source.current))
+    }
+
+    deinit {
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.finish() }
     }
 
     /// How many calls wait for a network.
@@ -62,6 +69,8 @@ final class NetworkStatusMonitor: Sendable {
                     return (false, isOver, [CheckedContinuation<WaitEnd, Never>]())
                 }
                 state.told = status
+                // Under the lock, as in ``statuses()``: nobody reads an older status after a newer one.
+                for reader in state.readers.values { reader.yield(status) }
                 guard status.isReachable else { return (true, false, []) }
                 defer { state.waiting = [:] }
                 return (true, false, state.waiting.sorted { $0.key < $1.key }.map(\.value))
@@ -69,6 +78,21 @@ final class NetworkStatusMonitor: Sendable {
             if isNew { return (status, released) }
             if isOver { return nil }
         }
+    }
+
+    /// The status that was told last, and every one that is told from now on, until the monitor goes.
+    func statuses() -> AsyncStream<NetworkStatus> {
+        let (statuses, reader) = AsyncStream.makeStream(of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.count += 1
+            state.readers[state.count] = reader
+            reader.yield(state.told)
+            return state.count
+        }
+        reader.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.readers.removeValue(forKey: number) }
+        }
+        return statuses
     }
 
     /// Waits until there is a network.

@@ -9,17 +9,34 @@ struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Play a session of a listings app against a backend of its own.",
         discussion: """
-            Starts the backend of "runway serve" in this process, on a free port of 127.0.0.1, over TLS and HTTP/2. Then an app of
-            several controllers is used as a person would use it: lists from three teams through one reformer into one row
-            view, one answer through two reformers, a refresh pulled five times, a filter changed faster than the server
-            answers, a screen left while its call is in the air, a bad parameter, services in trouble.
+            Starts the backend of "runway serve" in this process, on a free port of
+            127.0.0.1, over TLS and HTTP/2. Then an app of several controllers is
+            used as a person would use it: lists from three teams through one
+            reformer into one row view, one answer through two reformers, a refresh
+            pulled five times, a filter changed faster than the server answers, a
+            screen left while its call is in the air, a bad parameter, services in
+            trouble.
 
-            Shown are the screens as their views show them; then every call, what was decided and how long it took; then the
-            totals: calls (every load that was asked for, whatever became of it), requests on the wire, bytes of the bodies of
-            all answers.
+            And what need not fly does not: a details screen opened again and again,
+            a refresh storm of eight screens, a list scrolled to its end while it is
+            edited, nine small calls in one request, an access token that expires
+            while ten calls are in the air, a host that goes down and comes back.
 
-            --json prints one object: "calls", "requestsOnTheWire", "bytes", "flights" (a record for every call), "scenes",
-            "seed" and "problems".
+            Shown are the screens as their views show them; then every call, what
+            was decided and how long it took; then the totals: calls (every load
+            that was asked for, whatever became of it), how many flew and why the
+            others did not, requests on the wire and why calls made more than one,
+            bytes of the bodies of all answers.
+
+            The demo checks itself. It knows what every call should come to; it
+            compares rows with the listings that they should be of, and what the
+            app says that it sent and received with what the backend says.
+
+            --json prints one object: "calls", "callsFlown", "callsNotFlown" (counts
+            by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
+            "bytes", "flights" (a record for every call), "envelopes" (a record for
+            every request that carried several calls), "scenes", "seed" and
+            "problems".
 
             EXAMPLES
               runway demo
@@ -27,14 +44,14 @@ struct DemoCommand: AsyncParsableCommand {
               runway demo --json | python3 -m json.tool
 
             EXIT CODES
-              0    Every call came to what it should.
-              1    Something was not as it should be; the last lines, or "problems", say what.
+              0    Every call and every screen was as it should be.
+              1    Something was not; the last lines, or "problems", say what.
               2    The command line can't be used.
               3    The backend could not be started.
               130  Ctrl-C.
             """)
 
-    @Option(help: ArgumentHelp("Decides every listing of the backend.", valueName: "number"))
+    @Option(help: ArgumentHelp("Decides every listing and every edit of them.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Flag(help: "Print one JSON object for programs.")

@@ -30,7 +30,13 @@ struct ListeningAddress: Sendable, Equatable {
     }
 
     /// Whether this machine alone reaches the address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
-    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    var isLoopback: Bool { Self.isLoopback(host) }
+
+    /// Whether a host without a port is this machine for certain. A name that only begins like an address is anybody's.
+    static func isLoopback(_ host: String) -> Bool {
+        var address = in_addr()
+        return host == "localhost" || host == "::1" || host.hasPrefix("127.") && inet_pton(AF_INET, host, &address) == 1
+    }
 
     /// The address and a port as a URL has them.
     func authority(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -14,11 +14,16 @@ struct ProxyCommand: AsyncParsableCommand {
             of it and what the layer decided.
 
             Requests and answers are passed as they are: method, path and query, bodies in whatever content coding,
-            repeated header fields apart and in order, Date and Age. Not passed are the fields of one connection (RFC 9110
-            §7.6.1): Connection and what it names, Keep-Alive, Proxy-…, TE, Trailer, Transfer-Encoding, Upgrade; Host, which
-            is the origin's; trailers, and interim answers (1xx). "Expect: 100-continue" is met here. Requests get a Via
-            (RFC 9110 §7.6.3). CONNECT, "OPTIONS *" and upgrades, WebSocket's among them, are refused or passed as plain
-            requests.
+            repeated header fields apart and in order, Date and Age. Not passed are the fields of one hop (RFC 9110 §7.6.1):
+            Connection and what it names, Keep-Alive, Proxy-Connection and Proxy-Auth…, TE, Trailer, Transfer-Encoding,
+            Upgrade; Host, which is the origin's; trailers, and interim answers (1xx). "Expect: 100-continue" is met here.
+            Requests get a Via (RFC 9110 §7.6.3), at which some servers stop compressing; answers get none, but a Date where
+            they have none. Bytes in header values that are not UTF-8 are lost.
+
+            Clients speak HTTP/1.1, or HTTP/1.0 with one request a connection. A request that asks to upgrade, to WebSocket
+            or to HTTP/2, passes as a plain one. Refused are CONNECT, "OPTIONS *", methods that the parser of this proxy does
+            not know and transfer codings other than chunked (501), more than 64 KiB of header or 32 KiB in one field
+            (431), and what is no HTTP (400).
 
             With --cache http (the default) an answer of at most 16 MiB is gathered before it is passed on, so that it can
             be kept as RFC 9111 allows; a larger one, and a text/event-stream, is passed as it comes. Bodies of requests are
@@ -35,8 +40,8 @@ struct ProxyCommand: AsyncParsableCommand {
 
             EXAMPLES
               runway proxy --origin https://api.github.com
-              runway proxy --origin http://127.0.0.1:3000 --listen 127.0.0.1:8080 --cache none
-              runway proxy --origin https://example.com --json | jq .outcome
+              runway proxy --origin http://127.0.0.1:3000 --listen 127.0.0.1:8080
+              runway proxy --origin https://example.com --cache none --json | jq .outcome
 
             EXIT CODES
               0    The proxy was stopped, by Ctrl-C or SIGTERM.

@@ -18,9 +18,10 @@ struct ProxyServer: Sendable {
     /// - Throws: ``CommandFailure`` where the address can't be had.
     func run(onServing: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = ConnectionCutter()
-        let forwarder = Forwarder(session: session, address: address)
+        let forwarder = Forwarder(session: session)
         let builder = HTTPServerBuilder { responder in
-            CuttableChannel(base: HTTP1Channel(responder: responder), cutter: connections)
+            CuttableChannel(
+                base: ProxyChannel(responder: responder, origin: session.origin, address: address), cutter: connections)
         }
         let configuration = ServerConfiguration(address: .hostname(address.host, port: address.port))
         let server = try builder.buildServer(

@@ -20,6 +20,8 @@ enum ProxiedServer: APIService {
 struct ProxySession: Sendable {
     /// The most bytes of an answer that is gathered so that it can be kept.
     static let maximumKeptByteCount = 16 << 20
+    /// The most bytes that are kept of all answers.
+    static let maximumCacheByteCount = 64 << 20
 
     let origin: CallTarget
     private let cache: ProxyCache
@@ -51,13 +53,16 @@ struct ProxySession: Sendable {
         pipeline.remove(.redirecting)
         pipeline.insert(ProxiedRequestStage(), before: .deadline)
         network = NetworkLayer(
-            name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction)
+            name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction,
+            httpCacheLimits: HTTPCacheLimits(
+                maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumKeptByteCount))
         network.configure(ProxiedServer.self) { $0.deadline = timeout }
     }
 
     /// Sends a request, and gives its answer.
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
-        let isKept = cache == .http && body.byteCount == 0 && !head.isForEvents
+        let isKept =
+            cache == .http && [.get, .head].contains(head.method) && body.byteCount == 0 && !head.isForEvents
         let request = Request(
             head: head, body: body,
             delivery: isKept ? .whole(maximumByteCount: Self.maximumKeptByteCount) : .streamed)
@@ -65,10 +70,9 @@ struct ProxySession: Sendable {
         do throws(NetworkError) {
             return try await network.exchange(request, with: ProxiedServer.self, options: CallOptions(cache: policy))
         } catch {
-            guard isKept, [.get, .head].contains(head.method), error.kind == .invalidAnswer, error.status == nil,
-                error.step == .transporting
+            guard isKept, error.underlying is BodyTooLarge
             else { throw error }
-            // It is larger than what is kept: once more, as it comes. A GET may be sent twice (RFC 9110 §9.2.2).
+            // It is larger than what is kept: once more, as it comes. What is kept may be sent twice (RFC 9110 §9.2.2).
             let streamed = Request(head: head, body: body, delivery: .streamed)
             return try await network.exchange(
                 streamed, with: ProxiedServer.self, options: CallOptions(cache: CachePolicy.none))

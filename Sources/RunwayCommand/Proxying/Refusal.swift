@@ -1,4 +1,5 @@
 import HTTPTypes
+import NIOHTTP1
 import Runway
 import RunwayJSON
 
@@ -23,11 +24,40 @@ struct Refusal: Error, Sendable {
             // What may only come from what is kept, and is not kept (RFC 9111 §5.2.1.7).
             case .noNetwork where error.step == .stage(.caching): .gatewayTimeout
             case .overloaded: .serviceUnavailable
+            // The body of the request broke off.
+            case .invalidParameters: .badRequest
             default: .badGateway
             }
         kind = "\(error.kind)"
         message = error.description
     }
+
+    /// What is wrong with bytes that are no request.
+    ///
+    /// - Parameter unknownMethod: The method, where they would be a request but for it.
+    init(_ error: HTTPParserError, unknownMethod: String?) {
+        switch error {
+        case .headerOverflow:
+            self.init(
+                .requestHeaderFieldsTooLarge,
+                """
+                The head of the request is too large: a field may have \(ProxyChannel.maximumFieldByteCount) bytes, all \
+                together \(ProxyChannel.maximumHeadByteCount), and there may be \(ProxyChannel.maximumFieldCount).
+                """)
+        case .invalidVersion:
+            self.init(
+                .init(code: 505, reasonPhrase: "HTTP Version Not Supported"),
+                "This proxy speaks HTTP/1.1 with clients.")
+        case .invalidMethod:
+            guard let unknownMethod else { fallthrough }
+            self.init(.notImplemented, "The method \"\(unknownMethod)\" is none that this proxy can read.")
+        default:
+            self.init(.badRequest, "This is no request of HTTP/1.1: \(error).")
+        }
+    }
+
+    /// The fields that go with the error.
+    var headerFields: HTTPFields { [.contentType: "application/json", .cacheControl: "no-store"] }
 
     /// The error as a JSON object.
     var json: [UInt8] {

@@ -12,7 +12,8 @@ struct ServeCommand: AsyncParsableCommand {
             /zf/list (rentals), /xinfang/list (new homes), each with /…/detail/ID.
             /slow/list answers a second late; /failing/list, /failing/truncated and
             /failing/envelope fail on purpose. Lists take city, district, a page,
-            and delay_ms.
+            and delay_ms. /member/login and /member/token give access tokens, which
+            /member/favourites wants; /_batch takes several requests in one.
 
             The server is reached from this machine alone, at 127.0.0.1 and
             localhost, over HTTP/2 and HTTP/1.1 with TLS. Its certificate is made at

@@ -1,4 +1,5 @@
 import Runway
+import RunwayJSON
 
 /// Second-hand homes of a city, a page at a time. A refresh that is pulled again while it flies is the same refresh.
 struct SecondHandList: Endpoint {
@@ -37,6 +38,13 @@ struct NewHomesList: Endpoint {
     var path: EndpointPath { "xinfang/list" }
     var city: String
     var limit = 5
+    var delay: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case city
+        case limit
+        case delay = "delay_ms"
+    }
 
     /// The user's words are put as the team wants them.
     mutating func complete() {
@@ -44,9 +52,38 @@ struct NewHomesList: Endpoint {
     }
 }
 
-/// One second-hand home.
+/// One new home.
+struct NewHomeDetail: Endpoint {
+    static let service = NewHomesService.self
+    @Unencoded var id: String
+    var path: EndpointPath { "xinfang/detail/\(id)" }
+}
+
+/// Second-hand homes of a district, page after page for as long as the user scrolls.
+struct SecondHandPages: PagedEndpoint {
+    static let service = SecondHandService.self
+    static let paging = PageStyle.number()
+    static let pageSize = 10
+    var path: EndpointPath { "esf/list" }
+    var city: String
+    var district: String
+    var page = 1
+    var page_size = pageSize
+
+    mutating func ask(for page: PageRequest) {
+        (self.page, page_size) = (page.number, page.size)
+    }
+
+    func read(_ rawData: RawData) throws -> PageContent {
+        let data = rawData["data"]
+        return try PageContent(rows: data["list"], id: "esf_id", total: data["total"].int)
+    }
+}
+
+/// One second-hand home. A user comes back to it, and it does not change by the minute.
 struct SecondHandDetail: Endpoint {
     static let service = SecondHandService.self
+    static let cache = CachePolicy.timeToLive()
     @Unencoded var id: String
     var path: EndpointPath { "esf/detail/\(id)" }
 }

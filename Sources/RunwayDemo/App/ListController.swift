@@ -1,8 +1,8 @@
 import Runway
 
-/// A screen of lists: three managers of three teams, one delegate, one reformer, one row view.
+/// A screen of lists: managers of three teams, one delegate, one reformer, one row view.
 @MainActor
-final class ListController: APIManagerDelegate {
+final class ListController: ScreenController {
     let screen: Screen
     private let network: NetworkLayer
     private(set) lazy var secondHand = APIManager<SecondHandList>(on: network, delegate: self)
@@ -15,15 +15,7 @@ final class ListController: APIManagerDelegate {
         self.screen = screen
     }
 
-    func apiManagerDidSucceed(_ manager: any APIManaging) {
-        do throws(NetworkError) {
-            screen.show(try manager.fetch(PropertyListReformer()))
-        } catch {
-            screen.show(error)
-        }
-    }
-
-    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
-        screen.show(error)
+    func show(_ manager: any APIManaging) throws(NetworkError) {
+        screen.show(try manager.fetch(PropertyListReformer()))
     }
 }

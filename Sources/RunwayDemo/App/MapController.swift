@@ -2,7 +2,7 @@ import Runway
 
 /// A screen with a list and a map of the same homes: one answer through two reformers.
 @MainActor
-final class MapController: APIManagerDelegate {
+final class MapController: ScreenController {
     let screen: Screen
     let homes: APIManager<SecondHandList>
 
@@ -12,16 +12,8 @@ final class MapController: APIManagerDelegate {
         homes.delegate = self
     }
 
-    func apiManagerDidSucceed(_ manager: any APIManaging) {
-        do throws(NetworkError) {
-            screen.show(try manager.fetch(PropertyListReformer()))
-            screen.add(try manager.fetch(MapPinReformer()))
-        } catch {
-            screen.show(error)
-        }
-    }
-
-    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
-        screen.show(error)
+    func show(_ manager: any APIManaging) throws(NetworkError) {
+        screen.show(try manager.fetch(PropertyListReformer()))
+        screen.add(try manager.fetch(MapPinReformer()))
     }
 }

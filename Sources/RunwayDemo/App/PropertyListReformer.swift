@@ -5,11 +5,11 @@ import RunwayJSON
 struct PropertyListReformer: Reformer, Sendable {
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [ViewData] {
         switch endpoint {
-        case is SecondHandList:
+        case is SecondHandList, is SecondHandPages:
             try rawData["data"]["list"].require([JSONValue].self).map(secondHandRow)
         case is SecondHandDetail:
             [try secondHandRow(rawData["data"].require())]
-        case is RentalList:
+        case is RentalList, is Favourites:
             try rawData["result"]["items"].require([JSONValue].self).map { item in
                 let region = item["zf_region"]
                 return try row(
@@ -17,7 +17,7 @@ struct PropertyListReformer: Reformer, Sendable {
                     price: "\(item["zf_rent"].require(Int.self)) 元/月", area: item["zf_size_sqm"].require(),
                     place: "\(region["city"].string ?? "")\(region["name"].string ?? "")")
             }
-        case is NewHomesList:
+        case is NewHomesList, is NewHomeDetail:
             try rawData["xinfang"].require([JSONValue].self).map { item in
                 try row(
                     id: item["xinfang_id"].require(), title: item["xinfang_headline"].require(),

@@ -4,6 +4,14 @@ import Runway
 @MainActor
 final class Screen {
     private(set) var lines: [String] = []
+    private let onLanding: (FlightID) -> Void
+
+    /// Makes an empty screen.
+    ///
+    /// - Parameter onLanding: Told which call landed here, after it is shown.
+    init(onLanding: @escaping (FlightID) -> Void) {
+        self.onLanding = onLanding
+    }
 
     /// Shows rows, each as the row view of every list does.
     func show(_ rows: [ViewData]) {
@@ -23,5 +31,10 @@ final class Screen {
     /// Shows what went wrong, in the words of the error.
     func show(_ error: NetworkError) {
         lines = ["⚠︎ \(error.kind.name): \(error.detail)"]
+    }
+
+    /// Takes note that a call landed.
+    func landed(_ flight: FlightID?) {
+        if let flight { onLanding(flight) }
     }
 }

@@ -2,7 +2,7 @@ import Runway
 
 /// A screen whose services are in trouble, each in its own way.
 @MainActor
-final class TroubleController: APIManagerDelegate {
+final class TroubleController: ScreenController {
     let screen: Screen
     private let network: NetworkLayer
     private(set) lazy var slow = APIManager<SlowList>(on: network, delegate: self)
@@ -15,11 +15,7 @@ final class TroubleController: APIManagerDelegate {
         self.screen = screen
     }
 
-    func apiManagerDidSucceed(_ manager: any APIManaging) {
+    func show(_ manager: any APIManaging) {
         screen.show([])
-    }
-
-    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
-        screen.show(error)
     }
 }

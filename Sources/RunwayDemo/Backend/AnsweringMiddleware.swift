@@ -1,11 +1,13 @@
 import Hummingbird
 import HummingbirdCore
 
-/// Counts requests and answers, and makes every error that no team has put into its envelope a JSON answer.
+/// Counts requests and answers, makes every error that no team has put into its envelope a JSON answer, and answers 503 while the
+/// backend is down.
 struct AnsweringMiddleware: RouterMiddleware {
     typealias Context = ListingsRequestContext
 
     let counter: StatisticsCounter
+    let outage: Outage
 
     private struct Body: Encodable {
         let error: String
@@ -14,6 +16,10 @@ struct AnsweringMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
+        if context.isMerged {
+            counter.mergedRequestArrived()
+            return try await answer(to: request, context: context, next: next)
+        }
         // The router has set the pattern already, except for paths that it does not have.
         let route = context.endpointPath ?? BackendStatistics.unknownRoute
         counter.requestArrived(at: route)
@@ -31,6 +37,7 @@ struct AnsweringMiddleware: RouterMiddleware {
         to request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
+            if outage.isOn { throw HTTPError(.serviceUnavailable) }
             return try await next(request, context)
         } catch let failure as BackendFailure {
             return try .json(Body(error: failure.message), status: .badRequest)

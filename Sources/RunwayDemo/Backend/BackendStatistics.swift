@@ -27,6 +27,9 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
     /// The key of ``routes`` for paths that the backend does not have.
     public static let unknownRoute = "unknown"
 
+    /// Requests that came in envelopes. They are in none of the ``routes``: what came over the wire is the envelope.
+    public internal(set) var mergedRequests = 0
+
     /// All routes together.
     public var total: Route {
         routes.values.reduce(into: Route()) { sum, route in
@@ -38,9 +41,12 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
     }
 }
 
-/// The statistics while they are being counted. The lock guards the counts and nothing else.
+/// The statistics while they are being counted.
 final class StatisticsCounter: Sendable {
+    /// Guards the counts and nothing else.
     private let counts = Mutex(BackendStatistics())
+    /// Guards who is told of arrivals.
+    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
 
     var current: BackendStatistics {
         counts.withLock { $0 }
@@ -50,8 +56,18 @@ final class StatisticsCounter: Sendable {
         counts.withLock { $0.connections += 1 }
     }
 
+    /// Has `body` called after every request that arrives over the wire, on any thread. It must return at once.
+    func onArrival(_ body: @escaping @Sendable () -> Void) {
+        observer.withLock { $0 = body }
+    }
+
     func requestArrived(at route: String) {
         counts.withLock { $0.routes[route, default: .init()].requests += 1 }
+        observer.withLock { $0 }?()
+    }
+
+    func mergedRequestArrived() {
+        counts.withLock { $0.mergedRequests += 1 }
     }
 
     func requestAnswered(at route: String, bodyBytes: Int) {

@@ -1,9 +1,14 @@
 extension Listing {
     /// Draws the next listing. Listings with higher numbers are older.
-    init(kind: Kind, number: Int, using generator: inout SeededGenerator) {
+    ///
+    /// - Parameter place: Where it is; by default that is drawn too.
+    init(
+        kind: Kind, number: Int, in place: (city: City, district: District)? = nil,
+        using generator: inout SeededGenerator
+    ) {
         typealias Words = ListingVocabulary
-        let city = generator.element(of: City.all)
-        let district = generator.element(of: city.districts)
+        let city = place?.city ?? generator.element(of: City.all)
+        let district = place?.district ?? generator.element(of: city.districts)
         let rooms = generator.integer(in: 1...5)
         let squareMetres = (Double(rooms) * generator.number(in: 24...38) * 10).rounded() / 10
         let totalLevels = generator.integer(in: 6...33)

@@ -1,11 +1,11 @@
-/// All listings of the backend, made from a seed: equal seeds and sizes give equal listings.
+/// All listings of the backend, made from a seed: equal seeds and sizes give equal listings until they are edited.
 struct ListingCatalogue: Sendable {
     /// At most this many listings of a kind are made.
     static let maximumListingsPerKind = 50_000
 
-    let secondHand: [Listing]
-    let rentals: [Listing]
-    let newHomes: [Listing]
+    private(set) var secondHand: [Listing]
+    private(set) var rentals: [Listing]
+    private(set) var newHomes: [Listing]
 
     /// Makes `listingsPerKind` listings of each kind, between 1 and ``maximumListingsPerKind``.
     ///
@@ -38,7 +38,36 @@ struct ListingCatalogue: Sendable {
 
     /// The listing with that number; nil when there is none.
     func listing(_ kind: Listing.Kind, number: Int) -> Listing? {
-        let listings = listings(of: kind)
-        return listings.indices.contains(number - 1) ? listings[number - 1] : nil
+        listings(of: kind).first { $0.number == number }
+    }
+}
+
+extension ListingCatalogue {
+    /// One thing that a team does to its list.
+    enum Edit: Sendable {
+        /// Puts a listing where the newest are: at the start of its list. One that is in the list moves there.
+        case publish(Listing)
+        /// Takes a listing out of its list.
+        case withdraw(Listing)
+        /// Puts a listing in the place of the one with its number.
+        case correct(Listing)
+    }
+
+    /// Does something to a list.
+    mutating func apply(_ edit: Edit) {
+        switch edit {
+        case .publish(let listing): change(listing.kind) { $0 = [listing] + $0.filter { $0.number != listing.number } }
+        case .withdraw(let listing): change(listing.kind) { $0.removeAll { $0.number == listing.number } }
+        case .correct(let listing):
+            change(listing.kind) { $0 = $0.map { $0.number == listing.number ? listing : $0 } }
+        }
+    }
+
+    private mutating func change(_ kind: Listing.Kind, _ body: (inout [Listing]) -> Void) {
+        switch kind {
+        case .secondHand: body(&secondHand)
+        case .rental: body(&rentals)
+        case .newHome: body(&newHomes)
+        }
     }
 }

@@ -1,27 +1,43 @@
 import Hummingbird
 import HummingbirdCore
+import RunwayServer
 
 extension ListingsBackend {
     /// Every route of the backend, in the order of its documentation.
-    func router() -> Router<ListingsRequestContext> {
+    func router() -> MergingRouter<ListingsRequestContext> {
         let router = Router(context: ListingsRequestContext.self)
-        router.add(middleware: AnsweringMiddleware(counter: counter))
+        router.add(middleware: AnsweringMiddleware(counter: counter, outage: outage))
 
-        let secondHand = SecondHandAPI(catalogue: catalogue)
-        let teams: [any TeamAPI] = [
-            secondHand, RentalAPI(catalogue: catalogue), NewHomesAPI(catalogue: catalogue),
-        ]
+        let secondHand = SecondHandAPI(book: book)
+        let teams: [any TeamAPI] = [secondHand, RentalAPI(book: book), NewHomesAPI(book: book)]
         for team in teams {
             addRoutes(of: team, to: router)
         }
         router.get("slow/list") { request, context in
             try await answer(request, context, as: secondHand, delayedByDefault: 1000, with: secondHand.list)
         }
+        addMemberRoutes(to: router)
         let failing = FailingAPI(teams: teams)
         router.get("failing/list") { request, _ in try failing.status(QueryParameters(of: request.uri)) }
         router.get("failing/truncated") { request, _ in try failing.truncated(QueryParameters(of: request.uri)) }
         router.get("failing/envelope") { request, _ in try failing.envelope(QueryParameters(of: request.uri)) }
-        return router
+        return MergingRouter(router) { envelope, _ in
+            var context = envelope
+            context.isMerged = true
+            return context
+        }
+    }
+
+    private func addMemberRoutes(to router: Router<ListingsRequestContext>) {
+        let members = MemberAPI(book: book, tokens: tokens)
+        router.post("member/login") { request, _ in try await members.logIn(request) }
+        router.post("member/token") { request, _ in try await members.renew(request) }
+        router.get("member/favourites") { request, context in
+            let query = QueryParameters(of: request.uri)
+            // The token is looked at when the answer is made: one may expire while its call is in the air.
+            try await context.delay(members.delay(query), on: clock)
+            return try members.favourites(query, authorization: request.headers[.authorization])
+        }
     }
 
     private func addRoutes(of team: some TeamAPI, to router: Router<ListingsRequestContext>) {

@@ -13,12 +13,15 @@ import ServiceLifecycle
 /// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
 /// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan a square metre |
 /// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 when there is none |
+/// | `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token |
+/// | `GET /member/favourites?folder` | three rentals that a member keeps in a folder; wants an access token |
+/// | `POST /_batch` | several of these requests in one |
 /// | `GET /slow/list` | as `/esf/list`, a second late |
 /// | `GET /failing/list?status` | that status, or 500 and 503 by turns |
 /// | `GET /failing/truncated` | JSON that ends in its middle |
 /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
 ///
-/// Lists, details and `/slow/list` take `delay_ms`, at most 5000, by which their answer is put off; it is given up when
+/// Lists, details, favourites and `/slow/list` take `delay_ms`, at most 5000, by which their answer is put off; it is given up when
 /// the caller hangs up. Pages have 30 listings by default and at most 100.
 public struct ListingsBackend: Sendable {
     /// How callers connect.
@@ -29,10 +32,15 @@ public struct ListingsBackend: Sendable {
         case plain
     }
 
+    /// How many listings of each kind there are by default.
+    public static let defaultListingsPerKind = 1200
+
     /// What clients must trust; nil without TLS.
     public let certificate: DemoCertificate?
 
-    let catalogue: ListingCatalogue
+    let book: ListingBook
+    let tokens = TokenDesk()
+    let outage = Outage()
     let counter = StatisticsCounter()
     let clock: any Clock<Duration>
     private let logger: Logger
@@ -49,7 +57,7 @@ public struct ListingsBackend: Sendable {
     /// - Throws: What the certificate library throws.
     public init(
         seed: UInt64 = 1,
-        listingsPerKind: Int = 1200,
+        listingsPerKind: Int = defaultListingsPerKind,
         security: Security = .tls,
         clock: any Clock<Duration> = ContinuousClock(),
         logger: Logger = Logger(label: "runway.listings-backend", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -59,7 +67,7 @@ public struct ListingsBackend: Sendable {
             case .tls: try DemoCertificate()
             case .plain: nil
             }
-        self.catalogue = ListingCatalogue(seed: seed, listingsPerKind: listingsPerKind)
+        self.book = ListingBook(ListingCatalogue(seed: seed, listingsPerKind: listingsPerKind))
         self.clock = clock
         self.logger = logger
     }

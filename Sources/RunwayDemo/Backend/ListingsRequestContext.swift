@@ -5,8 +5,11 @@ import NIOCore
 struct ListingsRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
 
-    /// The request's stream under HTTP/2, its connection under HTTP/1.1.
+    /// The request's stream under HTTP/2, its connection under HTTP/1.1; of a merged request, its envelope's.
     let channel: any Channel
+
+    /// Whether the request came in an envelope and not by itself.
+    var isMerged = false
 
     init(source: ApplicationRequestContextSource) {
         self.coreContext = CoreRequestContextStorage(source: source)

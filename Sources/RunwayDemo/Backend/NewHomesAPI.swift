@@ -6,7 +6,7 @@ import HummingbirdCore
 struct NewHomesAPI: TeamAPI {
     static let name = "xinfang"
 
-    let catalogue: ListingCatalogue
+    let book: ListingBook
 
     private struct ErrorContent: Encodable {
         let name: String
@@ -35,14 +35,14 @@ struct NewHomesAPI: TeamAPI {
         let filter = try query.filter(maximumPrice: "average_price_max", yuanPerUnit: 1)
         let offset = try query.integer("offset", in: 0...10_000_000) ?? 0
         let limit = try query.integer("limit", in: 1...100) ?? 30
-        let found = catalogue.page(of: .newHome, filter: filter, offset: offset, limit: limit)
+        let found = book.catalogue.page(of: .newHome, filter: filter, offset: offset, limit: limit)
         return try .json(
             ListEnvelope(xinfang: found.listings.map(NewHomeItem.init), has_more: found.hasMore))
     }
 
     func detail(id: String) throws -> Response {
         guard let number = NewHomeItem.number(of: id),
-            let listing = catalogue.listing(.newHome, number: number)
+            let listing = book.catalogue.listing(.newHome, number: number)
         else { throw BackendFailure.noSuchListing(id) }
         return try .json(ListEnvelope(xinfang: [NewHomeItem(listing)], has_more: false))
     }

@@ -6,7 +6,7 @@ import HummingbirdCore
 struct RentalAPI: TeamAPI {
     static let name = "zf"
 
-    let catalogue: ListingCatalogue
+    let book: ListingBook
 
     private struct Envelope<Result: Encodable>: Encodable {
         var code = 0
@@ -35,14 +35,14 @@ struct RentalAPI: TeamAPI {
         let filter = try query.filter(maximumPrice: "rent_max", yuanPerUnit: 1)
         let page = try query.integer("page", in: 1...100_000) ?? 1
         let size = try query.integer("page_size", in: 1...100) ?? 30
-        let found = catalogue.page(of: .rental, filter: filter, offset: (page - 1) * size, limit: size)
+        let found = book.catalogue.page(of: .rental, filter: filter, offset: (page - 1) * size, limit: size)
         return try .json(
             Envelope(result: List(items: found.listings.map(RentalItem.init), count: found.total)))
     }
 
     func detail(id: String) throws -> Response {
         guard let number = RentalItem.number(of: id),
-            let listing = catalogue.listing(.rental, number: number)
+            let listing = book.catalogue.listing(.rental, number: number)
         else { throw BackendFailure.noSuchListing(id) }
         return try .json(Envelope(result: RentalItem(listing)))
     }

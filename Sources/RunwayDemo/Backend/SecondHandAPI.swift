@@ -6,7 +6,7 @@ import HummingbirdCore
 struct SecondHandAPI: TeamAPI {
     static let name = "esf"
 
-    let catalogue: ListingCatalogue
+    let book: ListingBook
 
     private struct ListEnvelope: Encodable {
         struct Content: Encodable {
@@ -36,7 +36,7 @@ struct SecondHandAPI: TeamAPI {
         let filter = try query.filter(maximumPrice: "price_max", yuanPerUnit: 10_000)
         let page = try query.integer("page", in: 1...100_000) ?? 1
         let size = try query.integer("page_size", in: 1...100) ?? 30
-        let found = catalogue.page(of: .secondHand, filter: filter, offset: (page - 1) * size, limit: size)
+        let found = book.catalogue.page(of: .secondHand, filter: filter, offset: (page - 1) * size, limit: size)
         return try .json(
             ListEnvelope(
                 data: .init(list: found.listings.map(SecondHandItem.init), total: found.total, page: page)))
@@ -44,7 +44,7 @@ struct SecondHandAPI: TeamAPI {
 
     func detail(id: String) throws -> Response {
         guard let number = SecondHandItem.number(of: id),
-            let listing = catalogue.listing(.secondHand, number: number)
+            let listing = book.catalogue.listing(.secondHand, number: number)
         else { throw BackendFailure.noSuchListing(id) }
         return try .json(DetailEnvelope(data: SecondHandItem(listing)))
     }

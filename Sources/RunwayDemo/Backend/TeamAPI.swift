@@ -5,7 +5,7 @@ protocol TeamAPI: Sendable {
     /// The first component of the team's paths, and the prefix of its keys.
     static var name: String { get }
 
-    var catalogue: ListingCatalogue { get }
+    var book: ListingBook { get }
 
     /// Answers `GET /<name>/list`.
     func list(_ query: QueryParameters) throws -> Response

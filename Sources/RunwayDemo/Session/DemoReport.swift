@@ -14,36 +14,44 @@ public struct DemoReport: Sendable, Encodable {
     public var seed: UInt64
     /// Calls that were asked for, whatever became of them.
     public var calls: Int
+    /// Calls that made a request of their own.
+    public var callsFlown: Int
+    /// Calls that made none, by why they did not.
+    public var callsNotFlown: [Grounding: Int]
     /// Requests that went to the transport.
     public var requestsOnTheWire: Int
+    /// Requests that calls made after their first, by why they did.
+    public var requestsRepeated: [Repetition: Int]
     /// Bytes of the bodies of all answers that came in whole.
     public var bytes: Int
     /// What the user did and saw.
     public var scenes: [Scene]
     /// The record of every call, in the order of asking.
     public var flights: [FlightRecord]
+    /// The records of the requests that carried several calls.
+    public var envelopes: [FlightRecord]
     /// What was not as it should be; empty where all was well.
     public var problems: [String]
+
+    init(
+        seed: UInt64, scenes: [Scene], flights: [FlightRecord], envelopes: [FlightRecord], problems: [String]
+    ) {
+        let attempts = (flights + envelopes).flatMap(\.attempts)
+        self.seed = seed
+        self.scenes = scenes
+        self.flights = flights
+        self.envelopes = envelopes
+        self.problems = problems
+        calls = flights.count
+        callsFlown = flights.count { !$0.attempts.isEmpty }
+        callsNotFlown = flights.compactMap { Grounding($0) }.counted
+        requestsOnTheWire = attempts.count
+        requestsRepeated = flights.flatMap(Repetition.all).counted
+        bytes = attempts.compactMap(\.responseByteCount).reduce(0, +)
+    }
 }
 
-extension DemoReport: CustomStringConvertible {
-    /// The report as a person reads it: the screens, every call, the totals.
-    public var description: String {
-        var lines: [String] = []
-        for scene in scenes {
-            lines.append("— \(scene.title)")
-            lines += scene.screen.map { "    \($0)" }
-            lines.append("")
-        }
-        lines.append("— Every call, what was decided and how long it took")
-        lines += flights.map(\.description)
-        lines += [
-            "", "— Totals", "    calls: \(calls)", "    requests on the wire: \(requestsOnTheWire)",
-            "    bytes: \(bytes)",
-        ]
-        if !problems.isEmpty {
-            lines += ["", "— Not as it should be"] + problems.map { "    \($0)" }
-        }
-        return lines.joined(separator: "\n")
-    }
+extension Array where Element: Hashable {
+    /// How often each element is there.
+    var counted: [Element: Int] { reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 }

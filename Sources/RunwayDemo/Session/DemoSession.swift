@@ -4,19 +4,53 @@ import RunwayTransport
 /// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.
 ///
 /// The app is real, and so are the sockets: controllers with managers, delegates and reformers, on one `NetworkLayer`. What every
-/// call should come to is known before; what came otherwise is in ``DemoReport/problems``.
+/// call should come to is known before, and so is what should be on the screen, from the listings themselves and not from answers;
+/// what came otherwise is in ``DemoReport/problems``.
 @MainActor
 public final class DemoSession {
+    /// Under what conditions a session is played.
+    struct Setting {
+        /// What the listings should be made from, and every choice of the user's.
+        var seed: UInt64
+        var backend: ListingsBackend
+        /// What the backend puts its answers off by.
+        var gate: AnswerGate
+        var httpVersions = TransportConfiguration.HTTPVersions.automatic
+        /// The longest that anything is waited for.
+        var patience = Duration.seconds(30)
+
+        init(seed: UInt64) throws {
+            self.seed = seed
+            gate = AnswerGate()
+            backend = try ListingsBackend(seed: seed, clock: gate)
+        }
+    }
+
+    /// What a call should come to.
+    struct Expectation {
+        let verdict: String
+        /// Whether a delegate is told.
+        let lands: Bool
+    }
+
     let network: NetworkLayer
-    let screen = Screen()
-    let backend: ServingBackend
-    private let seed: UInt64
-    private let board = FlightBoard()
-    private let onScene: (String) -> Void
-    private var scenes: [DemoReport.Scene] = []
+    let backend: ListingsBackend
+    let serving: ServingBackend
+    let gate: AnswerGate
+    let happenings: Happenings
+    let board: FlightBoard
+    let seed: UInt64
+    /// What the user looks at, where there is but one thing to look at.
+    private(set) lazy var screen = makeScreen()
+    /// What the backend should have, kept apart from it.
+    var catalogue: ListingCatalogue
     /// What the calls should come to, in the order of asking.
-    private var expected: [String] = []
-    private var problems: [String] = []
+    var expected: [Expectation] = []
+    /// The calls that a controller was told of, in the order of landing.
+    private(set) var landings: [FlightID] = []
+    var scenes: [DemoReport.Scene] = []
+    var problems: [String] = []
+    let onScene: (String) -> Void
 
     /// Plays a session and reports it.
     ///
@@ -26,15 +60,21 @@ public final class DemoSession {
     /// - Throws: What kept the backend from serving, and `CancellationError` when the task is cancelled.
     public static func play(seed: UInt64 = 1, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport
     {
-        try await withListingsBackend(ListingsBackend(seed: seed)) { backend in
-            let pem = backend.certificate.map { [$0.authorityPEM] } ?? []
+        try await play(Setting(seed: seed), onScene: onScene)
+    }
+
+    static func play(_ setting: Setting, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport {
+        try await withListingsBackend(setting.backend) { serving in
+            let pem = serving.certificate.map { [$0.authorityPEM] } ?? []
             let transport = try AsyncHTTPClientTransport(
-                configuration: TransportConfiguration(trust: .certificates(pem: pem)))
-            let session = DemoSession(seed: seed, backend: backend, transport: transport, onScene: onScene)
+                configuration: TransportConfiguration(
+                    trust: .certificates(pem: pem), httpVersions: setting.httpVersions))
+            let session = DemoSession(setting, serving, transport, onScene)
             do {
                 try await session.playScenes()
-            } catch let stalled as Stalled {
-                session.problems.append("\(stalled)")
+            } catch let error where error is Stalled || error is NetworkError {
+                try Task.checkCancellation()
+                session.problems.append("\(session.scenes.last?.title ?? ""): \(error)")
             }
             await transport.shutdown(.cutting)
             return await session.report()
@@ -42,89 +82,42 @@ public final class DemoSession {
     }
 
     private init(
-        seed: UInt64, backend: ServingBackend, transport: AsyncHTTPClientTransport, onScene: @escaping (String) -> Void
+        _ setting: Setting, _ serving: ServingBackend, _ transport: any Transport, _ onScene: @escaping (String) -> Void
     ) {
-        self.seed = seed
-        self.backend = backend
+        let happenings = Happenings(patience: setting.patience)
+        self.happenings = happenings
+        self.serving = serving
         self.onScene = onScene
-        network = NetworkLayer(name: "demo", transport: transport, sinks: [board])
+        backend = setting.backend
+        gate = setting.gate
+        seed = setting.seed
+        catalogue = ListingCatalogue(
+            seed: setting.seed, listingsPerKind: ListingsBackend.defaultListingsPerKind)
+        board = FlightBoard { happenings.happened() }
+        serving.counter.onArrival { happenings.happened() }
+        network = NetworkLayer(
+            name: "demo", transport: transport, sinks: [board],
+            // A circuit rests for five seconds by default; nobody wants to look at that.
+            admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500))),
+            randomness: SeededGenerator(seed: setting.seed))
         useBackend(for: SecondHandService.self)
         useBackend(for: RentalService.self)
         useBackend(for: NewHomesService.self)
+        useBackend(for: MemberService.self)
     }
 
     private func useBackend<Service: APIService>(for service: Service.Type) {
         network.configure(service) { settings in
             settings.environment = "loopback"
-            settings.baseURLs["loopback"] = backend.baseURL
+            settings.baseURLs["loopback"] = serving.baseURL
         }
     }
 
-    private func report() async -> DemoReport {
-        await network.events.flush()
-        let flights = board.records
-        if flights.count != expected.count {
-            problems.append("\(expected.count) calls were asked for, \(flights.count) recorded")
+    /// Makes a screen whose landings are counted.
+    func makeScreen() -> Screen {
+        Screen { [weak self] flight in
+            self?.landings.append(flight)
+            self?.happenings.happened()
         }
-        for (flight, verdict) in zip(flights, expected) where flight.verdict != verdict {
-            problems.append("\(flight.id) was \(flight.verdict), and should be \(verdict)")
-        }
-        let attempts = flights.flatMap(\.attempts)
-        let arrived = backend.statistics.total.requests
-        if arrived != attempts.count { problems.append("\(attempts.count) requests left, \(arrived) arrived") }
-        return DemoReport(
-            seed: seed, calls: expected.count, requestsOnTheWire: attempts.count,
-            bytes: attempts.compactMap(\.responseByteCount).reduce(0, +), scenes: scenes, flights: flights,
-            problems: problems)
-    }
-}
-
-/// What a scene does.
-extension DemoSession {
-    /// Plays one scene, and keeps what is on the screen after it.
-    func scene(_ title: String, _ play: () async throws -> Void) async throws {
-        onScene(title)
-        try await play()
-        scenes.append(DemoReport.Scene(title: title, screen: screen.lines))
-    }
-
-    /// Counts a call that was asked for, and what it should come to.
-    func call(_ flight: FlightID?, shouldBe verdict: String) {
-        if flight != nil { expected.append(verdict) }
-    }
-
-    /// Waits until every call that was asked for so far has its record.
-    func landed() async throws {
-        try await wait(for: "every call to come to its end") { board.records.count >= expected.count }
-    }
-
-    /// Waits until as many requests as calls flew have arrived at a route.
-    func arrived(_ count: Int, at route: String) async throws {
-        try await wait(for: "\(count) requests to arrive at \(route)") {
-            backend.statistics.routes[route]?.requests ?? 0 >= count
-        }
-    }
-
-    private func wait(for what: String, until condition: () -> Bool) async throws {
-        let clock = ContinuousClock()
-        let limit = clock.now + .seconds(20)
-        while !condition() {
-            guard clock.now < limit else { throw Stalled(what: what) }
-            // The demo plays in real time, as its user would; nothing here needs to be quicker than an eye.
-            try await Task.sleep(for: .milliseconds(2))
-        }
-    }
-}
-
-/// Something that should have happened did not.
-struct Stalled: Error, CustomStringConvertible {
-    let what: String
-    var description: String { "waited 20 s for \(what)" }
-}
-
-extension FlightRecord {
-    /// The outcome, and for a failure its kind.
-    fileprivate var verdict: String {
-        outcome.error.map { "\(outcome.name): \($0.kind.name)" } ?? outcome.name
     }
 }

@@ -1,14 +1,37 @@
 import Runway
 import Synchronization
 
-/// Keeps what the layer tells of every call, for the report.
+/// Keeps what the layer tells of every flight, for the report.
 final class FlightBoard: EventSink {
-    /// Guards the records, by the number of the call.
-    private let kept = Mutex<[FlightID: FlightRecord]>([:])
+    private struct State {
+        var calls: [FlightID: FlightRecord] = [:]
+        var envelopes: [FlightID: FlightRecord] = [:]
+    }
 
-    var records: [FlightRecord] { kept.withLock { $0.values.sorted { $0.id < $1.id } } }
+    /// Guards the records, by their numbers.
+    private let state = Mutex(State())
+    private let onRecord: @Sendable () -> Void
+
+    /// Makes an empty board.
+    ///
+    /// - Parameter onRecord: Called after every record, on the layer's thread for them.
+    init(onRecord: @escaping @Sendable () -> Void) {
+        self.onRecord = onRecord
+    }
+
+    /// The records of the calls, in the order of asking.
+    var calls: [FlightRecord] { state.withLock { $0.calls.values.sorted { $0.id < $1.id } } }
+
+    /// The records of the flights that are nobody's call, since they carried several.
+    var envelopes: [FlightRecord] { state.withLock { $0.envelopes.values.sorted { $0.id < $1.id } } }
+
+    var callCount: Int { state.withLock { $0.calls.count } }
 
     func receive(_ record: FlightRecord) {
-        kept.withLock { $0[record.id] = record }
+        let isEnvelope = record.decisions(of: Merge.self).contains { if case .carries = $0 { true } else { false } }
+        state.withLock { state in
+            if isEnvelope { state.envelopes[record.id] = record } else { state.calls[record.id] = record }
+        }
+        onRecord()
     }
 }

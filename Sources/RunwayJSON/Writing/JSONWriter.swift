@@ -11,7 +11,7 @@
 /// writer.name("city")
 /// writer.string("上海")
 /// writer.endObject()
-/// writer.bytes  // {"city":"上海"}
+/// let text = String(decoding: writer.bytes, as: UTF8.self)  // {"city":"上海"}
 /// ```
 ///
 /// Calls must balance, and inside an object each value must have a name before it; a call out of order is a programmer's

@@ -5,9 +5,9 @@ import Synchronization
 /// A router that also takes merged requests: `POST <base>/_batch` with several requests, each of which runs through this same router.
 ///
 /// ```swift
-/// let router = Router(context: AppContext.self)
+/// let router = Router(context: BasicRequestContext.self)
 /// router.add(middleware: Authentication())
-/// router.get("v1/rental/list") { request, context in … }
+/// router.get("v1/rental/list") { request, context in try await rentals(for: request) }
 /// let app = Application(router: MergingRouter(router, base: "/v1"))
 /// ```
 ///

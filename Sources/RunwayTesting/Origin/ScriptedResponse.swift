@@ -5,12 +5,14 @@ public import HTTPTypes
 /// An answer starts from one of the plain ones and is bent by the methods, which can be chained:
 ///
 /// ```swift
-/// .json(#"{"list":[]}"#)
-/// .text("moved", status: .gone)
-/// .json("{}").held(by: gate)                                  // comes when the test says so
-/// .bytes(page).declaring(length: 9_000_000)                   // a wrong content length
-/// .chunks(["one", "two"]).pausing(.betweenChunks, .delay(.seconds(5), on: clock))
-/// .json("{}").cut(after: .bodyBytes(1), by: .reset)           // torn in the middle
+/// let responses: [ScriptedResponse] = [
+///     .json(#"{"list":[]}"#),
+///     .text("moved", status: .gone),
+///     .json("{}").held(by: gate),  // comes when the test says so
+///     .bytes(page).declaring(length: 9_000_000),  // a wrong content length
+///     .chunks(["one", "two"]).pausing(.betweenChunks, .delay(.seconds(5), on: clock)),
+///     .json("{}").cut(after: .bodyBytes(1), by: .reset),  // torn in the middle
+/// ]
 /// ```
 ///
 /// Nothing is sent that is not written here: no `Date`, no `Server`. What an answer does with its connection is said at

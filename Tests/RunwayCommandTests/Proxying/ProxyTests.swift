@@ -6,25 +6,6 @@ import Testing
 /// `runway proxy`, between curl and a scripted origin.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyTests {
-    /// Runs a proxy to an origin while `body` runs; gives what it printed, and its exit code after a signal.
-    private func proxying(
-        to origin: ScriptedOrigin, _ arguments: String..., signal: Int32 = SIGINT,
-        _ body: (_ url: String) async throws -> Void
-    ) async throws -> (output: String, status: Int32) {
-        let tool = try RunningTool(
-            ["proxy", "--origin", origin.baseURL] + arguments, streams: .pipe, environment: [:])
-        let greeting = try await tool.wait(for: "\n")
-        try await body(String(try #require(greeting.firstMatch(of: /Listening at (\S+)/)).1))
-        tool.signal(signal)
-        let status = await tool.end()
-        return (tool.output, status)
-    }
-
-    private func curl(_ arguments: String...) async throws -> Tool {
-        try await Tool.run(
-            "/usr/bin/env", ["curl", "--silent", "--noproxy", ""] + arguments, input: [], environment: [:])
-    }
-
     @Test(arguments: ["none", "http"]) func requestsAndAnswersPassAsTheyAre(cache: String) async throws {
         try await withScriptedOrigin { origin in
             var answer = ScriptedResponse.text("made")
@@ -35,12 +16,12 @@ struct ProxyTests {
                 "Connection: X-Private", "X-Private: 1", "Keep-Alive: timeout=5",
             ]
             origin.on(.put, "/a%20b", respond: answer)
-            let printed = try await proxying(to: origin, "--cache", cache) { url in
+            let printed = try await proxying(to: origin.baseURL, "--cache", cache) { proxy in
                 let curl = try await curl(
                     "--include", "-X", "PUT", "--data-binary", "body", "-H", "X-Rep: 1", "-H", "x-rep: 2", "-H",
                     "Connection: X-Gone", "-H", "X-Gone: 1", "-H", "TE: trailers", "-H",
                     "Proxy-Authorization: Basic YTpi",
-                    "-H", "Accept-Encoding: br;q=0.5", "\(url)/a%20b?c=d&&e=%2F")
+                    "-H", "Accept-Encoding: br;q=0.5", "\(proxy.url)/a%20b?c=d&&e=%2F")
                 let fields = curl.output.split(separator: "\r\n").map(String.init)
                 #expect(fields.first == "HTTP/1.1 201 Created")
                 #expect(fields.filter { $0.hasPrefix("X-Twice") } == ["X-Twice: a", "X-Twice: b"])
@@ -72,8 +53,8 @@ struct ProxyTests {
             answer.headerFields[.contentEncoding] = "gzip"
             origin.on("/coded", respond: answer)
             for cache in ["none", "http"] {
-                _ = try await proxying(to: origin, "--cache", cache) { url in
-                    let curl = try await curl("--include", "-A", "", "\(url)/coded")
+                _ = try await proxying(to: origin.baseURL, "--cache", cache) { proxy in
+                    let curl = try await curl("--include", "-A", "", "\(proxy.url)/coded")
                     #expect(
                         curl.output.contains("Content-Encoding: gzip\r\n")
                             && curl.output.contains("Content-Length: 5\r\n"))
@@ -91,12 +72,13 @@ struct ProxyTests {
             origin.on("/moved", respond: .redirect(to: "/elsewhere"))
             origin.on("/none", respond: .status(.noContent))
             origin.on(.head, "/head", respond: ScriptedResponse(headerFields: [.contentLength: "1234"]))
-            let printed = try await proxying(to: origin) { url in
-                let answer1 = try await curl("-o", "/dev/null", "-w", "%{http_code} %{redirect_url}", "\(url)/moved")
+            let printed = try await proxying(to: origin.baseURL) { proxy in
+                let answer1 = try await curl(
+                    "-o", "/dev/null", "-w", "%{http_code} %{redirect_url}", "\(proxy.url)/moved")
                 #expect(answer1.output.hasPrefix("302 "))
-                let answer2 = try await curl("-w", "%{http_code}", "\(url)/none")
+                let answer2 = try await curl("-w", "%{http_code}", "\(proxy.url)/none")
                 #expect(answer2.output == "204")
-                let answer3 = try await curl("--head", "\(url)/head")
+                let answer3 = try await curl("--head", "\(proxy.url)/head")
                 #expect(answer3.output.contains("Content-Length: 1234"))
             }
             #expect(origin.requests.map(\.path) == ["/moved", "/none", "/head"])
@@ -111,13 +93,13 @@ struct ProxyTests {
             try await withTemporaryFolder { folder in
                 let file = folder.appendingPathComponent("big")
                 try Data(repeating: 1, count: 5 << 20).write(to: file)
-                _ = try await proxying(to: origin) { url in
-                    let answer4 = try await curl("--data-binary", "@\(file.path)", "\(url)/up")
+                _ = try await proxying(to: origin.baseURL) { proxy in
+                    let answer4 = try await curl("--data-binary", "@\(file.path)", "\(proxy.url)/up")
                     #expect(answer4.output == "got it")
                     let answer5 = try await curl(
-                        "-H", "Transfer-Encoding: chunked", "--data-binary", "@\(file.path)", "\(url)/up")
+                        "-H", "Transfer-Encoding: chunked", "--data-binary", "@\(file.path)", "\(proxy.url)/up")
                     #expect(answer5.output == "got it")
-                    let answer6 = try await curl("\(url)/down")
+                    let answer6 = try await curl("\(proxy.url)/down")
                     #expect(answer6.bytes.count == 20 << 20)
                 }
             }
@@ -129,10 +111,10 @@ struct ProxyTests {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             origin.on("/reset", respond: .resetting)
-            _ = try await proxying(to: origin, "--timeout", "1") { url in
-                let late = try await curl("-w", " %{http_code}", "\(url)/never")
+            _ = try await proxying(to: origin.baseURL, "--timeout", "1") { proxy in
+                let late = try await curl("-w", " %{http_code}", "\(proxy.url)/never")
                 #expect(late.output.contains(#""kind":"timedOut""#) && late.output.hasSuffix(" 504"))
-                let reset = try await curl("-w", " %{http_code}", "\(url)/reset")
+                let reset = try await curl("-w", " %{http_code}", "\(proxy.url)/reset")
                 #expect(
                     reset.output.contains(#"{"error":{"kind":"#) && reset.output.hasSuffix(" 502"), "\(reset.output)")
             }
@@ -142,14 +124,14 @@ struct ProxyTests {
     @Test func itIsNoProxyToAnywhereElse() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("here"))
-            _ = try await proxying(to: origin) { url in
-                let other = try await curl("--proxy", url, "-w", " %{http_code}", "http://elsewhere.test/")
+            _ = try await proxying(to: origin.baseURL) { proxy in
+                let other = try await curl("--proxy", proxy.url, "-w", " %{http_code}", "http://elsewhere.test/")
                 #expect(other.output.hasSuffix(" 421"))
-                let own = try await curl("--proxy", url, "-w", " %{http_code}", "\(origin.baseURL)/")
+                let own = try await curl("--proxy", proxy.url, "-w", " %{http_code}", "\(origin.baseURL)/")
                 #expect(own.output == "here 200")
-                let answer7 = try await curl("-H", "Host: evil.test", "-w", " %{http_code}", "\(url)/")
+                let answer7 = try await curl("-H", "Host: evil.test", "-w", " %{http_code}", "\(proxy.url)/")
                 #expect(answer7.output.hasSuffix(" 421"))
-                let answer8 = try await curl("-X", "OPTIONS", "--request-target", "*", "-w", " %{http_code}", url)
+                let answer8 = try await curl("-X", "OPTIONS", "--request-target", "*", "-w", " %{http_code}", proxy.url)
                 #expect(answer8.output.hasSuffix(" 501"))
             }
             #expect(origin.requestCount == 1)
@@ -161,15 +143,15 @@ struct ProxyTests {
             origin.on("/never", respond: .never)
             var start = ContinuousClock.now
             var waiting: Task<Tool, any Error>?
-            let printed = try await proxying(to: origin, "--json", signal: signal) { url in
-                waiting = Task { try await self.curl("\(url)/never") }
+            let printed = try await proxying(to: origin.baseURL, "--json", signal: signal) { proxy in
+                waiting = Task { try await curl("\(proxy.url)/never") }
                 try await origin.waitForRequests(count: 1)
                 start = .now
             }
             #expect(printed.status == 0)
             #expect(ContinuousClock.now - start < .milliseconds(1800), "it does not wait for its grace to end")
-            let curl = try await waiting?.value
-            #expect(curl?.status != 0)
+            let answer = try await waiting?.value
+            #expect(answer?.status != 0)
         }
     }
 
@@ -186,8 +168,8 @@ struct ProxyTests {
     @Test func recordsAreLinesOfJSONOnRequest() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/list", respond: .json("[]"))
-            let printed = try await proxying(to: origin, "--json") { url in
-                _ = try await curl("\(url)/list?token=secret")
+            let printed = try await proxying(to: origin.baseURL, "--json") { proxy in
+                _ = try await curl("\(proxy.url)/list?token=secret")
             }
             let lines = printed.output.split(separator: "\n").filter { $0.hasPrefix("{") }
             #expect(lines.count == 1 && lines[0].contains(#""outcome":"#))

@@ -26,8 +26,23 @@ struct BackendClient: Sendable {
     let client: HTTPClient
     let baseURL: String
 
-    func get(_ path: String) async throws -> Answer {
-        let response = try await client.execute(HTTPClientRequest(url: baseURL + path), timeout: .seconds(30))
+    func get(_ path: String, token: String? = nil) async throws -> Answer {
+        var request = HTTPClientRequest(url: baseURL + path)
+        if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
+        return try await send(request)
+    }
+
+    /// Sends `json` as the body.
+    func post(_ path: String, _ json: String) async throws -> Answer {
+        var request = HTTPClientRequest(url: baseURL + path)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(string: json))
+        return try await send(request)
+    }
+
+    private func send(_ request: HTTPClientRequest) async throws -> Answer {
+        let response = try await client.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: 1 << 20)
         return Answer(
             status: Int(response.status.code), headers: response.headers, version: response.version,

@@ -61,6 +61,31 @@ struct NetworkStatusTests {
         #expect(Set(told.names) == ["shop"])
     }
 
+    @Test func aReaderIsGivenTheStatusNowAndEveryChange() async {
+        let status = SettableNetworkStatus(.wifi)
+        let network = layer(status)
+        var reading = network.statuses.makeAsyncIterator()
+        #expect(await reading.next() == .wifi)
+        status.set(.none)
+        #expect(await reading.next() == NetworkStatus.none)
+        var second = network.statuses.makeAsyncIterator()
+        #expect(await second.next() == NetworkStatus.none)
+        for next in [NetworkStatus.cellular, .wired] { status.set(next) }
+        #expect(await reading.next() == .wired)
+        #expect(await second.next() == .wired)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func readingEndsWithTheLayerAndKeepsNothing() async throws {
+        var network: NetworkLayer? = layer(SettableNetworkStatus(.wifi))
+        weak let connectivity = network?.connectivity
+        let reading = try #require(network?.statuses)
+        network = nil
+        var read: [NetworkStatus] = []
+        for await status in reading { read.append(status) }
+        #expect(read == [.wifi])
+        #expect(connectivity == nil)
+    }
+
     @Test func layersHearOfTheirOwnSourceAlone() {
         let (one, two) = (SettableNetworkStatus(.wifi), SettableNetworkStatus(.wifi))
         let (first, second) = (layer(one, name: "one"), layer(two, name: "two"))

@@ -4,9 +4,10 @@ public import class Foundation.NotificationCenter
 /// What the app is told when calls can't go on before the user logs in.
 ///
 /// ```swift
-/// for await notification in NotificationCenter.default.notifications(named: NetworkLayer.needsLoginNotification) {
-///     guard let need = NeedsLogin(notification) else { continue }
-///     showLogin(for: need.service)
+/// let observer = NotificationCenter.default.addObserver(
+///     forName: NetworkLayer.needsLoginNotification, object: nil, queue: .main
+/// ) { notification in
+///     if let need = NeedsLogin(notification) { showLogin(need.service) }
 /// }
 /// ```
 ///

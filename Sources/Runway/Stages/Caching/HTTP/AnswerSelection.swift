@@ -41,4 +41,14 @@ enum AnswerSelection {
         // It names none: it can only be the one whose validators were sent.
         return candidates.count == 1 ? candidates : []
     }
+
+    /// The candidate that an answer 304 speaks for without naming it: the strong tag of the answer is its weak one.
+    ///
+    /// So answer servers that weaken the tag of what they code on its way, and have nothing to code in a 304. By the weak comparison,
+    /// which the condition asked for (RFC 9110 §13.1.2), the candidate is good; it may be given, but not updated (RFC 9111 §4.3.4).
+    static func confirmed(by notModified: HTTPFields, among candidates: [StoredResponse]) -> StoredResponse? {
+        guard let tag = notModified[.eTag].flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
+        let alike = candidates.filter { $0.entityTag.map(tag.matchesWeakly) ?? false }
+        return alike.count == 1 ? alike[0] : nil
+    }
 }

@@ -54,9 +54,13 @@ extension HTTPCaching {
             $0.updated(
                 by: head.headerFields, requestFields: request.head.headerFields, times: times, ticket: ticket)
         }
-        guard let best = updated.first, var response = best.response(to: request.head, age: nil),
-            request.takes(response)
-        else { return nil }
+        guard let best = updated.first else {
+            let confirmed = AnswerSelection.confirmed(by: head.headerFields, among: candidates)
+            guard let confirmed else { return nil }
+            flight.note(HTTPCacheDecision.notModified(updated: 0))
+            return response(confirmed, to: request, .fresh(remaining: .zero), in: flight)
+        }
+        guard var response = best.response(to: request.head, age: nil), request.takes(response) else { return nil }
         flight.note(HTTPCacheDecision.notModified(updated: updated.count))
         let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
         // The one to prefer is kept last, so that of several that serve the request it is the one that stays.

@@ -1,7 +1,7 @@
-import struct Foundation.Date
+package import struct Foundation.Date
 
 /// A date of HTTP (RFC 9110 §5.6.7): whole seconds since 1970, in UTC, whatever the device's locale and time zone are.
-struct HTTPDate: Hashable, Comparable, Sendable {
+package struct HTTPDate: Hashable, Comparable, Sendable {
     /// The seconds since the first of January 1970; negative before it.
     let seconds: Int64
 
@@ -9,7 +9,7 @@ struct HTTPDate: Hashable, Comparable, Sendable {
     init(seconds: Int64) { self.seconds = seconds }
 
     /// The last whole second that is not after `date`.
-    init(_ date: Date) { seconds = Int64(date.timeIntervalSince1970.rounded(.down)) }
+    package init(_ date: Date) { seconds = Int64(date.timeIntervalSince1970.rounded(.down)) }
 
     /// Reads any of the three formats; names and zone are compared without regard to case (RFC 9111 §4.2).
     ///
@@ -22,13 +22,13 @@ struct HTTPDate: Hashable, Comparable, Sendable {
     }
 
     /// Whether `lhs` is earlier.
-    static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool { lhs.seconds < rhs.seconds }
+    package static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool { lhs.seconds < rhs.seconds }
 
     /// The time from `other` to this date; negative where this date is the earlier one.
     func since(_ other: HTTPDate) -> Duration { .seconds(seconds - other.seconds) }
 
     /// The date in the preferred format, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-    var text: String {
+    package var text: String {
         let days = Self.floorDivided(seconds, by: 86_400)
         let second = seconds - days * 86_400
         let (year, month, day) = Self.calendarDay(days)

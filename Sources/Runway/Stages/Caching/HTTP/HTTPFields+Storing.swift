@@ -4,8 +4,8 @@ extension HTTPFields {
     /// The fields of an answer that are kept (RFC 9111 §3.1): all but those of one connection, of a proxy, and those that its
     /// `no-cache` directive excepts.
     func storable(without noCacheFields: [String]) -> HTTPFields {
-        let connection = Set(fieldNames(in: .connection) + noCacheFields)
-        return HTTPFields(filter { !$0.name.isOfOneHop && !connection.contains($0.name.canonicalName) })
+        let excepted = Set(noCacheFields)
+        return HTTPFields(endToEnd.filter { !excepted.contains($0.name.canonicalName) })
     }
 
     /// Takes over the fields of a newer answer that speaks of the same content (RFC 9111 §3.2).
@@ -21,24 +21,9 @@ extension HTTPFields {
         for name in names { self[fields: name] = newer[fields: name] }
         if !names.contains(.age) { self[.age] = nil }
     }
-
-    /// The names that a field lists, in small letters.
-    func fieldNames(in name: HTTPField.Name) -> [String] {
-        self[values: name].flatMap { FieldList.elements(of: $0) }.map { $0.lowercased() }
-    }
 }
 
 extension HTTPField.Name {
-    /// Whether the field is for the next hop alone (RFC 9110 §7.6.1), or for the proxy that was used (RFC 9111 §3.1).
-    var isOfOneHop: Bool {
-        switch canonicalName {
-        case "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "proxy-authenticate",
-            "proxy-authentication-info", "proxy-authorization":
-            true
-        default: false
-        }
-    }
-
     /// Whether the field was used up when the body was read, so that a newer value would not fit it.
     fileprivate var describesStoredBytes: Bool {
         [.contentLength, .contentRange, .contentEncoding].contains(self)

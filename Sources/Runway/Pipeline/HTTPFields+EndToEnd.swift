@@ -1,0 +1,30 @@
+package import HTTPTypes
+
+extension HTTPField.Name {
+    /// Whether the field is for the next hop alone and not part of the message (RFC 9110 §7.6.1).
+    ///
+    /// With the fields that concern one connection stand those between a client and the proxy that it uses (RFC 9110 §11.7), and
+    /// `Trailer`, since nothing here passes trailers on that it could announce. `Proxy-Status` is for all recipients (RFC 9209 §2).
+    package var isHopByHop: Bool {
+        switch canonicalName {
+        case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+            "proxy-authenticate", "proxy-authentication-info", "proxy-authorization":
+            true
+        default: false
+        }
+    }
+}
+
+extension HTTPFields {
+    /// The fields that are for the other end: without those of one hop, and without those that `Connection` names.
+    ///
+    /// `Content-Length` stays, whatever `Connection` says: where a body ends is not a connection's to hide.
+    package var endToEnd: HTTPFields {
+        let named = Set(self[values: .connection].flatMap { FieldList.elements(of: $0) }.map { $0.lowercased() })
+        return HTTPFields(
+            filter { field in
+                if field.name == .contentLength { return true }
+                return !field.name.isHopByHop && !named.contains(field.name.canonicalName)
+            })
+    }
+}

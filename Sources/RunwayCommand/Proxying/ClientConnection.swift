@@ -1,0 +1,163 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+
+/// One client's connection as HTTP/1.1 has it (RFC 9112): which of its requests go on, how answers are framed, when it ends.
+///
+/// It stands between the parser and whoever answers. What does not go on is refused here, after the answers to what came before it.
+final class ClientConnection: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// How long the client may take to hang up once it was told that the connection ends.
+    static let lingering = TimeAmount.seconds(2)
+
+    /// A request that is not answered yet.
+    private struct Exchange {
+        let isHead: Bool
+        let isHTTP11: Bool
+        /// Whether another request may follow the answer.
+        var staysOpen: Bool
+        /// Whether all of the request came.
+        var isReceived = false
+    }
+
+    private let screening: RequestScreening
+    private let peek: RequestLinePeek
+    /// The oldest first.
+    private var exchanges: CircularBuffer<Exchange> = []
+    /// Whether what still comes is thrown away.
+    private var isDeaf = false
+    /// What the client gets after the answers to its other requests.
+    private var refusal: Refusal?
+    private var isClosing = false
+    private var cut: Scheduled<Void>?
+
+    init(screening: RequestScreening, peek: RequestLinePeek) {
+        self.screening = screening
+        self.peek = peek
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isDeaf { return }
+        switch Self.unwrapInboundIn(data) {
+        case .head(let head):
+            let isUpgrade = head.headers.contains(name: "upgrade")
+            do throws(Refusal) {
+                let screened = try screening.screened(head)
+                exchanges.append(
+                    Exchange(
+                        isHead: head.method == .HEAD, isHTTP11: head.isHTTP11,
+                        // A proxy keeps no connection with a client of HTTP/1.0 (RFC 9112 §C.2.2). After a request to
+                        // upgrade the parser waits for another protocol.
+                        staysOpen: head.isKeepAlive && head.isHTTP11 && !isUpgrade))
+                context.fireChannelRead(Self.wrapInboundOut(.head(screened)))
+            } catch {
+                refuse(error, context)
+            }
+        case .body:
+            context.fireChannelRead(data)
+        case .end:
+            exchanges[exchanges.index(before: exchanges.endIndex)].isReceived = true
+            isDeaf = exchanges.last?.staysOpen == false
+            // Trailers go no further.
+            context.fireChannelRead(Self.wrapInboundOut(.end(nil)))
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        // Nobody else asks for more now, and without reading it would not be seen that the client hung up.
+        if isClosing { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+        if isDeaf { return }
+        if let last = exchanges.last, !last.isReceived {
+            // Whoever reads the body learns it, and answers.
+            isDeaf = true
+            exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
+            context.fireErrorCaught(error)
+        } else {
+            refuse(Refusal(error, unknownMethod: peek.unknownMethod), context)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        cut?.cancel()
+        context.fireChannelInactive()
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isClosing, let exchange = exchanges.first else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        switch Self.unwrapOutboundIn(data) {
+        case .head(var head):
+            if (200...).contains(head.status.code) { frame(&head, for: exchange) }
+            context.write(Self.wrapOutboundOut(.head(head)), promise: promise)
+        case .body:
+            context.write(data, promise: promise)
+        case .end:
+            context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: promise)
+            exchanges.removeFirst()
+            if !exchange.staysOpen {
+                close(context)
+            } else if exchanges.isEmpty, let refusal {
+                write(refusal, context)
+            }
+        }
+    }
+
+    /// Says how the body ends, and whether the connection does (RFC 9112 §6, §9.6).
+    private func frame(_ head: inout HTTPResponseHead, for exchange: Exchange) {
+        let hasBody = !exchange.isHead && head.status.mayHaveResponseBody
+        head.headers.remove(name: "transfer-encoding")
+        if hasBody, exchange.isHTTP11, !head.headers.contains(name: "content-length") {
+            head.headers.add(name: "Transfer-Encoding", value: "chunked")
+        }
+        // What the client has not sent yet can't be told from its next request by somebody who does not want it.
+        if !head.isKeepAlive || !exchange.isReceived { exchanges[exchanges.startIndex].staysOpen = false }
+        if exchanges.first?.staysOpen == false {
+            isDeaf = isDeaf || exchange.isReceived
+            head.headers.replaceOrAdd(name: "Connection", value: "close")
+        }
+    }
+
+    private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+        isDeaf = true
+        self.refusal = refusal
+        if exchanges.isEmpty { write(refusal, context) }
+    }
+
+    private func write(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+        let body = ByteBuffer(bytes: refusal.json)
+        var fields = refusal.headerFields
+        fields[.contentLength] = "\(body.readableBytes)"
+        fields[.connection] = "close"
+        let head = HTTPResponseHead(HTTPResponse(status: refusal.status, headerFields: fields))
+        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+        context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+        close(context)
+    }
+
+    /// Ends the answers, and a little later the connection: a close with requests unread would reset it, and what the client has not
+    /// read yet of its answer would be lost (RFC 9112 §9.6).
+    private func close(_ context: ChannelHandlerContext) {
+        isDeaf = true
+        isClosing = true
+        context.close(mode: .output, promise: nil)
+        context.read()
+        cut = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
+    }
+}

@@ -1,0 +1,57 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+
+/// Makes the connections of a proxy's clients: HTTP/1.1, framed and refused by ``ClientConnection``.
+struct ProxyChannel: HTTPChannelHandler {
+    /// The largest request line and the largest header field, name and value counted.
+    static let maximumFieldByteCount = 32 << 10
+    /// The most bytes of request line and header fields together.
+    static let maximumHeadByteCount = 64 << 10
+    /// The most header fields of a request.
+    static let maximumFieldCount = 500
+
+    let responder: HTTPChannelHandler.Responder
+    let origin: CallTarget
+    let address: ListeningAddress
+
+    func setup(
+        channel: any Channel, logger: Logger
+    ) -> EventLoopFuture<NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>> {
+        channel.eventLoop.makeCompletedFuture {
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = Self.maximumFieldByteCount
+            limits.maxHeaderListSize = Self.maximumHeadByteCount
+            limits.maxHeaderFieldCount = Self.maximumFieldCount
+            var encoding = HTTPResponseEncoder.Configuration()
+            encoding.automaticallySetFramingHeaders = false
+            let pipeline = channel.pipeline.syncOperations
+            let peek = RequestLinePeek()
+            try pipeline.addHandler(peek)
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
+                withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
+            let screening = RequestScreening(
+                origin: origin, address: address, port: channel.localAddress?.port ?? address.port)
+            try pipeline.addHandler(ClientConnection(screening: screening, peek: peek))
+            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            return try NIOAsyncChannel(
+                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+        }
+    }
+
+    /// Answers a connection's requests; what is under way when the client hangs up is cancelled.
+    func handle(value: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, logger: Logger) async {
+        // The task is unstructured because a closed channel tells a callback, not a task.
+        let task = Task { await handleHTTP(asyncChannel: value, logger: logger) }
+        value.channel.closeFuture.whenComplete { _ in task.cancel() }
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}

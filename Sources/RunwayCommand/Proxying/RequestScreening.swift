@@ -1,0 +1,115 @@
+import Foundation
+import HTTPTypes
+import NIOHTTP1
+import Runway
+
+/// Decides which requests of clients go on to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
+struct RequestScreening: Sendable {
+    let origin: CallTarget
+    let address: ListeningAddress
+    /// The port that the proxy got.
+    let port: Int
+
+    /// The name by which the proxy knows itself again.
+    private var pseudonym: String { "runway-proxy-\(port)" }
+
+    /// A request as it goes on: in origin-form, with its `Host`, and with one more step in `Via`.
+    ///
+    /// - Throws: The answer to a request that goes no further.
+    func screened(_ head: HTTPRequestHead) throws(Refusal) -> HTTPRequestHead {
+        var head = head
+        guard head.method != .CONNECT else {
+            throw Refusal(.notImplemented, "CONNECT asks for a tunnel, which this proxy does not make.")
+        }
+        try checkFraming(head)
+        try checkExpectation(&head)
+        let authority = try resolveTarget(&head)
+        guard isOwn(authority) else {
+            throw Refusal(
+                .misdirectedRequest,
+                "This proxy is for \(origin.authority) alone, and not for \(authority ?? "no host").")
+        }
+        try countForward(&head)
+        let steps = head.headers[canonicalForm: "via"].map { $0.split(separator: " ") }
+        guard !steps.contains(where: { $0.count > 1 && $0[1] == pseudonym }) else {
+            throw Refusal(
+                .init(code: 508, reasonPhrase: "Loop Detected"), "The request came through this proxy before.")
+        }
+        // "An HTTP-to-HTTP gateway MUST send an appropriate Via header field in each inbound request message" (RFC 9110 §7.6.3).
+        head.headers.add(name: "Via", value: "1.\(head.version.minor) \(pseudonym)")
+        return head
+    }
+
+    /// Whether the end of the body is certain, and the body free of codings that would have to be undone here (RFC 9112 §6.1).
+    private func checkFraming(_ head: HTTPRequestHead) throws(Refusal) {
+        let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
+        if codings.isEmpty { return }
+        guard head.isHTTP11, !head.headers.contains(name: "content-length") else {
+            throw Refusal(.badRequest, "Where the body of the request ends can be read in two ways.")
+        }
+        guard codings == ["chunked"] else {
+            throw Refusal(
+                .notImplemented, "The transfer coding \"\(codings.joined(separator: ", "))\" is not undone here.")
+        }
+    }
+
+    /// `100-continue` is met here, HTTP/1.0 expects nothing, and nothing else is known (RFC 9110 §10.1.1).
+    private func checkExpectation(_ head: inout HTTPRequestHead) throws(Refusal) {
+        if !head.isHTTP11 { head.headers.remove(name: "expect") }
+        let expected = head.headers[canonicalForm: "expect"]
+        guard expected.allSatisfy({ $0.lowercased() == "100-continue" }) else {
+            throw Refusal(
+                .expectationFailed, "Nobody here knows the expectation \"\(expected.joined(separator: ", "))\".")
+        }
+    }
+
+    /// Brings the target into origin-form; gives the authority that it is for.
+    private func resolveTarget(_ head: inout HTTPRequestHead) throws(Refusal) -> String? {
+        let hosts = head.headers["host"]
+        guard hosts.count == 1 || hosts.isEmpty && !head.isHTTP11 else {
+            throw Refusal(.badRequest, "A request has one Host field (RFC 9112 §3.2), and this one has \(hosts.count).")
+        }
+        if head.uri.hasPrefix("/") { return hosts.first }
+        if head.uri == "*" {
+            throw Refusal(.notImplemented, "The target \"*\" is the proxy itself, which has no answer of its own.")
+        }
+        guard let mark = head.uri.firstRange(of: "://"),
+            ["http", "https"].contains(head.uri[..<mark.lowerBound].lowercased())
+        else {
+            throw Refusal(.badRequest, "The target of the request has none of the forms of RFC 9112 §3.2.")
+        }
+        // Absolute-form (RFC 9112 §3.2.2): the host in it counts, and not the Host field.
+        let rest = head.uri[mark.upperBound...]
+        let authority = String(rest.prefix { $0 != "/" && $0 != "?" })
+        let path = rest.dropFirst(authority.count)
+        head.uri = path.hasPrefix("/") ? String(path) : "/\(path)"
+        head.headers.replaceOrAdd(name: "Host", value: authority)
+        return authority
+    }
+
+    /// Whether a request is for this proxy or its origin, by whatever port. Web pages can't send one without an authority.
+    private func isOwn(_ authority: String?) -> Bool {
+        guard address.isLoopback, let authority else { return true }
+        let isBracketed = authority.hasPrefix("[")
+        let host = isBracketed ? authority.prefix { $0 != "]" }.dropFirst() : authority.prefix { $0 != ":" }
+        let name = host.lowercased()
+        return [address.host, origin.host].contains(name) || ListeningAddress.isLoopback(name)
+    }
+
+    /// Counts the step where the client bounds them (RFC 9110 §7.6.2).
+    private func countForward(_ head: inout HTTPRequestHead) throws(Refusal) {
+        guard head.method == .OPTIONS || head.method == .TRACE,
+            let text = head.headers.first(name: "max-forwards"), let maximum = UInt32(text)
+        else { return }
+        guard maximum > 0 else {
+            throw Refusal(
+                .notImplemented, "Max-Forwards ends the request at this proxy, which has no answer of its own.")
+        }
+        head.headers.replaceOrAdd(name: "Max-Forwards", value: "\(maximum - 1)")
+    }
+}
+
+extension HTTPRequestHead {
+    /// Whether the client speaks HTTP/1.1, and not HTTP/1.0; the parser passes no other.
+    var isHTTP11: Bool { version != .http1_0 }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+
+/// Gives a user an access token.
+struct MemberLogin: Endpoint {
+    static let service = MemberService.self
+    static let method = HTTPRequest.Method.post
+    static let needsAuthorization = false
+    var path: EndpointPath { "member/login" }
+    var name: String
+}
+
+/// Gives an access token for a refresh token.
+struct MemberToken: Endpoint {
+    static let service = MemberService.self
+    static let method = HTTPRequest.Method.post
+    static let needsAuthorization = false
+    var path: EndpointPath { "member/token" }
+    var refresh_token: String
+}
+
+/// The rentals that a user keeps in a folder.
+struct Favourites: Endpoint {
+    static let service = MemberService.self
+    var path: EndpointPath { "member/favourites" }
+    var folder: Int
+    var delay: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case folder
+        case delay = "delay_ms"
+    }
+}
+
+/// How the calls of ``MemberService`` prove whose they are.
+struct MemberCredentials: Credentials {
+    func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+        let answer = try await network.call(MemberToken(refresh_token: token.refreshToken ?? ""))
+        return try AccessToken(answer, account: token.account, on: network)
+    }
+}
+
+extension AccessToken {
+    /// The token of a login's or a renewal's answer.
+    init(_ answer: RawData, account: String, on network: NetworkLayer) throws {
+        let result = answer["result"]
+        self.init(
+            try result["access_token"].require(), account: account,
+            expiry: network.clock.date.addingTimeInterval(try result["expires_in"].require()),
+            refreshToken: try result["refresh_token"].require())
+    }
+}

@@ -1,0 +1,27 @@
+import Runway
+
+/// A controller of one screen: it shows what lands, and the error of what failed.
+@MainActor
+protocol ScreenController: APIManagerDelegate {
+    /// What the controller shows things on.
+    var screen: Screen { get }
+
+    /// Shows the answer that landed.
+    func show(_ manager: any APIManaging) throws(NetworkError)
+}
+
+extension ScreenController {
+    func apiManagerDidSucceed(_ manager: any APIManaging) {
+        do throws(NetworkError) {
+            try show(manager)
+        } catch {
+            screen.show(error)
+        }
+        screen.landed(manager.landedFlight)
+    }
+
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
+        screen.show(error)
+        screen.landed(manager.landedFlight)
+    }
+}

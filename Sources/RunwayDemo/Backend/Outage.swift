@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Whether the backend is down: every request is answered with 503 then.
+final class Outage: Sendable {
+    private let state = Atomic(false)
+
+    var isOn: Bool { state.load(ordering: .acquiring) }
+
+    func begin() { state.store(true, ordering: .releasing) }
+
+    func end() { state.store(false, ordering: .releasing) }
+}

@@ -1,0 +1,67 @@
+import Runway
+
+extension DemoSession {
+    /// The report of what was played, with everything in it that is not as it should be.
+    func report() async -> DemoReport {
+        await network.events.flush()
+        let (calls, envelopes) = (board.calls, board.envelopes)
+        judge(calls)
+        judgeWire(calls, envelopes)
+        return DemoReport(seed: seed, scenes: scenes, flights: calls, envelopes: envelopes, problems: problems)
+    }
+
+    /// Looks at what became of every call, and whether it is told why.
+    private func judge(_ calls: [FlightRecord]) {
+        if calls.count != expected.count {
+            problems.append("\(expected.count) calls were asked for, \(calls.count) recorded")
+        }
+        let landingCounts = landings.counted
+        for (call, expectation) in zip(calls, expected) {
+            let name = "\(call.id) \(call.endpoint)"
+            if call.verdict != expectation.verdict {
+                problems.append("\(name) was \(call.verdict), and should be \(expectation.verdict)")
+            }
+            let (landed, wanted) = (landingCounts[call.id] ?? 0, expectation.lands ? 1 : 0)
+            if landed != wanted { problems.append("\(name) landed \(landed) times, and should \(wanted) times") }
+            let explained = call.attempts.isEmpty ? 0 : 1 + Repetition.all(of: call).count
+            if call.attempts.count != explained {
+                problems.append("\(name) made \(call.attempts.count) requests, and its record tells of \(explained)")
+            }
+            if Grounding(call) == .unexplained { problems.append("\(name) did not fly, and nothing says why") }
+        }
+        let known = Set(calls.map(\.id))
+        for flight in landings where !known.contains(flight) { problems.append("\(flight) landed without a record") }
+    }
+
+    /// Compares what the layer says that it sent and received with what the backend says.
+    private func judgeWire(_ calls: [FlightRecord], _ envelopes: [FlightRecord]) {
+        for flight in calls + envelopes {
+            for attempt in flight.attempts where attempt.status != nil && attempt.httpVersion != "HTTP/2" {
+                problems.append("\(flight.id) was answered over \(attempt.httpVersion ?? "nothing known"), not HTTP/2")
+            }
+        }
+        let attempts = (calls + envelopes).flatMap(\.attempts)
+        let statistics = serving.statistics
+        let merged = calls.count { Grounding($0) == .merged }
+        let received = attempts.compactMap(\.responseByteCount).reduce(0, +)
+        let comparisons = [
+            ("answers were received", attempts.count { $0.status != nil }, "were sent", statistics.total.answers),
+            ("requests left merged", merged, "arrived", statistics.mergedRequests),
+            ("bytes were received", received, "were sent", statistics.total.bodyBytes),
+        ]
+        for (what, here, done, there) in comparisons where here != there {
+            problems.append("\(here) \(what), \(there) \(done)")
+        }
+        // One that was cancelled may have arrived or not.
+        if statistics.total.requests > attempts.count {
+            problems.append("\(attempts.count) requests left, \(statistics.total.requests) arrived")
+        }
+    }
+}
+
+extension FlightRecord {
+    /// The outcome, and for a failure its kind.
+    fileprivate var verdict: String {
+        outcome.error.map { "\(outcome.name): \($0.kind.name)" } ?? outcome.name
+    }
+}

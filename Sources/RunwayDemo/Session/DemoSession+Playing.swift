@@ -1,0 +1,116 @@
+import Runway
+
+/// What scenes are made of.
+extension DemoSession {
+    /// What the user does, from the first screen to the last.
+    func playScenes() async throws {
+        try await openLists()
+        try await openMap()
+        try await openDetails()
+        try await openADetailAgainAndAgain()
+        try await pullRefreshFiveTimes()
+        try await refreshAllTabsAtOnce()
+        try await changeFilterFasterThanTheServerAnswers()
+        try await leaveAScreenInTheAir()
+        try await giveABadParameter()
+        try await meetTrouble()
+        try await scrollThroughAnEditedList()
+        try await openAShowroom()
+        try await letATokenExpire()
+        try await sitOutAnOutage()
+    }
+
+    /// Plays one scene, waits for every call that was asked for in it, and keeps what is on the screen after it.
+    ///
+    /// - Parameters:
+    ///   - title: What the user does.
+    ///   - grounded: How many calls should make no request of their own, by why.
+    ///   - repeated: How many requests should be made after the first of a call, by why.
+    func scene(
+        _ title: String, grounded: [Grounding: Int] = [:], repeated: [Repetition: Int] = [:],
+        _ play: () async throws -> Void
+    ) async throws {
+        onScene(title)
+        scenes.append(DemoReport.Scene(title: title, screen: []))
+        defer { scenes[scenes.count - 1].screen = screen.lines }
+        let first = expected.count
+        try await play()
+        try await landed()
+        let calls = board.calls.dropFirst(first)
+        shouldBe(calls.compactMap { Grounding($0) }.counted, grounded, "calls without a request")
+        shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
+    }
+
+    /// Takes note of a call that was asked for, and of what it should come to.
+    ///
+    /// - Parameter verdict: The outcome, and for a failure its kind after a colon.
+    func call(_ flight: FlightID?, shouldBe verdict: String) {
+        let lands = verdict == "succeeded" || verdict.hasPrefix("failed")
+        if flight != nil { expected.append(Expectation(verdict: verdict, lands: lands)) }
+    }
+
+    /// Takes note of a call that no manager made.
+    func callWithoutManager(shouldBe verdict: String) {
+        expected.append(Expectation(verdict: verdict, lands: false))
+    }
+
+    /// Waits for a load of pages, which may take several calls, all of which should succeed.
+    func load(_ load: FlightID?) async throws {
+        guard let load else { return note("there was no page to load") }
+        try await happenings.wait(for: "page \(load) to land") { landings.contains(load) }
+        await network.events.flush()
+        for call in board.calls.dropFirst(expected.count) {
+            expected.append(Expectation(verdict: "succeeded", lands: call.id == load))
+        }
+    }
+
+    /// Waits until every call that was asked for so far has landed, if it should, and has its record.
+    func landed() async throws {
+        let landingCount = expected.count { $0.lands }
+        try await happenings.wait(for: "every call to land") { landings.count >= landingCount }
+        await network.events.flush()
+        try await happenings.wait(for: "the record of every call") { board.callCount >= expected.count }
+    }
+
+    /// Waits until `count` more requests have arrived at a route than did before `play`.
+    func arrival(of count: Int = 1, at route: String, _ play: () -> Void) async throws {
+        func arrivedCount() -> Int { serving.statistics.routes[route]?.requests ?? 0 }
+        let awaited = arrivedCount() + count
+        play()
+        try await happenings.wait(for: "\(count) requests to arrive at \(route)") { arrivedCount() >= awaited }
+    }
+}
+
+/// What scenes look at.
+extension DemoSession {
+    /// Takes note of what is not as it should be in the scene that is played.
+    func note(_ problem: String) {
+        problems.append("\(scenes.last?.title ?? ""): \(problem)")
+    }
+
+    /// Compares what is with what should be.
+    func shouldBe<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: String) {
+        if found != wanted { note("\(what): \(found), and should be \(wanted)") }
+    }
+
+    /// Compares the rows on a screen with those of listings.
+    func shouldShow(_ listings: [Listing], on other: Screen? = nil) {
+        shouldShow(lines: listings.map(\.rowText), on: other)
+    }
+
+    /// Compares a screen with what should be on it.
+    func shouldShow(lines wanted: [String], on other: Screen? = nil) {
+        let found = (other ?? screen).lines
+        if found == wanted { return }
+        let line = zip(found, wanted).prefix { $0 == $1 }.count
+        func text(_ lines: [String]) -> String { line < lines.count ? "\"\(lines[line])\"" : "nothing" }
+        note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
+    }
+
+    /// Looks whether the screen tells of a failure.
+    func shouldShow(error kind: String, saying words: String = "") {
+        let found = screen.lines
+        if found.count == 1, found[0].hasPrefix("⚠︎ \(kind): "), words.isEmpty || found[0].contains(words) { return }
+        note("the screen shows \(found), and should show that it failed: \(kind) \(words)")
+    }
+}

@@ -1,0 +1,81 @@
+public import Runway
+
+/// Why a call made no request of its own.
+public enum Grounding: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+    /// It took an answer that was kept.
+    case fromCache
+    /// It took the answer of another call's request.
+    case joined
+    /// Its request left in one with those of other calls.
+    case merged
+    /// Another call of its manager flew already.
+    case ignored
+    /// Its host kept failing, and is left alone for a while.
+    case circuitOpen
+    /// It was not let out for another reason: no network, a flood, too many calls.
+    case notAdmitted
+    /// Its parameters can't be sent.
+    case badParameters
+    /// It needed an access token, and there was none.
+    case withoutToken
+    /// An interceptor was against it.
+    case vetoed
+    /// It was cancelled or replaced before its request left.
+    case ended
+    /// Nothing on its record says why.
+    case unexplained
+
+    /// Reads from the decisions of a call why it made no request; `nil` for one that made one.
+    public init?(_ record: FlightRecord) {
+        if !record.attempts.isEmpty { return nil }
+        self = Self.byOutcome(of: record) ?? Self.byDecision(of: record) ?? .unexplained
+    }
+
+    /// The reason in a few words, as a list of calls has it.
+    public var reason: String {
+        switch self {
+        case .fromCache: "took an answer that was kept"
+        case .joined: "joined another call's request"
+        case .merged: "merged with others into one request"
+        case .ignored: "ignored, since another of the manager flew already"
+        case .circuitOpen: "refused, since the host's circuit was open"
+        case .notAdmitted: "not let out"
+        case .badParameters: "had a bad parameter"
+        case .withoutToken: "had no access token"
+        case .vetoed: "vetoed by an interceptor"
+        case .ended: "ended before the request left"
+        case .unexplained: "for no reason on record"
+        }
+    }
+
+    private static func byOutcome(of record: FlightRecord) -> Grounding? {
+        switch record.outcome {
+        case .ignored: .ignored
+        case .vetoed: .vetoed
+        case .failed(let error):
+            switch error.kind {
+            case .invalidParameters, .invalidConfiguration: .badParameters
+            case .needsLogin, .needsAccessToken, .loginCancelled: .withoutToken
+            default: nil
+            }
+        default: nil
+        }
+    }
+
+    private static func byDecision(of record: FlightRecord) -> Grounding? {
+        for decision in record.decisions.map(\.decision) {
+            switch decision {
+            case Merge.carried: return .merged
+            case Coalescing.joined: return .joined
+            case Admission.refused(.circuitOpen): return .circuitOpen
+            case Admission.refused: return .notAdmitted
+            default: continue
+            }
+        }
+        if record.source == .cache || record.source == .staleCache { return .fromCache }
+        switch record.outcome {
+        case .cancelled, .replaced: return .ended
+        default: return nil
+        }
+    }
+}

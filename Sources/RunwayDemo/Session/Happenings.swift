@@ -1,0 +1,44 @@
+/// Lets a session wait for what happens elsewhere: a landing, a record, a request that arrives.
+@MainActor
+final class Happenings {
+    /// The longest that anything is waited for.
+    let patience: Duration
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    init(patience: Duration) {
+        self.patience = patience
+        // One signal says all that there is to say: whoever is woken looks for itself.
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Says that something happened. To be called after it did, on any thread.
+    nonisolated func happened() { signal.yield() }
+
+    /// Waits until a condition holds, and looks again after everything that happened.
+    ///
+    /// - Parameter what: What is waited for, to go on after "waited for".
+    /// - Throws: ``Stalled`` where it does not come true within the ``patience``, `CancellationError` when the task is cancelled.
+    func wait(for what: String, until condition: () -> Bool) async throws {
+        if condition() { return }
+        let clock = ContinuousClock()
+        let limit = clock.now + patience
+        let alarm = Task { [signal] in
+            try await clock.sleep(until: limit)
+            signal.yield()
+        }
+        defer { alarm.cancel() }
+        var signals = signals.makeAsyncIterator()
+        while !condition() {
+            guard clock.now < limit else { throw Stalled(what: what, patience: patience) }
+            guard await signals.next(isolation: #isolation) != nil else { throw CancellationError() }
+        }
+    }
+}
+
+/// Something that should have happened did not.
+struct Stalled: Error, CustomStringConvertible {
+    let what: String
+    let patience: Duration
+    var description: String { "waited \(patience) in vain for \(what)" }
+}

@@ -1,0 +1,32 @@
+import Runway
+
+/// Why a call made more than one request.
+public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+    /// The request before it failed in a way that was worth another attempt.
+    case retried
+    /// The access token of the request before it was refused.
+    case newToken
+    /// The answer to the request before it pointed to another place.
+    case redirected
+
+    /// Reads from the decisions of a call why each of its requests after the first was made.
+    static func all(of record: FlightRecord) -> [Repetition] {
+        record.decisions.compactMap { decision in
+            switch decision.decision {
+            case Retry.again: .retried
+            case Authorizing.replayed: .newToken
+            case Redirect.followed: .redirected
+            default: nil
+            }
+        }
+    }
+
+    /// The reason in a few words, as a list of requests has it.
+    public var reason: String {
+        switch self {
+        case .retried: "tried again after a failure"
+        case .newToken: "sent again with a new access token"
+        case .redirected: "sent on by a redirect"
+        }
+    }
+}

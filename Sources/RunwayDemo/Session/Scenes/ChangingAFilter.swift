@@ -1,0 +1,20 @@
+import Runway
+
+extension DemoSession {
+    /// A user who is faster than the server.
+    func changeFilterFasterThanTheServerAnswers() async throws {
+        let lists = ListController(network: network, screen: screen)
+        try await scene("A filter changed faster than the server answers: only the newest lands") {
+            for (change, rent) in [9000, 8000, 7000, 6000].enumerated() {
+                let isLast = change == 3
+                let filter = RentalList(city: "shanghai", maximumRent: rent, pageSize: 3, delay: isLast ? nil : 4000)
+                // The user's next change comes when the server is at work on this one.
+                try await arrival(at: "/zf/list") {
+                    call(lists.rentals.load(filter), shouldBe: isLast ? "succeeded" : "replaced")
+                }
+            }
+            try await landed()
+            shouldShow(catalogue.first(3, of: .rental, city: "shanghai", priceAtMost: 6000))
+        }
+    }
+}

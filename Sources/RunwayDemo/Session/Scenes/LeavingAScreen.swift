@@ -1,0 +1,17 @@
+import Runway
+
+extension DemoSession {
+    /// A controller that goes while its call is in the air.
+    func leaveAScreenInTheAir() async throws {
+        try await scene("A screen left while its call is in the air: nothing lands") {
+            var lists: ListController? = ListController(network: network, screen: screen)
+            try await arrival(at: "/zf/list") {
+                call(lists?.rentals.load(RentalList(city: "beijing", delay: 4000)), shouldBe: "cancelled")
+            }
+            screen.show([])
+            lists = nil
+            try await landed()
+            shouldShow([])
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Runway
+
+extension DemoSession {
+    /// A call that can't be made.
+    func giveABadParameter() async throws {
+        let lists = ListController(network: network, screen: screen)
+        try await scene("A bad parameter, which never leaves the app", grounded: [.badParameters: 1]) {
+            call(
+                lists.secondHand.load(SecondHandList(city: "shanghai", page: 0)), shouldBe: "failed: invalidParameters")
+            try await landed()
+            shouldShow(error: "invalidParameters", saying: "0 is none")
+        }
+    }
+
+    /// Services that fail, each in its own way.
+    func meetTrouble() async throws {
+        let trouble = TroubleController(network: network, screen: screen)
+        try await scene("A server that fails") {
+            call(trouble.failing.load(FailingList(status: 500)), shouldBe: "failed: refused")
+            try await landed()
+            shouldShow(error: "refused", saying: "500")
+        }
+        try await scene("A server that is overloaded: asked three times in all", repeated: [.retried: 2]) {
+            call(trouble.failing.load(FailingList(status: 503)), shouldBe: "failed: overloaded")
+            try await landed()
+            shouldShow(error: "overloaded", saying: "503")
+        }
+        try await scene("A server that is too slow for this user") {
+            call(trouble.slow.load(SlowList(delay_ms: 4000)), shouldBe: "failed: timedOut")
+            try await landed()
+            shouldShow(error: "timedOut")
+        }
+        try await scene("An answer that ends in its middle") {
+            call(trouble.truncated.load(TruncatedList()), shouldBe: "failed: invalidAnswer")
+            try await landed()
+            shouldShow(error: "invalidAnswer", saying: "the end of the document")
+        }
+        try await scene("Status 200, and an error of the service's own inside") {
+            call(trouble.envelope.load(FailingEnvelope(error: "unknown_place")), shouldBe: "failed: service")
+            try await landed()
+            shouldShow(error: "service", saying: "1001")
+        }
+        try await scene("Status 200, and inside: log in again") {
+            call(trouble.envelope.load(FailingEnvelope(error: "login_required")), shouldBe: "failed: needsLogin")
+            try await landed()
+            shouldShow(error: "needsLogin")
+        }
+        screen.show([])
+        try await scene("An error that is not the business's affair: absorbed, the screen stays") {
+            call(trouble.envelope.load(FailingEnvelope(error: "housekeeping")), shouldBe: "absorbed")
+            try await landed()
+            shouldShow([])
+        }
+    }
+}

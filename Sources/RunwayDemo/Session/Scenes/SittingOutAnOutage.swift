@@ -1,0 +1,46 @@
+import Runway
+
+extension DemoSession {
+    /// A host that goes down and comes back.
+    func sitOutAnOutage() async throws {
+        let lists = ListController(network: network, screen: screen)
+        // The user can wait no longer than for one attempt.
+        let once = CallOptions(retry: RetryPolicy.none)
+        var rest = Duration.zero
+        try await scene("The host goes down: five calls fail, and its circuit is opened") {
+            backend.outage.begin()
+            let first = expected.count
+            for city in City.all {
+                call(lists.newHomes.load(NewHomesList(city: city.code), options: once), shouldBe: "failed: overloaded")
+                try await landed()
+                shouldShow(error: "overloaded", saying: "503")
+            }
+            let decisions = board.calls.dropFirst(first).flatMap { $0.decisions(of: Admission.self) }
+            let rests = decisions.compactMap { if case .opened(_, let time) = $0 { time } else { nil } }
+            shouldBe(rests.count, 1, "openings of the circuit")
+            rest = rests.first ?? .zero
+        }
+        try await scene(
+            "The host is left alone: three calls fail at once, and nothing is sent", grounded: [.circuitOpen: 3]
+        ) {
+            call(lists.newHomes.load(NewHomesList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
+            call(lists.rentals.load(RentalList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
+            call(lists.secondHand.load(SecondHandList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
+            try await landed()
+            shouldShow(error: "overloaded", saying: "left alone")
+        }
+        backend.outage.end()
+        try await Task.sleep(for: rest)
+        try await scene("The host is back: one call looks, the circuit is closed, and the others follow") {
+            let first = expected.count
+            call(lists.newHomes.load(NewHomesList(city: "beijing"), options: once), shouldBe: "succeeded")
+            try await landed()
+            shouldShow(catalogue.first(5, of: .newHome, city: "beijing"))
+            call(lists.rentals.load(RentalList(city: "beijing"), options: once), shouldBe: "succeeded")
+            try await landed()
+            shouldShow(catalogue.first(5, of: .rental, city: "beijing"))
+            let probes = board.calls.dropFirst(first).map { $0.decisions(of: Admission.self).count }
+            shouldBe(probes, [1, 0], "calls that look whether the host is well again")
+        }
+    }
+}

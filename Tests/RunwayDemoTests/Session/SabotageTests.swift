@@ -1,0 +1,83 @@
+import RunwayTransport
+import Testing
+
+@testable import RunwayDemo
+
+/// Backends that do not do what they should, and sessions that find out.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct SabotageTests {
+    private static let seed: UInt64 = 11
+
+    /// What a session finds after `sabotage` was done to its backend.
+    private func problems(
+        patience: Duration = .seconds(30), _ sabotage: (inout DemoSession.Setting) throws -> Void
+    ) async throws -> [String] {
+        var setting = try DemoSession.Setting(seed: Self.seed)
+        setting.patience = patience
+        try sabotage(&setting)
+        return try await DemoSession.play(setting).problems
+    }
+
+    @Test func aChangedRowIsAProblemInEveryList() async throws {
+        let lists = [(Listing.Kind.secondHand, "shanghai"), (.rental, "beijing"), (.newHome, "hangzhou")]
+        let problems = try await problems { setting in
+            var generator = SeededGenerator(seed: 99)
+            for (kind, city) in lists {
+                let listing = try #require(setting.backend.book.catalogue.first(2, of: kind, city: city).last)
+                let place = (listing.city, listing.district)
+                let lie = Listing(kind: kind, number: listing.number, in: place, using: &generator)
+                setting.backend.book.apply(.correct(lie))
+            }
+        }
+        for team in ["second-hand", "rental", "new-homes"] {
+            let scene = problems.filter { $0.hasPrefix("The \(team) team's list") }
+            #expect(scene.contains { $0.contains(": line 2 of the screen is") })
+        }
+    }
+
+    @Test func aRowThatIsLeftOutIsAProblem() async throws {
+        let problems = try await problems { setting in
+            let backend = setting.backend
+            let listings = backend.book.catalogue.first(20, of: .secondHand, city: "chengdu", district: "gaoxin")
+            backend.book.apply(.withdraw(try #require(listings.last)))
+        }
+        #expect(problems.contains { $0.contains("is missing") })
+    }
+
+    @Test func rowsInAnotherOrderAreAProblem() async throws {
+        let problems = try await problems { setting in
+            let backend = setting.backend
+            let listings = backend.book.catalogue.first(3, of: .secondHand, city: "shenzhen")
+            backend.book.apply(.publish(try #require(listings.last)))
+        }
+        #expect(problems.contains { $0.contains("line 1 of the screen is") })
+    }
+
+    @Test func anAnswerThatNeverComesIsAProblem() async throws {
+        // What the backend puts off stays so, whatever the session does.
+        let problems = try await problems(patience: .seconds(5)) { $0.gate = AnswerGate() }
+        #expect(problems.contains { $0.contains("waited 5.0 seconds in vain for every call to land") })
+    }
+
+    @Test func aBackendThatIsDownIsAProblem() async throws {
+        let problems = try await problems(patience: .seconds(5)) { $0.backend.outage.begin() }
+        #expect(problems.contains { $0.contains("SecondHandList was failed: overloaded, and should be succeeded") })
+    }
+
+    @Test func anAnswerOrAByteThatNobodyReceivedIsAProblem() async throws {
+        let problems = try await problems { setting in
+            let backend = setting.backend
+            backend.counter.requestAnswered(at: "/elsewhere", bodyBytes: 1)
+        }
+        #expect(problems.count == 2)
+        #expect(problems.contains { $0.contains("answers were received") })
+        #expect(problems.contains { $0.contains("bytes were received") })
+    }
+
+    @Test func anAnswerOverHTTP1IsAProblem() async throws {
+        // Fewer calls than the demo's fly at once over HTTP/1.1, so that one scene waits in vain.
+        let problems = try await problems(patience: .seconds(3)) { $0.httpVersions = .http1Only }
+        #expect(problems.contains { $0.contains("was answered over HTTP/1.1, not HTTP/2") })
+    }
+}

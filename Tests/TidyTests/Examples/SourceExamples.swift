@@ -1,0 +1,193 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTransport
+
+// The examples in the doc comments of Runway and RunwayTransport, line by line. They are compiled and not run.
+
+enum Listings: APIService {
+    static let name = "listings"
+    static let environments: [ServiceEnvironment: String] = [
+        .development: "https://dev.example.com/v2", .release: "https://api.example.com/v2",
+    ]
+}
+
+struct RentalList: Endpoint {
+    static let service = Listings.self
+    static let overlap = OverlapPolicy.cancelRunning
+    var path: EndpointPath { "rental/list" }
+    var city: String
+    var priceBelow: Int?
+}
+
+struct NewHomesList: Endpoint {
+    static let service = Listings.self
+    var path: EndpointPath { "new/list" }
+    var city: String
+}
+
+struct RentalDetails: Endpoint {
+    static let service = Listings.self
+    static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
+    static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
+    @Unencoded var id: Int
+    var path: EndpointPath { "rental/\(id)" }
+}
+
+struct RentalDetail: Endpoint {
+    static let service = Listings.self
+    @Unencoded var id: Int
+    var path: EndpointPath { "rental/\(id)" }
+}
+
+struct RentalPhotos: Endpoint {
+    static let service = Listings.self
+    @Unencoded var id: Int
+    var path: EndpointPath { "rental/\(id)/photos" }
+}
+
+enum PropertyListKeys: ViewKeySpace {
+    static let title = key("title", of: String.self)
+}
+
+struct UnknownEndpoint: Error {}
+
+func propertyRow(_ item: JSONValue) -> ViewData {
+    var row = ViewData()
+    row[PropertyListKeys.title] = item["title"].string
+    return row
+}
+
+struct PropertyListReformer: Reformer {
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [ViewData] {
+        switch endpoint {
+        case is RentalList: rawData["result"]["items"].elements.map(propertyRow)
+        case is NewHomesList: rawData["data"]["homes"].elements.map(propertyRow)
+        default: throw UnknownEndpoint()
+        }
+    }
+}
+
+enum Paged {
+    struct RentalList: PagedEndpoint {
+        static let service = Listings.self
+        static let paging = PageStyle.offset
+        var path: EndpointPath { "rental/list" }
+        var city: String
+        var offset = 0
+        var limit = 20
+        mutating func ask(for page: PageRequest) { (offset, limit) = (page.offset, page.size) }
+        func read(_ rawData: RawData) throws -> PageContent {
+            try PageContent(rows: rawData["result"]["items"], id: "zf_id", total: rawData["result"]["total"].int)
+        }
+    }
+}
+
+enum Judged: APIService {
+    static let environments: [ServiceEnvironment: String] = [:]
+
+    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+        let verdict = Verdict(status: head.status, headerFields: head.headerFields)
+        guard verdict == .fine, let rawData else { return verdict }
+        guard let code = rawData["code"].int else { return .malformed("\"code\" is missing.") }
+        return code == 0 ? .fine : .failed(ServiceError(code: "\(code)"), isAbsorbed: false)
+    }
+}
+
+enum Merged {
+    enum Listings: APIService {
+        static let merging: MergePolicy? = .standard
+        // …
+    }
+}
+
+extension Merged.Listings {
+    static let environments: [ServiceEnvironment: String] = [:]
+}
+
+struct TokenRefresh: Endpoint {
+    static let service = Listings.self
+    var path: EndpointPath { "token" }
+    var refreshToken: String
+}
+
+struct ListingsCredentials: Credentials {
+    func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+        let answer = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
+        return AccessToken(
+            try answer["access_token"].require(), account: token.account,
+            expiry: network.clock.date.addingTimeInterval(try answer["expires_in"].require()),
+            refreshToken: answer["refresh_token"].string)
+    }
+}
+
+struct Rental: Decodable {
+    var title: String
+}
+
+@MainActor final class Label {
+    var text: String?
+}
+
+@MainActor func landing(
+    _ rentals: APIManager<RentalList>, _ raw: RawData, _ item: JSONValue, _ label: Label
+) throws {
+    rentals.load(RentalList(city: "上海"), options: CallOptions(cacheUse: .refresh))
+
+    let title = raw["data"]["list"][3]["title"].string  // nil if any of it is missing
+    let price: Int = try raw["data"]["price"].require()  // throws, and says what was found where
+    print(title ?? "", price)
+
+    var row = ViewData()
+    row[PropertyListKeys.title] = item["title"].string
+    label.text = row[PropertyListKeys.title]
+}
+
+@MainActor func decode(_ manager: APIManager<RentalList>) throws -> [Rental] {
+    let rentals = try manager.fetch(DecodableReformer([Rental].self, at: "data", "list"))
+    return rentals
+}
+
+func makeLayer() async throws {
+    let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+    let raw = try await network.call(RentalList(city: "上海"))
+    print(raw["result"]["items"][0]["zf_title"].string ?? "nothing")
+}
+
+struct RentalRow {
+    var id: Int
+}
+
+func use(_ network: NetworkLayer, in city: String, for visibleRows: [RentalRow]) async throws -> (RawData, RawData) {
+    network.configure(Listings.self) { $0.environment = .development }
+    for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
+    async let rentals = network.call(RentalList(city: city))
+    async let homes = network.call(NewHomesList(city: city))
+    let both = try await (rentals, homes)
+    return both
+}
+
+func watchForLogins(_ showLogin: @escaping @Sendable (any APIService.Type) -> Void) -> any NSObjectProtocol {
+    let observer = NotificationCenter.default.addObserver(
+        forName: NetworkLayer.needsLoginNotification, object: nil, queue: .main
+    ) { notification in
+        if let need = NeedsLogin(notification) { showLogin(need.service) }
+    }
+    return observer
+}
+
+@MainActor func follow(_ network: NetworkLayer, with banner: Banner) async {
+    for await status in network.statuses { banner.isHidden = status.isReachable }
+}
+
+@MainActor final class Banner {
+    var isHidden = false
+}
+
+func driveStatus(over transport: any Transport) -> NetworkLayer {
+    let status = SettableNetworkStatus(.wifi)
+    let network = NetworkLayer(transport: transport, status: status)
+    status.set(.none)  // calls fail at once now
+    return network
+}
