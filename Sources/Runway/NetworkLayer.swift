@@ -79,7 +79,12 @@ public final class NetworkLayer: Sendable {
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
-        self.cache = ResponseCache(limits: cache, http: httpCacheLimits, tier: diskCache)
+        let reads = SharedWork<ReadKey, Response>(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
+        self.reads = reads
+        self.cache = ResponseCache(limits: cache, http: httpCacheLimits, tier: diskCache) { scope in
+            // What is under way lands for those who wait; who asks after a clear wants to know what is there then.
+            reads.close { $0.isCovered(by: scope) }
+        }
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
         #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
@@ -87,7 +92,6 @@ public final class NetworkLayer: Sendable {
         #endif
         retries = RetryControl(limits: retrying, randomness: randomness)
         self.tokens = TokenKeeper(network: name, store: tokens, authorizing)
-        reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
         merger = Merger(clock: clock, timer: deadlines)
         connectivity = NetworkStatusMonitor(status)
         self.admission = AdmissionControl(admission)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct TokenModelTests {
     /// How many sequences are played; `RUNWAY_TOKENS` asks for more.
-    static let count = ProcessInfo.processInfo.environment["RUNWAY_TOKENS"].flatMap { Int($0) } ?? 400
+    static let count = ProcessInfo.processInfo.environment["RUNWAY_TOKENS"].flatMap { Int($0) } ?? 1000
     /// How many storms are played; `RUNWAY_TOKEN_STORMS` asks for more.
     static let stormCount = ProcessInfo.processInfo.environment["RUNWAY_TOKEN_STORMS"].flatMap { Int($0) } ?? 15
 
