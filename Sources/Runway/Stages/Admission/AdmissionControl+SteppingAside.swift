@@ -1,3 +1,5 @@
+import Synchronization
+
 extension AdmissionControl {
     /// Lets others fly while a call waits for what is no flight of its own, and has it wait for its turn after that.
     ///
@@ -12,7 +14,7 @@ extension AdmissionControl {
         leave()
         let value = try await wait()
         switch await waitForTurn(flight, flight.priority, isReturning: true) {
-        case .granted, .refused: flight.holdsPlace.store(true, ordering: .relaxed)
+        case .granted, .refused: flight.holdPlace()
         case .cancelled: throw .cancelled(in: Admission.step)
         case .timedOut:
             throw NetworkError(
@@ -23,6 +25,9 @@ extension AdmissionControl {
 }
 
 extension Flight {
+    /// Gives the call a place in the air.
+    func holdPlace() { holdsPlace.store(true, ordering: .relaxed) }
+
     /// Takes the call's place in the air from it, for whoever gives it back; `false` where it has none.
     func takePlace() -> Bool { holdsPlace.exchange(false, ordering: .relaxed) }
 }

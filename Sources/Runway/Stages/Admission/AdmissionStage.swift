@@ -21,7 +21,7 @@ struct AdmissionStage: RequestStage {
             if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
             throw .cancelled(in: step)
         }
-        flight.holdsPlace.store(true, ordering: .relaxed)
+        flight.holdPlace()
         if case .probe = pass { flight.note(Admission.probing(host: Origin(request.head).host)) }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)

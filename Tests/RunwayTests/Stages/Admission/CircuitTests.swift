@@ -123,7 +123,8 @@ struct CircuitTests {
 
     @Test func callsThatAreCancelledBlameNoHost() async throws {
         let transport = ParkingTransport()
-        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()), retrying: .none)
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none))
         for page in 1...10 {
             let call = Task { try await network.call(Refresh(page: page)) }
             await transport.wait { $0.parked.contains(UInt64(page)) }
@@ -152,7 +153,9 @@ struct CircuitTests {
     func callsThatWaitedInVainForATokenBlameNoHost(_ areReads: Bool) async throws {
         let (origin, clock, network) = try await club(ScriptedGate())
         let calls = (1...8).map { page in
-            Task { areReads ? try await network.call(Members(page: page)) : try await network.call(Renewal(page: page)) }
+            Task {
+                areReads ? try await network.call(Members(page: page)) : try await network.call(Renewal(page: page))
+            }
         }
         while network.waitingForTokenCount < 8 { await Task.yield() }
         clock.advance(by: .seconds(5))
@@ -180,7 +183,7 @@ struct CircuitTests {
     @Test func callsLeftBehindAtTheirDeadlineBlameTheHost() async throws {
         let transport = ParkingTransport()
         let clock = ManualClock()
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), retrying: .none)
+        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
         for page in 1...5 {
             let call = Task { try await network.call(Refresh(page: page)) }
             await transport.wait { $0.parked.contains(UInt64(page)) }

@@ -13,7 +13,8 @@ struct TurnTests {
 
     private func network(_ limits: AdmissionLimits) -> NetworkLayer {
         NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records], admission: limits, retrying: .none)
+            transport: transport, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: limits, retrying: .none))
     }
 
     private func limits(flights: Int = 1, waiting: Int = 1000) -> AdmissionLimits {

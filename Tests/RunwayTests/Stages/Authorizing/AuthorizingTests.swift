@@ -75,8 +75,8 @@ struct AuthorizingTests {
         let gate = ScriptedGate()
         let origin = ClubOrigin(refreshGate: gate)
         let network = NetworkLayer(
-            transport: origin, clock: LayerClock(ManualClock()), admission: AdmissionLimits(maximumFlights: 2),
-            retrying: .none)
+            transport: origin, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 2), retrying: .none))
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         origin.revoke()
         let calls = (1...6).map { page in Task { try await network.call(Members(page: page)) } }
@@ -98,7 +98,8 @@ struct AuthorizingTests {
         let origin = ClubOrigin(refreshGate: gate)
         let clock = ManualClock()
         let network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock), admission: AdmissionLimits(maximumFlights: 1), retrying: .none)
+            transport: origin, clock: LayerClock(clock),
+            limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 1), retrying: .none))
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         network.configure(Club.self) { $0.deadline = .seconds(5) }
         origin.revoke()
@@ -132,8 +133,8 @@ struct AuthorizingTests {
         var pipeline = RequestPipeline()
         pipeline.insert(stage, after: .authorizing)
         let network = NetworkLayer(
-            transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock), admission: .none,
-            retrying: .none)
+            transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock),
+            limits: LayerLimits(admission: .none, retrying: .none))
         stage.network.give(network)
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r"), to: Club.self)
         _ = try await network.call(Members())

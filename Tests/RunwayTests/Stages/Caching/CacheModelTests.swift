@@ -7,11 +7,18 @@ import Testing
 
 @testable import Runway
 
+/// Where plays run that need turns of their own, and not the main actor's, which other tests need.
+@globalActor
+actor PlayActor {
+    static let shared = PlayActor()
+}
+
 /// Calls, answers, failures, clock moves, clears, sign-outs and switches of account and environment in every order that a seed can
 /// think of, against a model of the cache.
+@PlayActor
 struct CacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
-    static let count =
+    nonisolated static let count =
         ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
     @Test func theCacheDoesWhatItsModelSays() async throws {
@@ -23,6 +30,7 @@ struct CacheModelTests {
     }
 }
 
+@PlayActor
 private final class CachePlay {
     /// A call that waits for its answer.
     private final class Waiting: Sendable {
@@ -57,8 +65,8 @@ private final class CachePlay {
         let maximumCount = Int.random(in: 1...8, using: &random)
         model = CacheModel(maximumCount: maximumCount)
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), cache: CacheLimits(maximumCount: maximumCount),
-            admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(clock),
+            limits: LayerLimits(cache: CacheLimits(maximumCount: maximumCount), admission: .none, retrying: .none))
         configure()
     }
 

@@ -137,7 +137,8 @@ struct CoalescingTests {
         let status = SettableNetworkStatus(.none)
         let transport = CarryingTransport()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), status: status, retrying: .none)
+            transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none), status: status
+        )
         let patient = Task { try await network.call(Shelf(), options: CallOptions(waitsForNetwork: true)) }
         while network.connectivity.waitingCount < 1 { await Task.yield() }
         let isOver = Mutex(false)
@@ -177,7 +178,9 @@ struct CoalescingTests {
             let after = room.call(Shelf())
             await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
             #expect(room.network.reads.flights(waitingFor: 1).count == 1)
-            await room.settle { room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2 }
+            await room.settle {
+                room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
+            }
             for number: UInt64 in 1...2 { room.transport.answer(number) }
             #expect(try await before.number == 1)
             #expect(try await after.number == 2)

@@ -61,7 +61,9 @@ struct MergedReadTests {
                 return response
             })
         let layer = MergingLayer(server)
-        for call in try await layer.merge([KeptRead(path: "here"), KeptRead(path: "other")]) { _ = try await call.value }
+        for call in try await layer.merge([KeptRead(path: "here"), KeptRead(path: "other")]) {
+            _ = try await call.value
+        }
         let there = try await layer.network.call(KeptRead(path: "there"))
         #expect(there.source == .cache && there["path"].string == "/v1/there")
         #expect(try await layer.network.call(KeptRead(path: "here")).source == .cache)
@@ -71,7 +73,8 @@ struct MergedReadTests {
     @Test func redirectOfAnItemCarriesNoTokenToAnotherOrigin() async throws {
         let transport = CarryingTransport()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("secret", account: "ann"), to: Vault.self)
         let first = Task { try await network.call(Drawer(path: "0")) }
         await transport.waitForArrival(of: 1)
@@ -98,7 +101,7 @@ struct MergedReadTests {
         let transport = CarryingTransport()
         let clock = ManualClock()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
         func call(_ path: EndpointPath, _ options: CallOptions = .standard) -> Task<RawData, any Error> {
             Task { try await network.call(TimedRead(path: path), options: options) }
         }

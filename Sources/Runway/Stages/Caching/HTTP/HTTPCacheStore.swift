@@ -119,8 +119,10 @@ extension HTTPCacheStore {
         state.withLock { state in
             var target = state.targets.peek(uri) ?? Target()
             guard answer.ticket > state.clearedAt, answer.ticket > state.changedAt.peek(uri) ?? 0 else { return false }
-            guard let merged = StoredResponseMerging.merged(
-                answer, into: target.answers, upTo: limits.maximumBodyByteCount) else { return false }
+            guard
+                let merged = StoredResponseMerging.merged(
+                    answer, into: target.answers, upTo: limits.maximumBodyByteCount)
+            else { return false }
             target.answers = merged
             while target.answers.count > limits.maximumVariants
                 || target.byteCount > limits.maximumByteCount && target.answers.count > 1

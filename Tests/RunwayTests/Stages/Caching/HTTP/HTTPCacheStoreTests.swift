@@ -87,7 +87,8 @@ struct HTTPCacheStoreTests {
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
             return Response(head: head, body: .whole(RawData([1, 2, 3], response: head)))
         }
-        let network = NetworkLayer(transport: transport, httpCacheLimits: HTTPCacheLimits(maximumBodyByteCount: 2))
+        let network = NetworkLayer(
+            transport: transport, limits: LayerLimits(httpCache: HTTPCacheLimits(maximumBodyByteCount: 2)))
         _ = try await network.exchange(
             Request(head: head("/a")), with: Library.self, options: CallOptions(cache: .http()))
         #expect(network.cache.http.count == 0)

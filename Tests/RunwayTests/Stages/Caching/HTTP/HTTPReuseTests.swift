@@ -265,7 +265,9 @@ struct HTTPReuseTests {
     }
 
     @Test func noChangeIsSentWhereTheCallLetsNothingBeSent() async throws {
-        for request in [cached.request(method: .post), cached.request("/a", [.cacheControl: "only-if-cached"], method: .put)] {
+        for request in [
+            cached.request(method: .post), cached.request("/a", [.cacheControl: "only-if-cached"], method: .put),
+        ] {
             let use: CacheUse = request.head.method == .post ? .onlyIfCached : .standard
             let error = await #expect(throws: NetworkError.self) {
                 try await cached.network.exchange(
