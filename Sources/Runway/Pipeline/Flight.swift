@@ -121,7 +121,12 @@ public final class Flight: Sendable {
     ///   - decision: What was decided.
     ///   - step: Who decided. The default is the step that decisions of this type belong to.
     public func note<D: FlightDecision>(_ decision: D, in step: FlightStep = D.step) {
-        let elapsed = clock.now - takeOff
+        note(decision, in: step, at: clock.now)
+    }
+
+    /// Writes a decision that was made at an instant on the layer's clock.
+    func note<D: FlightDecision>(_ decision: D, in step: FlightStep = D.step, at now: Duration) {
+        let elapsed = now - takeOff
         state.withLock {
             // Most calls note a few: room for them is made once.
             if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }

@@ -18,9 +18,10 @@ struct TimeToLiveCaching {
             if use == .onlyIfCached { throw .nothingKept }
             return .pass
         }
-        switch policy.freshness(of: kept, at: flight.clock.now) {
+        let now = flight.clock.now
+        switch policy.freshness(of: kept, at: now) {
         case .fresh(let age):
-            flight.note(CacheDecision.hit(age: age))
+            flight.note(CacheDecision.hit(age: age), at: now)
             return .answer(kept.given(to: flight, as: .cache))
         case .stale where looksBelow:
             return .wait
