@@ -98,7 +98,8 @@ public final class DemoSession {
         network = NetworkLayer(
             name: "demo", transport: transport, sinks: [board],
             // A circuit rests for five seconds by default; nobody wants to look at that.
-            admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500))),
+            limits: LayerLimits(
+                admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500)))),
             randomness: SeededGenerator(seed: setting.seed))
         useBackend(for: SecondHandService.self)
         useBackend(for: RentalService.self)
