@@ -133,10 +133,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private func start(_ number: UInt64, _ work: @escaping @Sendable (UInt64) async throws(NetworkError) -> Value) {
-        let task = Self.begin {
+        let task = Task { @concurrent () async -> Void in
             let outcome: Outcome
             do throws(NetworkError) { outcome = .success(try await work(number)) } catch { outcome = .failure(error) }
-            self.end(number, with: outcome)
+            end(number, with: outcome)
         }
         let isWanted = state.withLock { state in
             guard state.running[number] != nil else { return false }
@@ -145,15 +145,6 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
         // The last may have left before there was a task to cancel.
         if !isWanted { task.cancel() }
-    }
-
-    /// Begins a task in the caller's thread, where the system can, up to its first wait: waking another thread takes longer than most of
-    /// what the stages do until then.
-    private static func begin(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            return Task.immediate { await operation() }
-        }
-        return Task { @concurrent in await operation() }
     }
 
     /// Lets one go who waits no longer.
