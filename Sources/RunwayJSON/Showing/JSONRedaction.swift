@@ -41,18 +41,6 @@ public struct JSONRedaction: Sendable, Hashable {
     public func isSecret(_ name: String) -> Bool { secretNames.contains(Self.normalized(name)) }
 
     private static func normalized(_ name: String) -> String {
-        // Most names are short and ASCII: their letters are made small without a detour, in a text that needs no memory of its own.
-        if name.utf8.allSatisfy({ $0 < 0x80 }) {
-            return String(unsafeUninitializedCapacity: name.utf8.count) { buffer in
-                var count = 0
-                for byte in name.utf8 where byte != UInt8(ascii: "_") && byte != UInt8(ascii: "-") && byte != 0x20 {
-                    let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                    buffer.initializeElement(at: count, to: isCapital ? byte | 0x20 : byte)
-                    count += 1
-                }
-                return count
-            }
-        }
         let bytes = name.lowercased().utf8.filter { !"_- ".utf8.contains($0) }
         return String(decoding: bytes, as: UTF8.self)
     }
