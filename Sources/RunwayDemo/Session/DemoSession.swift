@@ -17,7 +17,7 @@ public final class DemoSession {
         var gate: AnswerGate
         var httpVersions = TransportConfiguration.HTTPVersions.automatic
         /// The longest that anything is waited for.
-        var patience = Duration.seconds(30)
+        var patience = Duration.seconds(60)
 
         init(seed: UInt64) throws {
             self.seed = seed
