@@ -51,7 +51,7 @@ func report(_ title: String, _ contenders: [Contender], _ samples: [[Sample]]) {
         let processorRatio = median(
             zip(own, samples[0]).map { $0.processorMicrosecondsPerCall / $1.processorMicrosecondsPerCall })
         print(
-            "  " + contender.name.padding(toLength: 22, withPad: " ", startingAt: 0)
+            "  " + contender.name.padding(toLength: 20, withPad: " ", startingAt: 0)
                 + String(
                     format: "%9.0f calls/s  ×%.2f   %7.1f µs CPU  ×%.2f", throughput, throughputRatio, processor,
                     processorRatio))

@@ -16,14 +16,6 @@ struct File: Endpoint {
     var path: EndpointPath { "\(name)" }
 }
 
-/// The same with all that an endpoint has by default: calls share a request where they read the same. A number makes each differ.
-struct NumberedFile: Endpoint {
-    static let service = Files.self
-    @Unencoded var name: String
-    var number: Int
-    var path: EndpointPath { "\(name)" }
-}
-
 /// A sink that keeps the newest records, as an inspector would.
 final class NewestRecords: EventSink {
     private let kept = Mutex<[FlightRecord]>([])
@@ -76,19 +68,10 @@ private struct InstantTransport: Transport {
 }
 
 /// `network.call`, with all default stages, a kept record and one sink.
-///
-/// - Parameter coalesces: Whether others could share the request, if there were any.
-func networkCall(
-    _ name: String, _ network: NetworkLayer, file: String, byteCount: Int, coalesces: Bool = false
-) -> Contender {
-    let number = Atomic(0)
-    return Contender(name: name) { count, atATime in
+func networkCall(_ name: String, _ network: NetworkLayer, file: String, byteCount: Int) -> Contender {
+    Contender(name: name) { count, atATime in
         try await spread(count, atATime) {
-            let next = number.wrappingAdd(1, ordering: .relaxed).newValue
-            let rawData =
-                coalesces
-                ? try await network.call(NumberedFile(name: file, number: next))
-                : try await network.call(File(name: file))
+            let rawData = try await network.call(File(name: file))
             guard rawData.bytes.count == byteCount else { throw UnexpectedAnswer() }
         }
     }

@@ -35,13 +35,9 @@ struct LayerBenchmark {
                         asyncHTTPClient("AsyncHTTPClient", client, url: url, byteCount: byteCount),
                         asyncHTTPClient("AsyncHTTPClient*", likeRunway, url: url, byteCount: byteCount),
                         networkCall("network.call", network, file: file, byteCount: byteCount),
-                        networkCall("shared network.call", network, file: file, byteCount: byteCount, coalesces: true),
                         managerLoad(network, file: file, byteCount: byteCount),
                         networkCall(
                             "the layer alone", makeNetwork(answering: byteCount), file: file, byteCount: byteCount),
-                        networkCall(
-                            "shared layer alone", makeNetwork(answering: byteCount), file: file, byteCount: byteCount,
-                            coalesces: true),
                         urlSession(.shared, url: url, byteCount: byteCount),
                     ]
                     .filter { argument("--contenders")?.split(separator: ",").contains($0.name[...]) ?? true }
