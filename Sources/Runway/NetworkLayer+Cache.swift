@@ -50,12 +50,17 @@ extension NetworkLayer {
 
     /// Lets go of what is kept for one call, as it would be made now: in the service's present environment, for its present account.
     ///
+    /// Of what is kept by ``CachePolicy/Rule/http``, the whole target is let go. A call after this one shares no request of before it.
+    ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
         let flight = makeFlight(E.self, .standard)
         let request = try assemble(
             prepared(endpoint), delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
         if let key = CacheKey(request, in: flight) { cache.clear(key) }
+        let target = HTTPCacheURI(request.head)
+        cache.http.invalidate(target)
+        reads.close { HTTPCacheURI($0.head) == target }
     }
 }
 

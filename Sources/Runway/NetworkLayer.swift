@@ -54,24 +54,16 @@ public final class NetworkLayer: Sendable {
     ///   - clock: The clocks. The default is the system's.
     ///   - sinks: Who is told what happened to every call. The default is nobody.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
-    ///   - cache: How much of the answers is kept in memory. The default is 1,000 of 32 MiB together.
+    ///   - limits: The bounds of what the calls share.
     ///   - diskCache: Where the answers of endpoints that say so are kept beyond memory. The default, `nil`, is nowhere.
-    ///   - httpCacheLimits: How much is kept by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
-    ///   - coalescing: How many calls share how many requests.
     ///   - status: Knows what network the device has. The default knows nothing, and every host is taken to be reachable.
-    ///   - admission: How much is let out at once, and what is kept from going out at all.
-    ///   - retrying: How many further attempts a host is given. The default is one for every ten calls, and ten more.
     ///   - tokens: Where access tokens are kept. The default is the app's memory, which forgets them when the app ends.
-    ///   - authorizing: How many calls wait for a token.
     ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
-        cache: CacheLimits = CacheLimits(), diskCache: (any CacheTier)? = nil,
-        httpCacheLimits: HTTPCacheLimits = HTTPCacheLimits(), coalescing: CoalescingLimits = CoalescingLimits(),
-        status: any NetworkStatusSource = SettableNetworkStatus(), admission: AdmissionLimits = AdmissionLimits(),
-        retrying: RetryLimits = RetryLimits(), tokens: any TokenStore = MemoryTokenStore(),
-        authorizing: AuthorizingLimits = AuthorizingLimits(),
+        limits: LayerLimits = LayerLimits(), diskCache: (any CacheTier)? = nil,
+        status: any NetworkStatusSource = SettableNetworkStatus(), tokens: any TokenStore = MemoryTokenStore(),
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
@@ -79,18 +71,22 @@ public final class NetworkLayer: Sendable {
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
-        self.cache = ResponseCache(limits: cache, http: httpCacheLimits, tier: diskCache)
+        let reads = SharedWork<ReadKey, Response>(in: .stage(.coalescing), limits.coalescing.rules) { $0.endCarrying() }
+        self.reads = reads
+        cache = ResponseCache(limits: limits.cache, http: limits.httpCache, tier: diskCache) { scope in
+            // What is under way lands for those who wait; who asks after a clear wants to know what is there then.
+            reads.close { $0.isCovered(by: scope) }
+        }
         events = EventQueue(sinks: sinks, redaction: redaction)
         deadlines = DeadlineTimer(clock: clock)
         #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
-            memoryPressure = SystemMemoryPressure(relieving: self.cache)
+            memoryPressure = SystemMemoryPressure(relieving: cache)
         #endif
-        retries = RetryControl(limits: retrying, randomness: randomness)
-        self.tokens = TokenKeeper(network: name, store: tokens, authorizing)
-        reads = SharedWork(in: .stage(.coalescing), coalescing.rules) { $0.endCarrying() }
+        retries = RetryControl(limits: limits.retrying, randomness: randomness)
+        self.tokens = TokenKeeper(network: name, store: tokens, limits.authorizing)
         merger = Merger(clock: clock, timer: deadlines)
         connectivity = NetworkStatusMonitor(status)
-        self.admission = AdmissionControl(admission)
+        admission = AdmissionControl(limits.admission)
         connectivity.start { [weak self] status in self?.networkDidChange(to: status) }
     }
 

@@ -73,7 +73,8 @@ extension NetworkLayer {
         sinks: [any EventSink] = []
     ) {
         // What goes wrong on the wire is what these tests look at, each time that it does.
-        self.init(transport: transport, clock: clock, sinks: sinks, admission: .none, retrying: .none)
+        self.init(
+            transport: transport, clock: clock, sinks: sinks, limits: LayerLimits(admission: .none, retrying: .none))
         configure(TestService.self) { $0.baseURLs = [.release: baseURL] }
     }
 

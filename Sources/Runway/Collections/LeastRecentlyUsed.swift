@@ -2,13 +2,7 @@
 ///
 /// Every deed takes the same time however much it holds. It is a value without a lock: whoever shares it locks.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
-    private struct Entry {
-        var key: Key
-        var value: Value
-        var byteCount: Int
-    }
-
-    /// The neighbours of an entry in the row of use, apart from it, so that a use touches numbers alone.
+    /// The neighbours of a place in the row of use, apart from what is held there, so that a use touches numbers alone.
     private struct Link {
         var newer = none
         var older = none
@@ -25,7 +19,10 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     private(set) var byteCount = 0
 
     private var places: [Key: Int] = [:]
-    private var entries: [Entry?] = []
+    /// What is held at each place: apart from one another, since a look at a value is to copy no key.
+    private var keysHeld: [Key?] = []
+    private var values: [Value?] = []
+    private var byteCounts: [Int] = []
     private var links: [Link] = []
     private var free: [Int] = []
     private var newest = none
@@ -44,18 +41,18 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     var keys: [Key] {
         Array(
             sequence(first: newest) { place in links[place].older }
-                .lazy.prefix { $0 != Self.none }.compactMap { entries[$0]?.key })
+                .lazy.prefix { $0 != Self.none }.compactMap { keysHeld[$0] })
     }
 
     /// The value of a key, which is then the most recently used; `nil` if there is none.
     mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         if place != newest { renew(place) }
-        return entries[place]?.value
+        return values[place]
     }
 
     /// The value of a key, without counting as use.
-    func peek(_ key: Key) -> Value? { places[key].flatMap { entries[$0]?.value } }
+    func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
     /// Keeps a value in the place of the key's last one, and lets go of the oldest until the bounds hold again.
     ///
@@ -65,13 +62,16 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         let byteCount = max(0, byteCount)
         guard byteCount <= maximumByteCount, maximumCount > 0 else { return }
         trim(toCount: maximumCount - 1, byteCount: maximumByteCount - byteCount)
-        let entry = Entry(key: key, value: value, byteCount: byteCount)
-        let place = free.popLast() ?? entries.endIndex
-        if place == entries.endIndex {
-            entries.append(entry)
+        let place = free.popLast() ?? values.endIndex
+        if place == values.endIndex {
+            keysHeld.append(key)
+            values.append(value)
+            byteCounts.append(byteCount)
             links.append(Link())
         } else {
-            entries[place] = entry
+            keysHeld[place] = key
+            values[place] = value
+            byteCounts[place] = byteCount
         }
         places[key] = place
         self.byteCount += byteCount
@@ -81,12 +81,14 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// Lets go of a key's value, and gives it.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        guard let place = places.removeValue(forKey: key), let entry = entries[place] else { return nil }
+        guard let place = places.removeValue(forKey: key) else { return nil }
+        let value = values[place]
         unlink(place)
-        entries[place] = nil
+        keysHeld[place] = nil
+        values[place] = nil
         free.append(place)
-        byteCount -= entry.byteCount
-        return entry.value
+        byteCount -= byteCounts[place]
+        return value
     }
 
     /// Lets go of every value that `shouldRemove` names.
@@ -103,7 +105,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
     /// Lets go of the oldest until at most this much is left.
     mutating func trim(toCount count: Int, byteCount: Int) {
-        while self.count > count || self.byteCount > byteCount, oldest != Self.none, let key = entries[oldest]?.key {
+        while self.count > count || self.byteCount > byteCount, oldest != Self.none, let key = keysHeld[oldest] {
             remove(key)
         }
     }

@@ -14,18 +14,18 @@ import Synchronization
 /// from whatever task.
 public struct RawData: Sendable {
     /// The body, with transfer and content codings undone.
-    public let bytes: [UInt8]
+    public var bytes: [UInt8] { content.bytes }
     /// Status and header fields.
-    public private(set) var response: HTTPResponse
+    public var response: HTTPResponse { content.response }
     /// Where the answer came from.
     public internal(set) var source: AnswerSource = .network
 
-    private let document = LazyDocument()
+    /// In one object, since an answer is handed on many times, and a head alone has a dozen texts to count.
+    private var content: Content
 
     /// Makes raw data from a body and the head that it came with.
     public init(_ bytes: [UInt8], response: HTTPResponse = HTTPResponse(status: .ok)) {
-        self.bytes = bytes
-        self.response = response
+        content = Content(bytes: bytes, response: response, document: LazyDocument())
     }
 
     /// The same body with another head. What is indexed of it stays so, unless the other head names another charset.
@@ -34,7 +34,7 @@ public struct RawData: Sendable {
             return RawData(bytes, response: response)
         }
         var copy = self
-        copy.response = response
+        copy.content = Content(bytes: bytes, response: response, document: content.document)
         return copy
     }
 
@@ -52,7 +52,7 @@ public struct RawData: Sendable {
     /// throws what is wrong with the body and where. For other limits make a `JSONDocument` of ``bytes``. A body in another
     /// charset than UTF-8 is read by the charset that the answer names.
     public var json: JSONValue {
-        document.value { [bytes] in
+        content.document.value { [bytes] in
             do throws(JSONError) {
                 if let charset = mediaType?.charset, charset != "utf-8", let text { return try JSONDocument(text).root }
                 return try JSONDocument(bytes).root
@@ -70,13 +70,26 @@ public struct RawData: Sendable {
     }
 
     /// Whether somebody has looked at the JSON.
-    var isIndexed: Bool { document.isMade }
+    var isIndexed: Bool { content.document.isMade }
 
     /// A member of the root, where the body is a JSON object.
     public subscript(key: String) -> JSONValue { json[key] }
 
     /// An element of the root, where the body is a JSON array.
     public subscript(index: Int) -> JSONValue { json[index] }
+}
+
+/// What all copies of an answer share.
+private final class Content: Sendable {
+    let bytes: [UInt8]
+    let response: HTTPResponse
+    let document: LazyDocument
+
+    init(bytes: [UInt8], response: HTTPResponse, document: LazyDocument) {
+        self.bytes = bytes
+        self.response = response
+        self.document = document
+    }
 }
 
 /// The index of a body, made when it is first asked for.

@@ -21,7 +21,7 @@ public enum CallDecision: FlightDecision, Equatable {
     /// The answer was there before `load` returned.
     case answeredImmediately
     /// A reformer threw.
-    case reformingFailed(reformer: String, detail: String)
+    indirect case reformingFailed(reformer: String, detail: String)
 
     /// The step.
     public static var step: FlightStep { .landing }

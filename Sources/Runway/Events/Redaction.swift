@@ -64,7 +64,8 @@ extension Redaction {
     }
 
     func redacted(_ parameters: Parameters) -> Parameters {
-        Parameters(
+        guard parameters.entries.contains(where: { isSecret($0.name) || $0.value.isNested }) else { return parameters }
+        return Parameters(
             parameters.entries.map { entry in
                 let value: ParameterValue =
                     if isSecret(entry.name) { .string(Self.placeholder) } else { redacted(entry.value) }
@@ -82,17 +83,36 @@ extension Redaction {
 
     /// Whether a parameter of this name is secret: of `user[password]` the outer and every inner name counts.
     private func isSecret(_ name: String) -> Bool {
-        names.isSecret(name) || name.split { "[].".contains($0) }.contains { names.isSecret(String($0)) }
+        if names.isSecret(name) { return true }
+        // Few names have others within.
+        guard name.utf8.contains(where: { "[].".utf8.contains($0) }) else { return false }
+        return name.split { "[].".contains($0) }.contains { names.isSecret(String($0)) }
     }
 
     /// A URL with the values of secret parameters replaced, in its query and in its fragment.
     func redacted(url: String) -> String {
         // Most URLs have nothing in which a secret could be, and this is done for every request.
-        guard url.utf8.contains(where: { "?#@".utf8.contains($0) }) else { return url }
+        if !mayHoldSecret(url) { return url }
         let url = Self.withoutUserInfo(url)
         guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return url }
         let parts = url[url.index(after: mark)...].split(separator: "#", omittingEmptySubsequences: false)
         return url[...mark] + parts.map(redacted(pairs:)).joined(separator: "#")
+    }
+
+    /// Whether a URL has a user's name, or a secret parameter.
+    private func mayHoldSecret(_ url: String) -> Bool {
+        if url.utf8.contains(UInt8(ascii: "@")) { return true }
+        let marks = (UInt8(ascii: "?"), UInt8(ascii: "#"))
+        guard let start = url.utf8.firstIndex(where: { $0 == marks.0 || $0 == marks.1 }) else { return false }
+        return url.utf8[start...].split { $0 == UInt8(ascii: "&") || $0 == marks.0 || $0 == marks.1 }.contains { pair in
+            pair.firstIndex(of: UInt8(ascii: "=")).map { isSecret(Self.decoded(Substring(pair[..<$0]))) } ?? false
+        }
+    }
+
+    /// The name of a parameter, as it was before it was escaped.
+    private static func decoded(_ name: Substring) -> String {
+        let name = String(name)
+        return name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? name : name
     }
 
     /// A URL, which need not be well formed, without the user's name and password.
@@ -106,8 +126,7 @@ extension Redaction {
     private func redacted(pairs: Substring) -> String {
         pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            let name = String(pair[..<equals]).removingPercentEncoding ?? String(pair[..<equals])
-            return isSecret(name) ? "\(pair[...equals])\(Self.placeholder)" : String(pair)
+            return isSecret(Self.decoded(pair[..<equals])) ? "\(pair[...equals])\(Self.placeholder)" : String(pair)
         }.joined(separator: "&")
     }
 
@@ -147,5 +166,15 @@ extension Redaction {
             return Array(redacted(pairs: text[...]).utf8)
         }
         return body
+    }
+}
+
+extension ParameterValue {
+    /// Whether there may be names within it.
+    fileprivate var isNested: Bool {
+        switch self {
+        case .array, .object: true
+        default: false
+        }
     }
 }

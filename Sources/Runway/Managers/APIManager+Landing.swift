@@ -1,14 +1,18 @@
 extension APIManager {
     /// The layer's interceptors for the endpoint, then the manager's own.
     var interceptors: [any Interceptor] {
-        let shared = network.interceptors[ObjectIdentifier(E.self)]?.compactMap(\.interceptor) ?? []
+        let shared =
+            network.interceptors.isEmpty
+            ? [] : network.interceptors[ObjectIdentifier(E.self)]?.compactMap(\.interceptor) ?? []
         return interceptor.map { shared + [$0] } ?? shared
     }
 
     /// Lands a call: keeps what it brought and tells the delegate, unless the call was ended before or a hook ends it.
     func land(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
         // Whatever order the two turns came in, nobody hears of the fresh answer before the stale one.
-        if case .untold = state.flights[flight.id]?.provisional, let held = state.answer, held.flight.id == flight.id {
+        if case .untold = state.flights[flight.id]?.provisional, let held = state.last.answer,
+            held.flight.id == flight.id
+        {
             tellProvisionally(held)
         }
         box.remove(flight.id)
@@ -62,8 +66,8 @@ extension APIManager {
             end(flight.id, as: .vetoed)
         }
         guard state.flights.removeValue(forKey: flight.id) != nil else { return }
-        state.error = error
-        state.landed = endpoint.map { Landing(flight, $0) }
+        state.last = LastLanding(
+            answer: state.last.answer, landed: endpoint.map { Landing(flight, $0) }, error: error)
         delegate?.apiManager(self, didFailWith: error)
         for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error) }
         _ = flight.finish(failing: error)
@@ -81,7 +85,7 @@ extension APIManager {
 
     /// Whether the delegate was told of the same bytes, as the provisional answer of the same call that the manager still holds.
     private func isTold(_ rawData: RawData, _ flight: Flight) -> Bool {
-        guard case .told = state.flights[flight.id]?.provisional, let answer = state.answer,
+        guard case .told = state.flights[flight.id]?.provisional, let answer = state.last.answer,
             answer.flight.id == flight.id
         else {
             return false

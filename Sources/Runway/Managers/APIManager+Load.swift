@@ -60,15 +60,20 @@ extension APIManager {
 
     /// Lets the endpoint, the interceptors and the validator see the call; `nil` where an interceptor does not let it take off.
     private func prepare(_ endpoint: E) throws(NetworkError) -> E? {
-        var candidate: any Endpoint = endpoint
-        do { try candidate.complete() } catch { throw .invalidParameters(in: .preparing, error) }
-        for interceptor in interceptors {
-            guard interceptor.apiManager(self, shouldCall: &candidate) else { return nil }
-        }
-        guard let endpoint = candidate as? E else {
-            throw NetworkError(
-                .invalidParameters, in: .preparing,
-                "An interceptor changed the \(E.self) into a \(type(of: candidate)).")
+        var endpoint = endpoint
+        do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
+        let interceptors = interceptors
+        if !interceptors.isEmpty {
+            var candidate: any Endpoint = endpoint
+            for interceptor in interceptors {
+                guard interceptor.apiManager(self, shouldCall: &candidate) else { return nil }
+            }
+            guard let changed = candidate as? E else {
+                throw NetworkError(
+                    .invalidParameters, in: .preparing,
+                    "An interceptor changed the \(E.self) into a \(type(of: candidate)).")
+            }
+            endpoint = changed
         }
         do {
             try endpoint.validate()
@@ -145,9 +150,9 @@ extension APIManager {
         _ phase: RunningFlight.Phase = .grounded
     ) {
         state.flights[flight.id] = RunningFlight(flight: flight, phase: phase)
-        let task = Task { @MainActor [weak self] in
+        // Not in the box: nothing of it can be cancelled but the landing, which looks for the call.
+        Task { @MainActor [weak self] in
             if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
         }
-        box.insert(task, for: flight.id)
     }
 }

@@ -35,7 +35,7 @@ extension APIManager {
     }
 
     private func reformable() throws(NetworkError) -> (Flight, any Endpoint, RawData) {
-        guard let answer = state.answer, let rawData = answer.rawData else {
+        guard let answer = state.last.answer, let rawData = answer.rawData else {
             throw NetworkError(
                 .invalidAnswer, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
         }

@@ -31,20 +31,22 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     public weak var interceptor: (any Interceptor)?
 
     /// The answer that landed last and was not cleared.
-    public var rawData: RawData? { state.answer?.rawData }
+    public var rawData: RawData? { state.last.answer?.rawData }
     /// The error of the call that landed last; `nil` if it succeeded.
-    public var error: NetworkError? { state.error }
+    public var error: NetworkError? { state.last.error }
     /// The call that landed last, successfully or not, with its parameters.
-    public var landedEndpoint: (any Endpoint)? { state.landed?.endpoint }
+    public var landedEndpoint: (any Endpoint)? { state.last.landed?.endpoint }
     /// The number of the call that landed last.
-    public var landedFlight: FlightID? { state.landed?.flight.id }
+    public var landedFlight: FlightID? { state.last.landed?.flight.id }
     /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.answer?.response }
     /// Whether a call flies.
-    public var isLoading: Bool { state.flights.values.contains { $0.phase == .flying } }
+    public var isLoading: Bool { state.flyingCount > 0 }
     /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.
     public var isProvisional: Bool {
-        state.answer.map { state.flights[$0.flight.id]?.phase == .flying } ?? false
+        // Asked first, so that who watches this is told of every take-off and landing.
+        guard state.flyingCount > 0, let answer = state.last.answer else { return false }
+        return state.flights[answer.flight.id]?.phase == .flying
     }
     /// The endpoint that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
@@ -78,9 +80,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
 
     /// Forgets the answer and the error that landed last. Calls that fly are left alone.
     public func clear() {
-        state.answer = nil
-        state.error = nil
-        state.landed = nil
+        state.last = LastLanding()
     }
 
     /// Ends a call that has not landed, without telling the delegate.

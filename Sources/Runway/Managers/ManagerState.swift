@@ -6,16 +6,29 @@ import Observation
 /// those into this class are constants.
 @MainActor @Observable
 final class ManagerState {
-    /// The calls that have not landed.
-    var flights: [FlightID: RunningFlight] = [:]
+    /// The calls that have not landed. What a view can see of them is how many fly.
+    @ObservationIgnored var flights: [FlightID: RunningFlight] = [:] {
+        didSet {
+            let count = flights.values.reduce(0) { $0 + ($1.phase == .flying ? 1 : 0) }
+            if count != flyingCount { flyingCount = count }
+        }
+    }
+    /// How many of them fly.
+    private(set) var flyingCount = 0
+    /// What landed last: one value, since who watches is told of each change, and a landing is one.
+    var last = LastLanding()
+    /// The answers that are held but that nobody was told of yet, in order.
+    @ObservationIgnored var untold: [UntoldAnswer] = []
+}
+
+/// What landed last in a manager.
+struct LastLanding {
     /// The last answer, and the call that it answers.
     var answer: Landing?
     /// The last landing, successful or not.
     var landed: Landing?
     /// The error of the last landing.
     var error: NetworkError?
-    /// The answers that are held but that nobody was told of yet, in order.
-    @ObservationIgnored var untold: [UntoldAnswer] = []
 }
 
 /// A call of a manager that has not landed.
@@ -54,13 +67,11 @@ final class Landing: Sendable {
 @MainActor
 final class UntoldAnswer {
     let flight: FlightID
-    var answer: Landing?
-    var landed: Landing?
-    var error: NetworkError?
+    var last: LastLanding
 
     init(_ flight: FlightID, before state: ManagerState) {
         self.flight = flight
-        (answer, landed, error) = (state.answer, state.landed, state.error)
+        last = state.last
     }
 }
 
@@ -73,9 +84,7 @@ extension ManagerState {
 
     /// Makes an answer the one that the manager holds.
     func keep(_ landing: Landing) {
-        answer = landing
-        landed = landing
-        if error != nil { error = nil }
+        last = LastLanding(answer: landing, landed: landing)
     }
 
     /// Whoever is to be told of a call's answer is told now: there is no way back from it.
@@ -86,12 +95,16 @@ extension ManagerState {
     /// Gives back what was held before an answer that nobody will be told of. Without such an answer it changes nothing.
     func goBack(from id: FlightID) {
         guard let index = untold.firstIndex(where: { $0.flight == id }) else { return }
-        let before = untold.remove(at: index)
+        let before = untold.remove(at: index).last
         // Who was held after it goes back further now.
-        for later in untold[index...] {
-            if later.answer?.flight.id == id { later.answer = before.answer }
-            if later.landed?.flight.id == id { (later.landed, later.error) = (before.landed, before.error) }
-        }
+        for later in untold[index...] { later.last.goBack(from: id, to: before) }
+        if last.answer?.flight.id == id || last.landed?.flight.id == id { last.goBack(from: id, to: before) }
+    }
+}
+
+extension LastLanding {
+    /// Takes back what a call brought.
+    fileprivate mutating func goBack(from id: FlightID, to before: LastLanding) {
         if answer?.flight.id == id { answer = before.answer }
         if landed?.flight.id == id { (landed, error) = (before.landed, before.error) }
     }

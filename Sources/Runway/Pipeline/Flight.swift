@@ -40,7 +40,14 @@ public final class Flight: Sendable {
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
     /// The priority of the call. One that renews an access token is urgent, since others that have a place in the air wait for it.
-    public var priority: CallPriority { renewing.isEmpty ? options.priority ?? endpoint.priority : .urgent }
+    ///
+    /// While other calls share the request of this one, it is the highest of theirs that still wait and its own.
+    public var priority: CallPriority {
+        let own = renewing.isEmpty ? options.priority ?? endpoint.priority : .urgent
+        let read = carriedRead.load(ordering: .acquiring)
+        if read == 0 { return own }
+        return layer.reads.flights(waitingFor: read).reduce(own) { $1 === self ? $0 : max($0, $1.priority) }
+    }
 
     /// How the service merges requests, when the call was asked for.
     var mergePolicy: MergePolicy? { configuration.settings.merging }
@@ -51,6 +58,8 @@ public final class Flight: Sendable {
     /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
     let renewing: [ObjectIdentifier]
     let layer: NetworkLayer
+    /// Whether the call has a place in the air that it has to give back.
+    let holdsPlace = Atomic(false)
     /// Guards whose call this is.
     private let owner = Mutex(WeakManager())
     /// Guards what caching has to do with the call.
@@ -112,7 +121,12 @@ public final class Flight: Sendable {
     ///   - decision: What was decided.
     ///   - step: Who decided. The default is the step that decisions of this type belong to.
     public func note<D: FlightDecision>(_ decision: D, in step: FlightStep = D.step) {
-        let elapsed = clock.now - takeOff
+        note(decision, in: step, at: clock.now)
+    }
+
+    /// Writes a decision that was made at an instant on the layer's clock.
+    func note<D: FlightDecision>(_ decision: D, in step: FlightStep = D.step, at now: Duration) {
+        let elapsed = now - takeOff
         state.withLock {
             // Most calls note a few: room for them is made once.
             if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }

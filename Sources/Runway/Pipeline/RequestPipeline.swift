@@ -86,10 +86,11 @@ extension RequestPipeline {
             // What was called off before it left is no request on the wire.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             let attempt = flight.beginAttempt(request)
-            let order = flight.layer.cache.drawOrder()
+            let (order, requested) = (flight.layer.cache.drawOrder(), flight.clock.now)
             do {
                 var response = try await transport.send(request, in: flight)
                 response.order = order
+                response.requested = requested
                 flight.endAttempt(attempt, with: response)
                 return response
             } catch {

@@ -16,6 +16,8 @@ public struct Response: Sendable {
     var hops: [RedirectHop] = []
     /// The order of the request that fetched it among all of the layer's; `nil` where no transport gave the answer.
     var order: UInt64?
+    /// The instant on the layer's clock at which that request left; `nil` likewise.
+    var requested: Duration?
     /// Whether a fresh answer is to be fetched although this one lands.
     var isProvisional = false
 

@@ -17,9 +17,8 @@ extension ServiceSettings {
         flight.setSent(parameters)
 
         var fields = HTTPFields()
-        for headers in [commonHeaders, endpoint.headers] where !headers.isEmpty {
-            for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try fields.set(name, value) }
-        }
+        try fields.set(commonHeaders)
+        try fields.set(endpoint.headers)
         if case .raw(let contentType) = E.encoding, fields[.contentType] == nil {
             try fields.set(HTTPField.Name.contentType.rawName, contentType)
         }
@@ -39,10 +38,11 @@ extension ServiceSettings {
                 query = try QueryStyle.default.text(parameters)
                 body = endpoint.content
             }
-            let target = "\(baseURL.pathPrefix)/\(path.percentEncoded)\(query.isEmpty ? "" : "?")\(query)"
-            let head = HTTPRequest(
-                method: E.method, scheme: baseURL.scheme, authority: baseURL.authority, path: target,
-                headerFields: fields)
+            let target = baseURL.target(path, query)
+            var head = baseURL.head
+            head.method = E.method
+            head.path = target
+            if !fields.isEmpty { head.headerFields = fields }
             return Request(head: head, body: body, delivery: delivery)
         } catch {
             throw .invalidParameters(in: .assembling, error)
@@ -50,7 +50,22 @@ extension ServiceSettings {
     }
 }
 
+extension BaseURL {
+    /// The request's target: path and query, as they are sent.
+    fileprivate func target(_ path: EndpointPath, _ query: String) -> String {
+        query.isEmpty
+            ? String(joining: [pathPrefix, "/", path.percentEncoded])
+            : String(joining: [pathPrefix, "/", path.percentEncoded, "?", query])
+    }
+}
+
 extension HTTPFields {
+    /// Replaces fields, in the order of their names.
+    fileprivate mutating func set(_ headers: [String: String]) throws(NetworkError) {
+        if headers.isEmpty { return }
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }
+    }
+
     /// Replaces a field.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` for a name or value that RFC 9110 §5 does not allow. The value is not

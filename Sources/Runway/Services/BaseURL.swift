@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 /// Scheme, authority and path prefix of a service, taken apart once.
 struct BaseURL: Sendable, Equatable {
@@ -6,6 +7,8 @@ struct BaseURL: Sendable, Equatable {
     let authority: String
     /// Empty, or begins with a slash and does not end in one.
     let pathPrefix: String
+    /// What the heads of all requests below it have in common. Its texts are looked through once, here.
+    let head: HTTPRequest
 
     /// Takes `https://host[:port][/path]` apart; `nil` for anything else, also with user info, query or fragment, or
     /// with a path that leads upwards.
@@ -23,6 +26,7 @@ struct BaseURL: Sendable, Equatable {
         var path = components.percentEncodedPath
         while path.hasSuffix("/") { path.removeLast() }
         pathPrefix = path
+        head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "\(path)/")
     }
 }
 

@@ -79,12 +79,15 @@ public protocol Endpoint: Encodable, Sendable {
 
 extension Endpoint {
     /// The name of the type.
-    public static var name: String { String(describing: Self.self) }
+    ///
+    /// Taken from the runtime without a detour through reflection, which takes longer than a hit in memory.
+    public static var name: String { _typeName(Self.self, qualified: false) }
     /// GET.
     public static var method: HTTPRequest.Method { .get }
     /// The query for GET, HEAD and DELETE, JSON for the others.
     public static var encoding: ParameterEncoding {
-        [.get, .head, .delete].contains(method) ? .query() : .json()
+        let method = method
+        return method == .get || method == .head || method == .delete ? .query() : .json()
     }
     /// ``OverlapPolicy/ignoreNew``.
     public static var overlap: OverlapPolicy { .ignoreNew }

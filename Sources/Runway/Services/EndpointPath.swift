@@ -16,20 +16,21 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 
     /// Makes a path from literal text.
     public init(stringLiteral value: String) {
-        var interpolation = StringInterpolation(literalCapacity: value.utf8.count, interpolationCount: 0)
-        interpolation.appendLiteral(value)
-        self.init(stringInterpolation: interpolation)
+        self.init(value.percentEncoded(allowing: PercentEncoding.path), hasEmptyValue: false)
     }
 
     /// Makes a path from literal text with values in it.
     public init(stringInterpolation: StringInterpolation) {
-        let path = stringInterpolation.text.drop { $0 == "/" }
-        percentEncoded = String(path)
-        let hasDotSegment = path.split(separator: "/").contains(where: \.isDotSegment)
+        self.init(stringInterpolation.text, hasEmptyValue: stringInterpolation.hasEmptyValue)
+    }
+
+    private init(_ text: String, hasEmptyValue: Bool) {
+        let path = text.utf8.first == UInt8(ascii: "/") ? String(text.drop { $0 == "/" }) : text
+        percentEncoded = path
         problem =
-            if stringInterpolation.hasEmptyValue {
+            if hasEmptyValue {
                 "A value in the path \"\(path)\" is empty."
-            } else if hasDotSegment {
+            } else if path.hasDotSegment {
                 "The path \"\(path)\" has a segment that means another directory."
             } else {
                 nil
@@ -57,6 +58,19 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
             if description.isEmpty { hasEmptyValue = true }
             text.appendPercentEncoded(description, allowing: PercentEncoding.unreserved)
         }
+    }
+}
+
+extension String {
+    /// Whether a segment of this path means the directory that it stands in, or the one above. Few paths have what such a segment is
+    /// made of, and only those are taken apart.
+    fileprivate var hasDotSegment: Bool {
+        (utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.isOfDotSegment) } ?? true)
+            && split(separator: "/").contains(where: \.isDotSegment)
+    }
+
+    private static func isOfDotSegment(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%")
     }
 }
 

@@ -71,7 +71,17 @@ struct Forwarder: Sendable {
             if !rawData.bytes.isEmpty { try await bodyWriter.write(ByteBuffer(bytes: rawData.bytes)) }
         case .stream(let parts):
             do {
-                for try await part in parts { try await bodyWriter.write(ByteBuffer(bytes: part)) }
+                var missing = head.headerFields[.contentLength].flatMap { Int($0) }
+                var rest = parts.makeAsyncIterator()
+                var part = try await rest.next()
+                while let bytes = part {
+                    missing = missing.map { $0 - bytes.count }
+                    // With the last byte of a known length the client may hang up, by which a body that still goes on is given up.
+                    let isLast = missing == 0
+                    if isLast { part = try await rest.next() }
+                    try await bodyWriter.write(ByteBuffer(bytes: bytes))
+                    if !isLast { part = try await rest.next() }
+                }
             } catch {
                 // Too late for a status. Only a cut connection tells the client that the body is not whole.
                 channel.close(promise: nil)

@@ -54,8 +54,9 @@ struct ProxySession: Sendable {
         pipeline.insert(ProxiedRequestStage(), before: .deadline)
         network = NetworkLayer(
             name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction,
-            httpCacheLimits: HTTPCacheLimits(
-                maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumKeptByteCount))
+            limits: LayerLimits(
+                httpCache: HTTPCacheLimits(
+                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumKeptByteCount)))
         network.configure(ProxiedServer.self) { $0.deadline = timeout }
     }
 

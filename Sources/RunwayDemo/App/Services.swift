@@ -21,7 +21,7 @@ enum SecondHandService: APIService {
 enum RentalService: APIService {
     static let name = "rental"
     static let environments: [ServiceEnvironment: String] = [:]
-    static let deadline = Duration.seconds(10)
+    static let deadline = Duration.seconds(30)
 
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         Verdict(coded: head, rawData)

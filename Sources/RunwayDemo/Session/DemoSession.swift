@@ -17,7 +17,7 @@ public final class DemoSession {
         var gate: AnswerGate
         var httpVersions = TransportConfiguration.HTTPVersions.automatic
         /// The longest that anything is waited for.
-        var patience = Duration.seconds(30)
+        var patience = Duration.seconds(60)
 
         init(seed: UInt64) throws {
             self.seed = seed
@@ -98,7 +98,8 @@ public final class DemoSession {
         network = NetworkLayer(
             name: "demo", transport: transport, sinks: [board],
             // A circuit rests for five seconds by default; nobody wants to look at that.
-            admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500))),
+            limits: LayerLimits(
+                admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500)))),
             randomness: SeededGenerator(seed: setting.seed))
         useBackend(for: SecondHandService.self)
         useBackend(for: RentalService.self)

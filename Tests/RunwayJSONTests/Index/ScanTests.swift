@@ -68,8 +68,9 @@ import Testing
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func everyScanIndexesGeneratedDocumentsTheSame(_ shard: UInt64) {
+    func everyScanIndexesGeneratedDocumentsTheSame(_ shard: UInt64) async {
         for number in 0..<1500 as Range<UInt64> {
+            await Task.yield()
             let seed = shard &* 1_000_000 &+ number
             var generator = DocumentGenerator(seed: seed)
             let document = generator.document()

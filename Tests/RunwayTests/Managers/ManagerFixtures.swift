@@ -42,7 +42,7 @@ struct Hangar {
         // Time stands still, so that no deadline passes however busy the machine is.
         network = NetworkLayer(
             transport: transport, pipeline: pipeline, clock: LayerClock(ManualClock()), sinks: [records],
-            admission: .none, retrying: .none)
+            limits: LayerLimits(admission: .none, retrying: .none))
     }
 
     func outcome(of flight: FlightID, among count: Int) async throws -> FlightOutcome? {

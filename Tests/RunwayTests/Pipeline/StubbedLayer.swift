@@ -21,7 +21,7 @@ struct StubbedLayer {
         transport = StubTransport(answer: answer)
         network = NetworkLayer(
             name: name, transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records] + sinks,
-            redaction: redaction, status: status, admission: admission, retrying: retrying,
+            redaction: redaction, limits: LayerLimits(admission: admission, retrying: retrying), status: status,
             randomness: SeededGenerator(seed: 1))
     }
 

@@ -159,6 +159,12 @@ struct RentalRow {
     var id: Int
 }
 
+func makeSmallLayer(over transport: any Transport) -> NetworkLayer {
+    let network = NetworkLayer(
+        transport: transport, limits: LayerLimits(cache: CacheLimits(maximumCount: 200), retrying: .none))
+    return network
+}
+
 func use(_ network: NetworkLayer, in city: String, for visibleRows: [RentalRow]) async throws -> (RawData, RawData) {
     network.configure(Listings.self) { $0.environment = .development }
     for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }

@@ -44,7 +44,8 @@ func makeNetwork(answering byteCount: Int) -> NetworkLayer {
 private func makeNetwork(over transport: any Transport, port: Int) -> NetworkLayer {
     // The same request again and again is what is measured here, and no loop without end.
     let network = NetworkLayer(
-        transport: transport, sinks: [NewestRecords()], admission: AdmissionLimits(maximumIdenticalRequests: nil))
+        transport: transport, sinks: [NewestRecords()],
+        limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
     network.configure(Files.self) { settings in
         settings.environment = "benchmark"
         settings.baseURLs["benchmark"] = "https://localhost:\(port)"

@@ -126,7 +126,7 @@ extension PagedAPIManager {
             return id
         case .land(let window): land(window, running)
         case .fail(let failure):
-            requests.state.answer?.flight.note(PagingDecision.failed(failure))
+            requests.state.last.answer?.flight.note(PagingDecision.failed(failure))
             fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running.id)
         }
         return running.id ?? FlightID(number: 0)
@@ -140,7 +140,8 @@ extension PagedAPIManager {
         }
         guard var running, let request = running.request, requests.landedFlight == request else { return }
         if let error { return fail(error, running.id) }
-        guard let answer = requests.state.answer, let endpoint = answer.endpoint as? E, let rawData = answer.rawData
+        guard let answer = requests.state.last.answer, let endpoint = answer.endpoint as? E,
+            let rawData = answer.rawData
         else { return }
         do {
             let content = try endpoint.read(rawData)

@@ -22,51 +22,85 @@ extension Parameters {
 }
 
 /// A place in the tree that an encoding fills, shared by the containers that write into it.
+///
+/// Single values, which most parameters are, stand in the list of their object or array itself and have no node.
 private final class ParameterNode {
-    enum Content {
-        case object([(name: String, node: ParameterNode)])
-        case array([ParameterNode])
-        case value(ParameterValue)
-    }
+    enum Shape { case object, array, value }
 
     let depth: Int
-    var content: Content?
+    /// What the place holds; `nil` while nothing was encoded.
+    private(set) var shape: Shape?
+    private var single = ParameterValue.null
+    /// The members of an object, or the elements of an array, whose names are empty.
+    private var entries: [Parameters.Entry] = []
+    /// The nodes among them, and where their values belong, in order.
+    private var nested: [(place: Int, node: ParameterNode)] = []
 
     init(depth: Int) { self.depth = depth }
 
     /// What was encoded; `nil` if nothing was.
     var value: ParameterValue? {
-        switch content {
+        switch shape {
         case nil: nil
-        case .value(let value): value
-        case .array(let nodes): .array(nodes.map { $0.value ?? .object([:]) })
-        case .object(let members):
-            .object(Parameters(members.compactMap { name, node in node.value.map { Parameters.Entry(name, $0) } }))
+        case .value: single
+        case .array: .array(filled(keepingEmpty: true).map(\.value))
+        case .object: .object(Parameters(filled(keepingEmpty: false)))
         }
     }
 
-    func member(_ name: String) -> ParameterNode {
-        let node = ParameterNode(depth: depth + 1)
-        if case .object(var members) = content {
-            content = nil
-            members.append((name, node))
-            content = .object(members)
-        } else {
-            content = .object([(name, node)])
+    /// The entries with the values of their nodes. A member that encoded nothing is left out, an element is an empty object.
+    private func filled(keepingEmpty: Bool) -> [Parameters.Entry] {
+        var filled = entries
+        for (place, node) in nested.reversed() {
+            if let value = node.value {
+                filled[place].value = value
+            } else if keepingEmpty {
+                filled[place].value = .object([:])
+            } else {
+                filled.remove(at: place)
+            }
         }
+        return filled
+    }
+
+    /// How many elements an array has so far.
+    var count: Int { shape == .array ? entries.count : 0 }
+
+    /// Makes this place an object or an array, unless it is something already.
+    func begin(_ shape: Shape) {
+        guard self.shape == nil else { return }
+        self.shape = shape
+        // Room for what most calls have is made once.
+        entries.reserveCapacity(4)
+    }
+
+    /// Makes this place a single value.
+    func set(_ value: ParameterValue) {
+        clear(.value)
+        single = value
+    }
+
+    /// Adds a member, or an element, that is a single value.
+    func add(_ value: ParameterValue, named name: String, to shape: Shape) {
+        if self.shape != shape { clear(shape) }
+        entries.append(Parameters.Entry(name, value))
+    }
+
+    /// Adds a member, or an element, whose value is encoded into the node.
+    func addNode(named name: String, to shape: Shape) -> ParameterNode {
+        let node = ParameterNode(depth: depth + 1)
+        add(.null, named: name, to: shape)
+        nested.append((entries.count - 1, node))
         return node
     }
 
-    func element() -> ParameterNode {
-        let node = ParameterNode(depth: depth + 1)
-        if case .array(var nodes) = content {
-            content = nil
-            nodes.append(node)
-            content = .array(nodes)
-        } else {
-            content = .array([node])
-        }
-        return node
+    func member(_ name: String) -> ParameterNode { addNode(named: name, to: .object) }
+    func element() -> ParameterNode { addNode(named: "", to: .array) }
+
+    private func clear(_ shape: Shape) {
+        self.shape = shape
+        entries = []
+        nested = []
     }
 
     /// Writes a value whose type Runway knows, or lets it encode itself.
@@ -76,19 +110,18 @@ private final class ParameterNode {
             throw UnencodableParameter.tooDeep(codingPath.map(\.stringValue).joined(separator: "."))
         }
         switch value {
-        case let date as Date: content = .value(.date(date))
-        case let decimal as Decimal: content = .value(.decimal(decimal))
-        case let data as Data: content = .value(.bytes(Array(data)))
-        case let url as URL: content = .value(.string(url.absoluteString))
-        case let parameter as ParameterValue: content = .value(parameter)
+        case let date as Date: set(.date(date))
+        case let decimal as Decimal: set(.decimal(decimal))
+        case let data as Data: set(.bytes(Array(data)))
+        case let url as URL: set(.string(url.absoluteString))
+        case let parameter as ParameterValue: set(parameter)
         case is any UnencodedParameter: break
         default: try value.encode(to: ParameterEncoder(node: self, codingPath: codingPath))
         }
     }
 
     func write(_ value: some BinaryInteger) {
-        content = .value(
-            Int64(exactly: value).map(ParameterValue.integer) ?? .unsigned(UInt64(truncatingIfNeeded: value)))
+        set(Int64(exactly: value).map(ParameterValue.integer) ?? .unsigned(UInt64(truncatingIfNeeded: value)))
     }
 }
 
@@ -98,12 +131,12 @@ private struct ParameterEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if node.content == nil { node.content = .object([]) }
+        node.begin(.object)
         return KeyedEncodingContainer(KeyedParameters<Key>(node: node, codingPath: codingPath))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        if node.content == nil { node.content = .array([]) }
+        node.begin(.array)
         return ParameterElements(node: node, codingPath: codingPath)
     }
 
@@ -116,7 +149,7 @@ private struct KeyedParameters<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: ParameterNode
     let codingPath: [any CodingKey]
 
-    private func write(_ value: ParameterValue, _ key: Key) { node.member(key.stringValue).content = .value(value) }
+    private func write(_ value: ParameterValue, _ key: Key) { node.add(value, named: key.stringValue, to: .object) }
 
     func encodeNil(forKey key: Key) { write(.null, key) }
     func encode(_ value: Bool, forKey key: Key) { write(.bool(value), key) }
@@ -146,9 +179,9 @@ private struct ParameterElements: UnkeyedEncodingContainer {
     let node: ParameterNode
     let codingPath: [any CodingKey]
 
-    var count: Int { if case .array(let nodes) = node.content { nodes.count } else { 0 } }
+    var count: Int { node.count }
 
-    func encodeNil() { node.element().content = .value(.null) }
+    func encodeNil() { node.add(.null, named: "", to: .array) }
     func encode(_ value: some Encodable) throws { try node.element().encode(value, codingPath: codingPath) }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -164,11 +197,11 @@ private struct SingleParameter: SingleValueEncodingContainer {
     let node: ParameterNode
     let codingPath: [any CodingKey]
 
-    func encodeNil() { node.content = .value(.null) }
-    func encode(_ value: Bool) { node.content = .value(.bool(value)) }
-    func encode(_ value: String) { node.content = .value(.string(value)) }
-    func encode(_ value: Double) { node.content = .value(.double(value)) }
-    func encode(_ value: Float) { node.content = .value(.double(Double(value))) }
+    func encodeNil() { node.set(.null) }
+    func encode(_ value: Bool) { node.set(.bool(value)) }
+    func encode(_ value: String) { node.set(.string(value)) }
+    func encode(_ value: Double) { node.set(.double(value)) }
+    func encode(_ value: Float) { node.set(.double(Double(value))) }
     func encode(_ value: Int) { node.write(value) }
     func encode(_ value: Int8) { node.write(value) }
     func encode(_ value: Int16) { node.write(value) }

@@ -35,13 +35,41 @@ enum PercentEncoding {
 }
 
 extension String {
+    /// This text, with every byte outside `allowed` as `%XX` in upper case (RFC 3986 §2.1).
+    func percentEncoded(allowing allowed: PercentEncoding.Allowed) -> String {
+        // Most texts need nothing, and are not copied.
+        if consists(of: allowed) { return self }
+        var encoded = ""
+        encoded.appendPercentEncoded(self, allowing: allowed)
+        return encoded
+    }
+
+    private func consists(of allowed: PercentEncoding.Allowed) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed.contains) } ?? utf8.allSatisfy(allowed.contains)
+    }
+
+    /// Texts one after the other. They are copied once, to where they stay.
+    init(joining parts: [String]) {
+        self.init(unsafeUninitializedCapacity: parts.reduce(0) { $0 + $1.utf8.count }) { buffer in
+            var count = 0
+            for part in parts {
+                var part = part
+                count += part.withUTF8 { bytes in
+                    _ = UnsafeMutableBufferPointer(rebasing: buffer[count...]).initialize(fromContentsOf: bytes)
+                    return bytes.count
+                }
+            }
+            return count
+        }
+    }
+
     /// Adds `text`, with every byte outside `allowed` as `%XX` in upper case (RFC 3986 §2.1).
     mutating func appendPercentEncoded(_ text: String, allowing allowed: PercentEncoding.Allowed) {
-        let utf8 = text.utf8
-        if utf8.allSatisfy(allowed.contains) {
+        if text.consists(of: allowed) {
             append(text)
             return
         }
+        let utf8 = text.utf8
         let digits = Array("0123456789ABCDEF".unicodeScalars)
         for byte in utf8 {
             if allowed.contains(byte) {

@@ -10,9 +10,17 @@ extension QueryStyle {
         for entry in parameters.entries {
             try append(entry.value, named: escaped(entry.name), at: entry.name, depth: 0, to: &pairs)
         }
-        // Swift's sort is stable, which keeps the order of pairs that share a name.
-        pairs.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        return pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+        // Swift's sort is stable, which keeps the order of pairs that share a name. All names are ASCII by now, which texts order bytewise.
+        if pairs.count > 1 { pairs.sort { $0.name < $1.name } }
+        var parts: [String] = []
+        parts.reserveCapacity(4 * pairs.count)
+        for (name, value) in pairs {
+            if !parts.isEmpty { parts.append("&") }
+            parts.append(name)
+            parts.append("=")
+            parts.append(value)
+        }
+        return String(joining: parts)
     }
 
     private func append(
@@ -49,11 +57,7 @@ extension QueryStyle {
         }
     }
 
-    private func escaped(_ text: String) -> String {
-        var escaped = ""
-        escaped.appendPercentEncoded(text, allowing: PercentEncoding.unreserved)
-        return escaped
-    }
+    private func escaped(_ text: String) -> String { text.percentEncoded(allowing: PercentEncoding.unreserved) }
 }
 
 extension ParameterValue {
@@ -63,9 +67,9 @@ extension ParameterValue {
     ) throws(UnencodableParameter) -> String {
         switch self {
         case .null: ""
-        case .bool(let value): booleans == .words ? "\(value)" : value ? "1" : "0"
-        case .integer(let value): "\(value)"
-        case .unsigned(let value): "\(value)"
+        case .bool(let value): booleans == .words ? String(value) : value ? "1" : "0"
+        case .integer(let value): String(value)
+        case .unsigned(let value): String(value)
         case .double(let value):
             if value.isFinite { value.shortestText } else { throw .notFinite(path) }
         case .decimal(let value):

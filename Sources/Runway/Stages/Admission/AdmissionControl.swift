@@ -7,8 +7,17 @@ final class AdmissionControl: Sendable {
         var flood: FloodGuard
         var circuits: Circuits
         var line: PriorityLine
-        var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
+        var waiting: [UInt64: (flight: FlightID, continuation: CheckedContinuation<WaitEnd, Never>)] = [:]
+        /// The tickets of the flights that wait.
+        var tickets: [FlightID: UInt64] = [:]
         var ticket: UInt64 = 0
+
+        /// Lets one go who waited.
+        mutating func release(_ ticket: UInt64) -> CheckedContinuation<WaitEnd, Never>? {
+            guard let released = waiting.removeValue(forKey: ticket) else { return nil }
+            tickets[released.flight] = nil
+            return released.continuation
+        }
     }
 
     /// What becomes of a call that wants out.
@@ -73,27 +82,41 @@ final class AdmissionControl: Sendable {
     }
 
     /// Waits for a place in the air.
-    func waitForTurn(_ flight: Flight, _ priority: CallPriority) async -> WaitEnd {
+    ///
+    /// - Parameter isReturning: Whether the call had a place before; it is not refused however many wait.
+    func waitForTurn(_ flight: Flight, _ priority: CallPriority, isReturning: Bool = false) async -> WaitEnd {
         let ticket = state.withLock { state in
             state.ticket += 1
             return state.ticket
         }
         return await flight.wait { continuation in
-            state.withLock { state in
-                switch state.line.arrive(ticket, priority) {
+            let end: WaitEnd? = state.withLock { state in
+                switch state.line.arrive(ticket, priority, isReturning: isReturning) {
                 case .enters: return .granted
                 case .isRefused: return .refused
                 case .waits:
-                    state.waiting[ticket] = continuation
+                    state.waiting[ticket] = (flight.id, continuation)
+                    state.tickets[flight.id] = ticket
                     return nil
                 }
             }
+            if end == nil { raise(flight.id, to: flight.priority) }
+            return end
         } leave: { [weak self] end in
             let continuation = self?.state.withLock { state in
-                state.line.abandon(ticket) ? state.waiting.removeValue(forKey: ticket) : nil
+                state.line.abandon(ticket) ? state.release(ticket) : nil
             }
             continuation?.resume(returning: end)
         }
+    }
+
+    /// Gives a call that waits for its turn the priority of one that joined it, where that is higher.
+    func raise(_ flight: FlightID, to priority: CallPriority) {
+        let continuation: CheckedContinuation<WaitEnd, Never>? = state.withLock { state in
+            guard let ticket = state.tickets[flight], state.line.raise(ticket, to: priority) else { return nil }
+            return state.release(ticket)
+        }
+        continuation?.resume(returning: .granted)
     }
 
     /// Takes in what became of a call, and gives its place to whoever's turn it is, where the call needs it no longer. Gives for how
@@ -117,7 +140,7 @@ final class AdmissionControl: Sendable {
     }
 
     private static func next(_ state: inout State) -> CheckedContinuation<WaitEnd, Never>? {
-        state.line.leave().flatMap { state.waiting.removeValue(forKey: $0) }
+        state.line.leave().flatMap { state.release($0) }
     }
 
     /// Whether calls to a host pass without being probes.

@@ -4,6 +4,10 @@
 public struct AdmissionLimits: Sendable, Hashable {
     /// The most calls in the air at once. The default is 64; at least 1. A call is in the air until its answer is in, or, where that is
     /// read as a stream, until the stream ends or is let go.
+    ///
+    /// While it waits for an access token it is not in the air, so that a service whose tokens can't be had holds up no other. While it
+    /// waits for another attempt it is: of such calls there are no more than the budget of their host allows (``RetryLimits``), and who
+    /// has waited already does not stand in line again.
     public var maximumFlights: Int
     /// The most calls that wait for their turn to fly; further ones fail as ``NetworkError/Kind/overloaded``. The default is 1000.
     ///

@@ -21,18 +21,19 @@ struct AdmissionStage: RequestStage {
             if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
             throw .cancelled(in: step)
         }
+        flight.holdPlace()
         if case .probe = pass { flight.note(Admission.probing(host: Origin(request.head).host)) }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
-            if case .stream(let body) = response.body {
+            var holdsPlace = flight.takePlace()
+            if case .stream(let body) = response.body, holdsPlace {
                 response.body = .stream(body.holding(Place(control)))
-                record(flight.outcome(of: response), of: pass, request, in: flight, givingBackPlace: false)
-            } else {
-                record(flight.outcome(of: response), of: pass, request, in: flight, givingBackPlace: true)
+                holdsPlace = false
             }
+            record(flight.outcome(of: response), of: pass, request, in: flight, givingBackPlace: holdsPlace)
             return response
         } catch {
-            record(flight.outcome(of: error), of: pass, request, in: flight, givingBackPlace: true)
+            record(flight.outcome(of: error), of: pass, request, in: flight, givingBackPlace: flight.takePlace())
             throw error
         }
     }
@@ -96,7 +97,9 @@ extension Flight {
 
     /// What an error says of its host.
     fileprivate func outcome(of error: NetworkError) -> CircuitBreaker.Outcome {
-        switch error.kind {
+        // Who waited in vain for a token, or for its turn after that, was not at the host.
+        if [.stage(.authorizing), .stage(.admission)].contains(error.step) { return .unknown }
+        return switch error.kind {
         // Without a network no host is to blame.
         case .noNetwork: layer.isReachable ? .failure(retryAfter: nil) : .unknown
         case .timedOut: .failure(retryAfter: nil)

@@ -6,8 +6,7 @@ public enum CallPriority: Int, Sendable, Hashable, Comparable {
     case normal
     /// For what the user looks at and waits for.
     case high
-    /// For what other calls wait for, such as a new access token: flies at once however many others do, since a place that it waited
-    /// for might be held by a call that waits for it.
+    /// For what other calls wait for, such as a new access token: flies at once however many others do.
     case urgent
 
     /// Whether `lhs` comes after `rhs`.

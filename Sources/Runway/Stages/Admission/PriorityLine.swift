@@ -36,9 +36,11 @@ struct PriorityLine {
     }
 
     /// Takes a place, or stands in the line with a ticket that is greater than all before.
-    mutating func arrive(_ ticket: UInt64, _ priority: CallPriority) -> Arrival {
+    ///
+    /// - Parameter isReturning: Whether it had a place before, and so stands in the line though that is full.
+    mutating func arrive(_ ticket: UInt64, _ priority: CallPriority, isReturning: Bool = false) -> Arrival {
         if enterAtOnce(priority) { return .enters }
-        guard waitingCount < maximumWaiting else { return .isRefused }
+        guard waitingCount < maximumWaiting || isReturning else { return .isRefused }
         lines[priority, default: []].append(ticket)
         waitingCount += 1
         return .waits
@@ -62,6 +64,23 @@ struct PriorityLine {
             waitingCount -= 1
             return true
         }
+        return false
+    }
+
+    /// Gives one who waits a higher priority, behind those of it who came before.
+    ///
+    /// - Returns: Whether it has a place now, as who is urgent does.
+    mutating func raise(_ ticket: UInt64, to priority: CallPriority) -> Bool {
+        guard let old = lines.first(where: { $0.value.contains(ticket) })?.key, old < priority else { return false }
+        lines[old]?.removeAll { $0 == ticket }
+        if priority == .urgent {
+            waitingCount -= 1
+            occupied += 1
+            return true
+        }
+        var line = lines[priority] ?? []
+        line.insert(ticket, at: line.firstIndex { $0 > ticket } ?? line.endIndex)
+        lines[priority] = line
         return false
     }
 

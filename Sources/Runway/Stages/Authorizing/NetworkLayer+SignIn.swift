@@ -41,7 +41,8 @@ extension NetworkLayer {
         let signedOut = NetworkError(
             .needsLogin, in: .stage(.authorizing), "\(account) signed out of \(service.name) while the call waited.")
         tokens.renewals.end(identity, with: .failure(signedOut))
-        forget(account: account, of: service)
+        // What is under way lands for those who wait, and is joined by nobody who signs in as the same account again.
+        cache.clear(account: account, of: service)
         guard let write else { return }
         try Self.check(await write.value, "The access token is out of use, but could not be removed")
     }
@@ -57,14 +58,6 @@ extension NetworkLayer {
         let declined = NetworkError(
             .loginCancelled, in: .stage(.authorizing), "The user did not log in to \(service.name).")
         return tokens.renewals.end(identity, with: .failure(declined))
-    }
-
-    /// Lets go of everything that the layer keeps for an account of a service, other than its token.
-    func forget<Service: APIService>(account: String, of service: Service.Type) {
-        cache.clear(account: account, of: service)
-        // What is under way lands for those who wait, and is joined by nobody who signs in as the same account again.
-        let service = ObjectIdentifier(service)
-        reads.close { $0.service == service && $0.account == account }
     }
 
     private static func check(_ result: Result<Void, any Error>, _ what: String) throws(NetworkError) {

@@ -10,10 +10,12 @@ extension TokenKeeper {
         if identity.account == nil {
             throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight])
         }
-        return try await renewals.value(of: identity, for: flight, endsInTime: false) {
-            flight.note(Authorizing.waited(for: $0.id))
-        } _: { number async throws(NetworkError) in
-            try await self.renew(identity, number, flight, credentials)
+        return try await flight.layer.admission.steppingAside(flight) { () async throws(NetworkError) in
+            try await renewals.value(of: identity, for: flight, endsInTime: false) {
+                flight.note(Authorizing.waited(for: $0.id))
+            } _: { number async throws(NetworkError) in
+                try await self.renew(identity, number, flight, credentials)
+            }
         }
     }
 
@@ -87,6 +89,8 @@ extension TokenKeeper {
         if var known, known.saysNothingOfTheToken {
             // Nobody who waits cancelled: the refresh gave up by itself.
             if known.kind == .cancelled { known.kind = .needsAccessToken }
+            // It says nothing of the host that the calls are for, and is no reason to make them again.
+            known.step = .stage(.authorizing)
             return known
         }
         let isRefused = credentials.isRefusal(error)

@@ -114,7 +114,7 @@ extension CacheKey: CustomStringConvertible {
 
 extension HTTPRequest.Method {
     /// Whether a request of this method may be one that only reads.
-    fileprivate var mayRead: Bool {
+    var mayRead: Bool {
         self == .get || self == .head || self == .post || rawValue == "QUERY"
     }
 }

@@ -11,11 +11,15 @@ public enum CacheScope: Sendable, Hashable {
 
     /// Whether the answer of a key is one of them.
     public func covers(_ key: CacheKey) -> Bool {
+        covers(service: key.service, endpoint: key.endpoint, account: key.account)
+    }
+
+    func covers(service: String, endpoint: String, account: String?) -> Bool {
         switch self {
         case .everything: true
-        case .service(let service): key.service == service
-        case .endpoint(let endpoint, let service): key.service == service && key.endpoint == endpoint
-        case .account(let account, let service): key.account == account && (service ?? key.service) == key.service
+        case .service(let own): service == own
+        case .endpoint(let own, let ownService): service == ownService && endpoint == own
+        case .account(let own, let ownService): account == own && (ownService ?? service) == service
         }
     }
 }

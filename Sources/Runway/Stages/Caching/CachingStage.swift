@@ -24,18 +24,29 @@ struct CachingStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let policy = flight.cachePolicy
+        let (policy, method) = (flight.cachePolicy, request.head.method)
         switch policy.rule {
-        case .none:
+        case .http: return try await HTTPCaching().respond(to: request, in: flight, next: next)
+        case .timeToLive where method.isSafe || method.mayRead, .untilEvicted where method.isSafe || method.mayRead:
+            return try await TimeToLiveCaching(policy: policy).respond(to: request, in: flight, next: next)
+        case .none, .timeToLive, .untilEvicted:
             if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
             // What this call changes, others may keep by HTTP (RFC 9111 §4.4).
-            return request.head.method.isSafe
-                ? try await next.send(request, in: flight)
-                : try await HTTPCaching().respond(to: request, in: flight, next: next)
-        case .timeToLive, .untilEvicted:
-            return try await TimeToLiveCaching(policy: policy).respond(to: request, in: flight, next: next)
-        case .http: return try await HTTPCaching().respond(to: request, in: flight, next: next)
+            if !method.isSafe { return try await HTTPCaching().respond(to: request, in: flight, next: next) }
+            return try request.accepting(await next.send(request, in: flight))
         }
+    }
+}
+
+extension Request {
+    /// Lets an answer pass, unless it says "not modified" to a request that set no condition: then there is nothing that it could mean.
+    func accepting(_ response: Response) throws(NetworkError) -> Response {
+        let fields = head.headerFields
+        guard response.head.status == .notModified, !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince)
+        else { return response }
+        throw NetworkError(
+            .invalidAnswer, in: .stage(.caching),
+            "The server answered 304 Not Modified to a request without conditions.", status: .notModified)
     }
 }
 

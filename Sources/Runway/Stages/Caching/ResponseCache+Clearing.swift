@@ -21,7 +21,8 @@ extension ResponseCache {
 
     /// Lets go of the answers in a scope.
     ///
-    /// No answer of a call that took off before is kept in that scope after it.
+    /// No answer of a call that took off before is kept in that scope after it, and no call that takes off after it shares the request
+    /// of one that took off before.
     public func clear(_ scope: CacheScope) {
         memory.withLock { memory in
             memory.floors.raise(scope, to: drawOrder())
@@ -34,6 +35,7 @@ extension ResponseCache {
         }
         background.cancel { scope.covers($0) }
         http.clear(scope)
+        onClear(scope)
         performDeeds()
     }
 

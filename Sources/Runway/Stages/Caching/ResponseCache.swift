@@ -16,7 +16,9 @@ public final class ResponseCache: Sendable {
 
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
-    private let counter = Atomic<UInt64>(0)
+    private let orders = RequestOrders()
+    /// Told of every scope that is cleared.
+    let onClear: @Sendable (CacheScope) -> Void
 
     struct Memory {
         var answers: LeastRecentlyUsed<CacheKey, KeptAnswer>
@@ -29,10 +31,14 @@ public final class ResponseCache: Sendable {
     /// Guards the answers, the floors and what the tier is still to do.
     let memory: Mutex<Memory>
 
-    init(limits: CacheLimits, http: HTTPCacheLimits, tier: (any CacheTier)?) {
+    init(
+        limits: CacheLimits, http: HTTPCacheLimits, tier: (any CacheTier)?,
+        onClear: @escaping @Sendable (CacheScope) -> Void = { _ in }
+    ) {
         self.limits = limits
-        self.http = HTTPCacheStore(limits: http)
+        self.http = HTTPCacheStore(limits: http, orders: orders)
         self.tier = tier
+        self.onClear = onClear
         memory = Mutex(
             Memory(
                 answers: LeastRecentlyUsed(
@@ -52,10 +58,10 @@ public final class ResponseCache: Sendable {
 
 extension ResponseCache {
     /// What the counter of orders stands at: a call that takes off now is older than every deed after it.
-    var mark: UInt64 { counter.load(ordering: .relaxed) }
+    var mark: UInt64 { orders.last }
 
     /// Draws the order of a request or of a deed that clears.
-    func drawOrder() -> UInt64 { counter.wrappingAdd(1, ordering: .relaxed).newValue }
+    func drawOrder() -> UInt64 { orders.draw() }
 
     /// The answer in memory, which is then the most recently used.
     func find(_ key: CacheKey) -> KeptAnswer? { memory.withLock { $0.answers.value(for: key) } }

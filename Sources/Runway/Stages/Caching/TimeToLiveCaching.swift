@@ -18,9 +18,10 @@ struct TimeToLiveCaching {
             if use == .onlyIfCached { throw .nothingKept }
             return .pass
         }
-        switch policy.freshness(of: kept, at: flight.clock.now) {
+        let now = flight.clock.now
+        switch policy.freshness(of: kept, at: now) {
         case .fresh(let age):
-            flight.note(CacheDecision.hit(age: age))
+            flight.note(CacheDecision.hit(age: age), at: now)
             return .answer(kept.given(to: flight, as: .cache))
         case .stale where looksBelow:
             return .wait
@@ -41,7 +42,7 @@ struct TimeToLiveCaching {
         let use = flight.options.cacheUse
         guard let key = CacheKey(request, in: flight) else {
             if use == .onlyIfCached { throw .nothingKept }
-            return try await next.send(request, in: flight)
+            return try request.accepting(await next.send(request, in: flight))
         }
         if use == .refresh {
             flight.note(CacheDecision.refreshing)
@@ -81,7 +82,7 @@ struct TimeToLiveCaching {
         // For an answer that no transport gave, such as one out of a merged answer.
         let order = flight.layer.cache.drawOrder()
         do {
-            let response = try await next.send(request, in: flight)
+            let response = try request.accepting(await next.send(request, in: flight))
             if let error = response.verdict.error(for: response.head) {
                 return error.allowsStaleAnswer ? flight.fallbackAnswer() ?? response : response
             }

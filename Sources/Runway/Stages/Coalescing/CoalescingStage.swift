@@ -1,8 +1,9 @@
 /// Lets identical reads that are in flight at the same time share one request.
 ///
-/// Shared are GET and HEAD of equal service, environment, account, endpoint, URL, header fields, body and cache directives, whose
-/// answers are wanted whole and whose endpoint allows it (``Endpoint/coalesces``). The call that comes first carries the request, in a
-/// task of its own; calls that come before its answer join it. Each may leave, at its deadline or because it was cancelled, without
+/// Shared are GET and HEAD of equal service, environment, account, endpoint, URL, header fields, body, cache directives and rules for
+/// further attempts, whose answers are wanted whole and whose endpoint allows it (``Endpoint/coalesces``). The call that comes first
+/// carries the request, in a task of its own; calls that come before its answer join it, unless what they ask for was changed or
+/// cleared since: they want to see what is there now. Each may leave, at its deadline or because it was cancelled, without
 /// harm to the others, and only when the last leaves the request is cancelled on the wire. Its attempts are in the record of the
 /// call that carries it, also where that call leaves first; the others name it. What a refresh of an access token reads is not shared,
 /// since what it would join may wait for that token. Bodies pass untouched, streams are never shared.
@@ -28,6 +29,8 @@ struct CoalescingStage: RequestStage {
             ) {
                 flight.note(Coalescing.joined($0.id))
                 $0.note(Coalescing.shared(with: flight.id))
+                // A call that matters more must not wait in line as if it did not.
+                flight.layer.admission.raise($0.id, to: flight.priority)
             } begins: {
                 read = $0
                 flight.beginCarrying($0)

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// What tells reads apart: two of the same key may share one request.
 struct ReadKey: Sendable {
-    let service: ObjectIdentifier
-    let endpoint: ObjectIdentifier
+    let service: any APIService.Type
+    let endpoint: any Endpoint.Type
     let environment: ServiceEnvironment
     let account: String?
     let head: HTTPRequest
@@ -11,12 +11,16 @@ struct ReadKey: Sendable {
     let delivery: ResponseDelivery
     let rule: CachePolicy.Rule
     let use: CacheUse
+    /// A call that is to fail at once where there is no network shares nothing with one that waits for it.
+    let waitsForNetwork: Bool
+    /// A call shares no failure that it would have tried again itself.
+    let retry: RetryPolicy
 
     /// Makes the key of a request that can be shared; `nil` for all others.
     init?(_ request: Request, in flight: Flight) {
         guard Self.isSharable(request, in: flight) else { return nil }
-        service = ObjectIdentifier(flight.service)
-        endpoint = ObjectIdentifier(flight.endpoint)
+        service = flight.service
+        endpoint = flight.endpoint
         environment = flight.environment
         account = flight.account
         head = request.head
@@ -24,6 +28,8 @@ struct ReadKey: Sendable {
         delivery = request.delivery
         rule = flight.cachePolicy.rule
         use = flight.options.cacheUse
+        waitsForNetwork = flight.options.waitsForNetwork
+        retry = flight.retryPolicy
     }
 
     /// Whether a request reads, and both bodies are in memory.
@@ -36,12 +42,24 @@ struct ReadKey: Sendable {
         default: true
         }
     }
+
+    /// Whether what is kept of the read is in a scope.
+    func isCovered(by scope: CacheScope) -> Bool {
+        scope.covers(service: service.name, endpoint: endpoint.name, account: account)
+    }
 }
 
 extension ReadKey: Hashable {
+    static func == (lhs: ReadKey, rhs: ReadKey) -> Bool {
+        lhs.endpoint == rhs.endpoint && lhs.head == rhs.head && lhs.service == rhs.service && lhs.account == rhs.account
+            && lhs.environment == rhs.environment && lhs.body == rhs.body && lhs.delivery == rhs.delivery
+            && lhs.rule == rhs.rule && lhs.use == rhs.use && lhs.waitsForNetwork == rhs.waitsForNetwork
+            && lhs.retry == rhs.retry
+    }
+
     /// Takes in little of the key: almost every read differs from all others under way by its path, and those that don't are equal.
     func hash(into hasher: inout Hasher) {
-        hasher.combine(endpoint)
+        hasher.combine(ObjectIdentifier(endpoint))
         hasher.combine(head.path)
     }
 }

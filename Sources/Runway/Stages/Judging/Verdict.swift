@@ -60,6 +60,8 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
 
     /// The error that a call with this verdict ends in; `nil` where it succeeded.
     func error(for response: HTTPResponse) -> NetworkError? {
+        // Almost every answer is: nothing is made for those.
+        if case .fine = self { return nil }
         let status = response.status
         let answered =
             "The server answered \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"

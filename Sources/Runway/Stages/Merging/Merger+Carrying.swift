@@ -80,8 +80,11 @@ private struct MergeLanding {
         carrier.finish(.succeeded)
         return answer.results.map { result in
             switch result {
-            case .success(let response): .answered(response)
-            case .failure(let error): .failed(error)
+            case .success(var item):
+                // It is as old, and as new, as the request that it came with.
+                (item.order, item.requested) = (response.order, response.requested)
+                return .answered(item)
+            case .failure(let error): return .failed(error)
             }
         }
     }

@@ -70,11 +70,20 @@ struct MergingStage: RequestStage {
         guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
             return response
         }
-        guard let following = item.request.redirected(by: response.head.status, to: location) else {
+        let secrets = flight.layer.redaction.headerFields.union(flight.secretFields)
+        guard
+            let following = item.request.redirected(
+                by: response.head.status, to: location, keepingFromOthers: secrets)
+        else {
             flight.note(Redirect.notFollowed)
             return response
         }
         flight.note(Redirect.followed(status: response.head.status.code, hop: 1))
-        return try await item.next.send(following, in: flight)
+        let received = flight.clock.now
+        let hop = RedirectHop(
+            request: item.request, response: response, requested: response.requested ?? received, received: received)
+        response = try await item.next.send(following, in: flight)
+        response.hops.insert(hop, at: 0)
+        return response
     }
 }

@@ -34,7 +34,8 @@ struct RetryingStage: RequestStage {
                 guard let found = decide(request, attempt, cause, retryAfter, in: flight) else { return response }
                 wait = found
             } catch {
-                guard let cause = flight.retryPolicy.cause(of: error),
+                // A token that could not be had was asked for under the rules of its own call, once for all who need it.
+                guard error.step != .stage(.authorizing), let cause = flight.retryPolicy.cause(of: error),
                     let found = decide(request, attempt, cause, nil, in: flight)
                 else { throw error }
                 wait = found

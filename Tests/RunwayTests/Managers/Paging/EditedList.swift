@@ -187,7 +187,7 @@ final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
         self.limits = limits
         network = NetworkLayer(
             transport: StubTransport { request throws(NetworkError) in try list.answer(request) },
-            clock: LayerClock(ManualClock()), admission: .none, retrying: .none)
+            clock: LayerClock(ManualClock()), limits: LayerLimits(admission: .none, retrying: .none))
     }
 
     /// The ids in memory.

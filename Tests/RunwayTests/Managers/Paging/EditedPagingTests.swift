@@ -9,7 +9,7 @@ import Testing
 struct EditedPagingTests {
     /// How many lists are read; `RUNWAY_PAGED_LISTS` asks for more.
     nonisolated static let count =
-        ProcessInfo.processInfo.environment["RUNWAY_PAGED_LISTS"].flatMap { Int($0) } ?? 240
+        ProcessInfo.processInfo.environment["RUNWAY_PAGED_LISTS"].flatMap { Int($0) } ?? 1008
 
     @Test func byOffset() async throws { try await play(OffsetList.self) }
     @Test func byNumber() async throws { try await play(NumberedList.self) }

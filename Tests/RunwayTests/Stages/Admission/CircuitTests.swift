@@ -123,7 +123,8 @@ struct CircuitTests {
 
     @Test func callsThatAreCancelledBlameNoHost() async throws {
         let transport = ParkingTransport()
-        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()), retrying: .none)
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none))
         for page in 1...10 {
             let call = Task { try await network.call(Refresh(page: page)) }
             await transport.wait { $0.parked.contains(UInt64(page)) }
@@ -137,10 +138,52 @@ struct CircuitTests {
         _ = try await call.value
     }
 
+    /// A layer of ``Club`` with an origin whose token server is as a test says.
+    private func club(_ refreshes: ScriptedGate?) async throws -> (ClubOrigin, ManualClock, NetworkLayer) {
+        let origin = ClubOrigin(refreshGate: refreshes)
+        let clock = ManualClock()
+        let network = NetworkLayer(transport: origin, clock: LayerClock(clock))
+        try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
+        network.configure(Club.self) { $0.deadline = .seconds(5) }
+        origin.revoke()
+        return (origin, clock, network)
+    }
+
+    @Test(arguments: [true, false])
+    func callsThatWaitedInVainForATokenBlameNoHost(_ areReads: Bool) async throws {
+        let (origin, clock, network) = try await club(ScriptedGate())
+        let calls = (1...8).map { page in
+            Task {
+                areReads ? try await network.call(Members(page: page)) : try await network.call(Renewal(page: page))
+            }
+        }
+        while network.waitingForTokenCount < 8 { await Task.yield() }
+        clock.advance(by: .seconds(5))
+        for call in calls { #expect(try await call.failure().kind == .timedOut) }
+        while network.admission.counts.flying > 1 { await Task.yield() }
+        let head = try #require(origin.requests.first).head
+        #expect(network.admission.isCircuitClosed(to: head))
+    }
+
+    @Test func callsWhoseTokenServerCannotBeReachedBlameNoHostAndAreNotTriedAgain() async throws {
+        let gate = ScriptedGate()
+        let (origin, _, network) = try await club(gate)
+        origin.answerRefreshes(.failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        let calls = (1...8).map { page in Task { try await network.call(Members(page: page)) } }
+        while network.waitingForTokenCount < 8 { await Task.yield() }
+        gate.open()
+        for call in calls {
+            let error = try await call.failure()
+            #expect(error.kind == .noNetwork && error.step == .stage(.authorizing))
+        }
+        #expect(origin.refreshCount == 1)
+        #expect(network.admission.isCircuitClosed(to: try #require(origin.requests.first).head))
+    }
+
     @Test func callsLeftBehindAtTheirDeadlineBlameTheHost() async throws {
         let transport = ParkingTransport()
         let clock = ManualClock()
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), retrying: .none)
+        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
         for page in 1...5 {
             let call = Task { try await network.call(Refresh(page: page)) }
             await transport.wait { $0.parked.contains(UInt64(page)) }
@@ -158,4 +201,12 @@ struct CircuitTests {
         await fail(flaky, times: 30)
         #expect(flaky.attemptCount == 30)
     }
+}
+
+/// A change that needs a token.
+private struct Renewal: Endpoint {
+    static let service = Club.self
+    static let method = HTTPRequest.Method.put
+    var path: EndpointPath { "renewal/\(page)" }
+    @Unencoded var page = 1
 }

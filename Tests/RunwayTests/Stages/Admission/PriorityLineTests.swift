@@ -91,6 +91,16 @@ struct PriorityLineTests {
             return waiting.remove(at: index).ticket
         }
 
+        mutating func raise(_ ticket: UInt64, to priority: CallPriority) -> Bool {
+            guard let index = waiting.firstIndex(where: { $0.ticket == ticket }), waiting[index].priority < priority
+            else { return false }
+            waiting[index].priority = priority
+            guard priority == .urgent else { return false }
+            waiting.remove(at: index)
+            occupied += 1
+            return true
+        }
+
         mutating func abandon(_ ticket: UInt64) -> Bool {
             let count = waiting.count
             waiting.removeAll { $0.ticket == ticket }
@@ -108,7 +118,7 @@ struct PriorityLineTests {
             var tickets: UInt64 = 0
             for step in 0..<Int.random(in: 1...80, using: &random) {
                 let place: Comment = "seed \(seed), step \(step)"
-                switch Int.random(in: 0..<7, using: &random) {
+                switch Int.random(in: 0..<8, using: &random) {
                 case 0...3:
                     tickets += 1
                     let priorities: [CallPriority] = [.low, .normal, .high, .low, .normal, .high, .urgent]
@@ -120,6 +130,13 @@ struct PriorityLineTests {
                     let ticket = line.leave()
                     let expected = reference.leave()
                     try #require(ticket == expected, place)
+                case 6:
+                    let ticket = UInt64.random(in: 0...tickets, using: &random)
+                    let priority: CallPriority =
+                        [.low, .normal, .high, .urgent].randomElement(using: &random) ?? .normal
+                    let enters = line.raise(ticket, to: priority)
+                    let expected = reference.raise(ticket, to: priority)
+                    try #require(enters == expected, place)
                 default:
                     let ticket = UInt64.random(in: 0...tickets, using: &random)
                     let isGone = line.abandon(ticket)

@@ -13,7 +13,8 @@ struct TurnTests {
 
     private func network(_ limits: AdmissionLimits) -> NetworkLayer {
         NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records], admission: limits, retrying: .none)
+            transport: transport, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: limits, retrying: .none))
     }
 
     private func limits(flights: Int = 1, waiting: Int = 1000) -> AdmissionLimits {
@@ -59,6 +60,39 @@ struct TurnTests {
         }
         // The fourth turn is that of the call that has waited longest, which is the one of low priority.
         #expect(order == [1, 4, 6, 3, 2, 5])
+    }
+
+    /// Fills the air, lines up a call of low priority and one of normal, and has the former joined.
+    private func joinLowest(_ network: NetworkLayer, with priority: CallPriority) async {
+        for (page, priority) in [(1, CallPriority.normal), (2, .low), (3, .normal)] {
+            _ = await start(page, network, priority)
+        }
+        await transport.wait { $0.parked == [1] }
+        Task { try await network.call(Refresh(page: 2), options: CallOptions(priority: priority)) }
+        while network.reads.flights(waitingFor: 2).count < 2 { await Task.yield() }
+    }
+
+    @Test(arguments: [(CallPriority.high, [1, 2, 3]), (.low, [1, 3, 2])])
+    func callThatIsJoinedTakesOverAHigherPriority(_ priority: CallPriority, _ expected: [UInt64]) async throws {
+        await joinLowest(network(limits()), with: priority)
+        var order: [UInt64] = []
+        while order.count < 3 {
+            await transport.wait { !$0.parked.isEmpty }
+            order += transport.parked
+            for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
+        }
+        #expect(order == expected)
+    }
+
+    @Test func callThatIsJoinedByAnUrgentOneFliesAtOnce() async throws {
+        let network = network(limits())
+        await joinLowest(network, with: .urgent)
+        #expect(network.admission.counts == (2, 1))
+        await transport.wait { $0.parked == [1, 2] }
+        for flight: UInt64 in 1...2 { transport.answer(flight, with: .success(.json("{}"))) }
+        await transport.wait { $0.parked == [3] }
+        transport.answer(3, with: .success(.json("{}")))
+        while network.admission.counts != (0, 0) { await Task.yield() }
     }
 
     @Test func endpointsPriorityHoldsUnlessTheCallSaysOtherwise() {

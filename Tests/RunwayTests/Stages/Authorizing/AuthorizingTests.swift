@@ -71,6 +71,50 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
     }
 
+    @Test func callsThatWaitForATokenHoldNobodyUp() async throws {
+        let gate = ScriptedGate()
+        let origin = ClubOrigin(refreshGate: gate)
+        let network = NetworkLayer(
+            transport: origin, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 2), retrying: .none))
+        try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
+        origin.revoke()
+        let calls = (1...6).map { page in Task { try await network.call(Members(page: page)) } }
+        while network.waitingForTokenCount < 6 { await Task.yield() }
+        try await gate.waitForArrivals()
+        #expect(network.admission.counts == (1, 0))
+        _ = try await network.call(OpeningHours())
+        // Who has the token flies again, no more at a time than may.
+        gate.open()
+        for call in calls { _ = try await call.value }
+        #expect(network.admission.counts == (0, 0))
+        #expect(origin.refreshCount == 1)
+    }
+
+    @Test(arguments: [true, false]) func aCallThatLeavesWhileItWaitsForATokenLeavesNoPlaceTaken(
+        _ isCancelled: Bool
+    ) async throws {
+        let gate = ScriptedGate()
+        let origin = ClubOrigin(refreshGate: gate)
+        let clock = ManualClock()
+        let network = NetworkLayer(
+            transport: origin, clock: LayerClock(clock),
+            limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 1), retrying: .none))
+        try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
+        network.configure(Club.self) { $0.deadline = .seconds(5) }
+        origin.revoke()
+        let calls = (1...3).map { page in Task { try await network.call(Members(page: page)) } }
+        while network.waitingForTokenCount < 3 { await Task.yield() }
+        if isCancelled {
+            for call in calls { call.cancel() }
+        } else {
+            clock.advance(by: .seconds(5))
+        }
+        for call in calls { #expect(try await call.failure().kind == (isCancelled ? .cancelled : .timedOut)) }
+        gate.open()
+        while network.admission.counts != (0, 0) { await Task.yield() }
+    }
+
     @Test func aSecondRefusalEndsTheCallAndNothingLoops() async throws {
         let house = ClubHouse()
         try await house.signIn()
@@ -89,8 +133,8 @@ struct AuthorizingTests {
         var pipeline = RequestPipeline()
         pipeline.insert(stage, after: .authorizing)
         let network = NetworkLayer(
-            transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock), admission: .none,
-            retrying: .none)
+            transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock),
+            limits: LayerLimits(admission: .none, retrying: .none))
         stage.network.give(network)
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r"), to: Club.self)
         _ = try await network.call(Members())

@@ -150,8 +150,8 @@ struct ClubHouse {
     ) {
         origin = ClubOrigin(refreshGate: refreshGate, callGate: callGate)
         network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock), sinks: [records], admission: .none, retrying: .none,
-            tokens: store, authorizing: limits)
+            transport: origin, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none, authorizing: limits), tokens: store)
         network.configure(Club.self) { $0.deadline = .seconds(1000) }
     }
 

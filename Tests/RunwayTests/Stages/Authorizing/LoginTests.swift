@@ -131,7 +131,7 @@ struct LoginTests {
         needs.watch(house.network)
         let network = NetworkLayer(
             transport: StubTransport { _ in .json("{}", status: .forbidden) }, clock: LayerClock(house.clock),
-            admission: .none, retrying: .none)
+            limits: LayerLimits(admission: .none, retrying: .none))
         needs.watch(network)
         try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
         for _ in 0..<3 {
@@ -191,7 +191,7 @@ struct LoginTests {
         house.origin.revoke()
         let call = house.calls(1...1)[0]
         await house.waitForWaiting(1)
-        house.network.forget(account: "ann", of: Club.self)
+        house.network.cache.clear(account: "ann", of: Club.self)
         let other = house.calls(1...1)[0]
         await house.waitForWaiting(2)
         gate.open()

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct TokenModelTests {
     /// How many sequences are played; `RUNWAY_TOKENS` asks for more.
-    static let count = ProcessInfo.processInfo.environment["RUNWAY_TOKENS"].flatMap { Int($0) } ?? 400
+    static let count = ProcessInfo.processInfo.environment["RUNWAY_TOKENS"].flatMap { Int($0) } ?? 1000
     /// How many storms are played; `RUNWAY_TOKEN_STORMS` asks for more.
     static let stormCount = ProcessInfo.processInfo.environment["RUNWAY_TOKEN_STORMS"].flatMap { Int($0) } ?? 15
 
@@ -87,7 +87,8 @@ private struct TokenPlay {
         random = SeededGenerator(seed: seed)
         origin = ParkedRefreshes()
         network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock), admission: .none, retrying: .none, tokens: store)
+            transport: origin, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none),
+            tokens: store)
         network.configure(Club.self) { $0.deadline = .seconds(1_000_000) }
     }
 

@@ -34,7 +34,8 @@ struct TokenSecrecyTests {
             return Response(head: head, body: .whole(RawData(Array("{}".utf8), response: head)))
         }
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), sinks: [records], admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(ManualClock()), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(token, to: Vault.self)
         _ = try await network.call(Vault.Door())
         let sent = try #require(transport.requests.first)
@@ -55,7 +56,8 @@ struct TokenSecrecyTests {
             return Response(head: head, body: .whole(RawData([], response: head)))
         }
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(token, to: Vault.self)
         _ = try await network.call(Vault.Door())
         #expect(transport.requests.map { $0.head.headerFields[Vault.key] } == [Self.secret, nil])
@@ -65,7 +67,8 @@ struct TokenSecrecyTests {
     @Test func errorsOfARefreshShowNoSecret() async throws {
         let transport = StubTransport { _ in .json("{}", status: .unauthorized) }
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(token, to: Vault.self)
         let error = await #expect(throws: NetworkError.self) { try await network.call(Vault.Door()) }
         #expect(error?.kind == .needsLogin)

@@ -20,7 +20,9 @@ struct TokenTimeTests {
     private let origin = ClubOrigin()
 
     private func network(_ store: any TokenStore = MemoryTokenStore()) -> NetworkLayer {
-        NetworkLayer(transport: origin, clock: wall.layerClock, admission: .none, retrying: .none, tokens: store)
+        NetworkLayer(
+            transport: origin, clock: wall.layerClock, limits: LayerLimits(admission: .none, retrying: .none),
+            tokens: store)
     }
 
     @Test(arguments: [-1e9, -86_400, 86_400, 1e9]) func aWallClockThatJumpsRenewsNothing(_ jump: Double) async throws {

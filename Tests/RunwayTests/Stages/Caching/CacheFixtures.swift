@@ -102,8 +102,8 @@ struct CachedLayer {
     init(cache: CacheLimits = CacheLimits(), diskCache: (any CacheTier)? = nil, clock layerClock: LayerClock? = nil) {
         transport = StubTransport { [server] _ throws(NetworkError) in try server.next() }
         network = NetworkLayer(
-            transport: transport, clock: layerClock ?? LayerClock(clock), sinks: [records], cache: cache,
-            diskCache: diskCache, admission: .none, retrying: .none)
+            transport: transport, clock: layerClock ?? LayerClock(clock), sinks: [records],
+            limits: LayerLimits(cache: cache, admission: .none, retrying: .none), diskCache: diskCache)
     }
 
     /// The number in the answer to a call, and where it came from.
@@ -140,8 +140,8 @@ struct ParkedLayer {
 
     init(diskCache: (any CacheTier)? = nil) {
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records], diskCache: diskCache, admission: .none,
-            retrying: .none)
+            transport: transport, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none), diskCache: diskCache)
     }
 
     /// Waits until a request is there that was not before, and gives the number of its flight.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RunwayJSON
 import RunwayTesting
 import Testing
@@ -86,6 +87,30 @@ struct ClearingTests {
             let number = try await layer.number(Work())
             #expect(try await layer.number(Work()) == number)
         }
+    }
+
+    @Test(arguments: Clearing.all.filter { $0.concerns[2] }) func itReachesWhatIsKeptByHTTPToo(
+        _ clearing: Clearing
+    ) async throws {
+        let layer = CachedLayer()
+        var kept = Response.json("{}")
+        kept.head.headerFields[.cacheControl] = "max-age=600"
+        layer.server.answer(with: .success(kept))
+        _ = try await layer.network.call(Work(), options: .policy(.http()))
+        #expect(layer.network.cache.http.count == 1)
+        try clearing.clear(layer.network)
+        #expect(layer.network.cache.http.count == 0)
+    }
+
+    @Test func clearingOneCallReachesWhatIsKeptByHTTPToo() async throws {
+        let layer = CachedLayer()
+        var kept = Response.json("{}")
+        kept.head.headerFields[.cacheControl] = "max-age=600"
+        layer.server.answer(with: .success(kept))
+        for id in 1...2 { _ = try await layer.network.call(Work(id: id), options: .policy(.http())) }
+        try layer.network.clearCache(of: Work(id: 1))
+        #expect(layer.network.cache.http.count == 1)
+        #expect(await layer.failure(Work(id: 1), .policy(.http(), .onlyIfCached))?.kind == .noNetwork)
     }
 
     @Test func aHostOfClearsIsRememberedInBoundedMemory() async throws {

@@ -8,6 +8,7 @@ final class CarryingTransport: Transport {
         var parked: [UInt64: Deferral] = [:]
         var flights: [UInt64: Flight] = [:]
         var sent: [UInt64] = []
+        var requests: [Request] = []
         var cancelled: Set<UInt64> = []
     }
 
@@ -27,6 +28,8 @@ final class CarryingTransport: Transport {
     var parked: [UInt64] { state.withLock { $0.parked.keys.sorted() } }
     /// The flights whose requests came, in order.
     var sent: [UInt64] { state.withLock { $0.sent } }
+    /// The requests that came, in order.
+    var requests: [Request] { state.withLock { $0.requests } }
     /// The flights whose requests were cancelled.
     var cancelled: Set<UInt64> { state.withLock { $0.cancelled } }
     /// The flight of a request.
@@ -41,6 +44,7 @@ final class CarryingTransport: Transport {
                 await withCheckedContinuation { continuation in
                     let isOver = state.withLock { state in
                         state.sent.append(number)
+                        state.requests.append(request)
                         state.flights[number] = flight
                         if listens, Task.isCancelled { return true }
                         state.parked[number] = Deferral(continuation: continuation)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescingModelTests {
     /// How many sequences are played; `RUNWAY_COALESCING` asks for more.
-    static let count = ProcessInfo.processInfo.environment["RUNWAY_COALESCING"].flatMap { Int($0) } ?? 600
+    static let count = ProcessInfo.processInfo.environment["RUNWAY_COALESCING"].flatMap { Int($0) } ?? 1000
 
     @Test func callsEndAsASmallModelSaysTheyShould() async throws {
         for seed in 1...UInt64(Self.count) {

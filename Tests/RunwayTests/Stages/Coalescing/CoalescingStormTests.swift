@@ -32,7 +32,8 @@ private struct Storm {
         self.seed = seed
         transport = YieldingTransport(seed: seed)
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), sinks: [records], admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(ManualClock()), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none))
     }
 
     func run() async throws -> [String] {

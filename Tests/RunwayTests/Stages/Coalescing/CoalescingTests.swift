@@ -1,5 +1,6 @@
 import HTTPTypes
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -130,6 +131,71 @@ struct CoalescingTests {
         calls.append(await room.begin(Shelf(), as: 10))
         for number: UInt64 in 1...10 { room.transport.answer(number) }
         for (index, call) in calls.enumerated() { #expect(try await call.number == UInt64(index + 1)) }
+    }
+
+    @Test func aCallThatDoesNotWaitForANetworkFailsAtOnceBesideOneThatDoes() async throws {
+        let status = SettableNetworkStatus(.none)
+        let transport = CarryingTransport()
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none), status: status
+        )
+        let patient = Task { try await network.call(Shelf(), options: CallOptions(waitsForNetwork: true)) }
+        while network.connectivity.waitingCount < 1 { await Task.yield() }
+        let isOver = Mutex(false)
+        let hasty = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await network.call(Shelf())
+        }
+        while !isOver.withLock({ $0 }), network.reads.flights(waitingFor: 1).count == 1 { await Task.yield() }
+        #expect(network.reads.flights(waitingFor: 1).count == 1)
+        status.set(.wifi)
+        await transport.waitForArrival(of: 1)
+        transport.answer(1)
+        #expect(try await patient.number == 1)
+        #expect(try await hasty.failure().kind == .noNetwork)
+    }
+
+    @Test func aCallThatMayBeTriedAgainDoesNotShareTheFailureOfOneThatMayNot() async throws {
+        let room = ReadingRoom()
+        let once = room.call(Shelf(), CallOptions(retry: RetryPolicy.none))
+        await room.transport.waitForArrival(of: 1)
+        let other = room.call(Shelf())
+        await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
+        await room.settle { room.network.reads.flights(waitingFor: 1).count == 2 || room.transport.parked.count == 2 }
+        #expect(room.network.reads.flights(waitingFor: 1).count == 1)
+        for number: UInt64 in 1...2 { room.transport.answer(number) }
+        for call in [once, other] { _ = try await call.value }
+    }
+
+    @Test func aReadAfterAClearDoesNotJoinOneOfBeforeIt() async throws {
+        for clear in [
+            { @Sendable (network: NetworkLayer) in network.cache.clear() }, { $0.cache.clear(Library.self) },
+            { $0.cache.clear(Shelf.self) }, { try? $0.clearCache(of: Shelf()) },
+        ] {
+            let room = ReadingRoom()
+            let before = await room.begin(Shelf(), as: 1)
+            clear(room.network)
+            let after = room.call(Shelf())
+            await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
+            #expect(room.network.reads.flights(waitingFor: 1).count == 1)
+            await room.settle {
+                room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
+            }
+            for number in room.transport.parked { room.transport.answer(number) }
+            #expect(try await before.number == 1)
+            #expect(try await after.number != 1)
+        }
+    }
+
+    @Test func clearingSomethingElseLetsReadsBeShared() async throws {
+        let room = ReadingRoom()
+        let first = await room.begin(Shelf(), as: 1)
+        room.network.cache.clear(BookSearch.self)
+        room.network.cache.clear(Estates.self)
+        room.network.cache.clear(account: "ann")
+        let second = await room.join(Shelf())
+        room.transport.answer(1)
+        for call in [first, second] { #expect(try await call.number == 1) }
     }
 
     @Test func whatIsNoWholeReadFliesAlone() async throws {

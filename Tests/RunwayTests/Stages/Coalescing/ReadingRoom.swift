@@ -23,8 +23,8 @@ struct ReadingRoom {
     init(listens: Bool = true, limits: CoalescingLimits = CoalescingLimits(), pipeline: RequestPipeline = .init()) {
         transport = CarryingTransport(listens: listens)
         network = NetworkLayer(
-            transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records], coalescing: limits,
-            admission: .none, retrying: .none)
+            transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(coalescing: limits, admission: .none, retrying: .none))
     }
 
     /// Starts a call.

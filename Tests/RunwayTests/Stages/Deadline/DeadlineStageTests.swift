@@ -19,7 +19,8 @@ struct DeadlineStageTests {
 
     private func makeNetwork() -> NetworkLayer {
         NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records], admission: .none, retrying: .none)
+            transport: transport, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none))
     }
 
     @Test func callTimesOutExactlyAtItsDeadlineThoughTheTransportIgnoresCancellation() async throws {
@@ -139,8 +140,8 @@ struct DeadlineStageTests {
             var pipeline = RequestPipeline()
             pipeline.insert(remembered, before: .deadline)
             let layer = NetworkLayer(
-                transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records], admission: .none,
-                retrying: .none)
+                transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],
+                limits: LayerLimits(admission: .none, retrying: .none))
             network = layer
             let call = Task { [layer] in try await layer.call(ThreeSeconds()) }
             try await transport.gate.waitForArrivals()

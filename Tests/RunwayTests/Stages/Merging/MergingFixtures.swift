@@ -142,7 +142,7 @@ struct MergingLayer {
         self.server = server
         network = NetworkLayer(
             transport: server, pipeline: pipeline, clock: LayerClock(clock), sinks: [records], redaction: redaction,
-            admission: .none, retrying: .none)
+            limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Merged.self) { settings in
             var policy = settings.merging ?? .standard
             change(&policy)

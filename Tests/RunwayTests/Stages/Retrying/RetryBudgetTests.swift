@@ -8,7 +8,7 @@ import Testing
 struct RetryBudgetTests {
     /// How many sequences are played; `RUNWAY_RETRY_SEQUENCES` asks for more.
     private static let count =
-        ProcessInfo.processInfo.environment["RUNWAY_RETRY_SEQUENCES"].flatMap { Int($0) } ?? 300
+        ProcessInfo.processInfo.environment["RUNWAY_RETRY_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
     private func origin(_ host: String) -> Origin {
         Origin(HTTPRequest(method: .get, scheme: "https", authority: host, path: "/"))

@@ -16,13 +16,8 @@ public final class HTTPCacheStore: Sendable {
         var byteCount: Int { answers.reduce(0) { $0 + $1.byteCount } }
     }
 
-    /// The most targets that are fetched anew at once while nobody waits.
-    private static let maximumRevalidations = 64
-
     fileprivate struct State {
-        var revalidating: Set<HTTPCacheURI> = []
         var targets: LeastRecentlyUsed<HTTPCacheURI, Target>
-        var lastTicket: UInt64 = 0
         /// The ticket before which no request's answer may be kept, since the store was cleared in between.
         var clearedAt: UInt64 = 0
         /// The same for single targets, since a change of the target came between. Few: it matters only while answers are under way.
@@ -32,8 +27,11 @@ public final class HTTPCacheStore: Sendable {
     /// Guards what is kept, and the count of requests.
     private let state: Mutex<State>
 
-    init(limits: HTTPCacheLimits) {
+    private let orders: RequestOrders
+
+    init(limits: HTTPCacheLimits, orders: RequestOrders = RequestOrders()) {
         self.limits = limits
+        self.orders = orders
         state = Mutex(
             State(
                 targets: LeastRecentlyUsed(
@@ -51,7 +49,7 @@ public final class HTTPCacheStore: Sendable {
     /// Lets go of everything. Nothing that was asked for before is kept after it.
     public func removeAll() {
         state.withLock { state in
-            state.clearedAt = state.nextTicket()
+            state.clearedAt = orders.draw()
             state.targets.removeAll()
         }
     }
@@ -91,7 +89,7 @@ public final class HTTPCacheStore: Sendable {
 
     private func remove(where shouldRemove: (StoredResponse) -> Bool) {
         state.withLock { state in
-            state.clearedAt = state.nextTicket()
+            state.clearedAt = orders.draw()
             for uri in state.targets.keys {
                 guard var target = state.targets.peek(uri), target.answers.contains(where: shouldRemove) else {
                     continue
@@ -105,7 +103,7 @@ public final class HTTPCacheStore: Sendable {
 
 extension HTTPCacheStore {
     /// Counts a request that is about to be sent.
-    func takeTicket() -> UInt64 { state.withLock { $0.nextTicket() } }
+    func takeTicket() -> UInt64 { orders.draw() }
 
     /// What is kept of a target for someone.
     func answers(of uri: HTTPCacheURI, for partition: CachePartition) -> [StoredResponse] {
@@ -121,7 +119,10 @@ extension HTTPCacheStore {
         state.withLock { state in
             var target = state.targets.peek(uri) ?? Target()
             guard answer.ticket > state.clearedAt, answer.ticket > state.changedAt.peek(uri) ?? 0 else { return false }
-            guard let merged = StoredResponseMerging.merged(answer, into: target.answers) else { return false }
+            guard
+                let merged = StoredResponseMerging.merged(
+                    answer, into: target.answers, upTo: limits.maximumBodyByteCount)
+            else { return false }
             target.answers = merged
             while target.answers.count > limits.maximumVariants
                 || target.byteCount > limits.maximumByteCount && target.answers.count > 1
@@ -164,18 +165,9 @@ extension HTTPCacheStore {
                 // What is forgotten of one target holds for all.
                 state.clearedAt = max(state.clearedAt, oldest)
             }
-            state.changedAt.insert(state.nextTicket(), for: uri, byteCount: 0)
+            state.changedAt.insert(orders.draw(), for: uri, byteCount: 0)
             return state.targets.remove(uri)?.answers.count ?? 0
         }
-    }
-
-    /// Notes that a target is about to be fetched anew; gives `false` where it is already, or too many are.
-    func beginRevalidation(of uri: HTTPCacheURI) -> Bool {
-        state.withLock { $0.revalidating.count < Self.maximumRevalidations && $0.revalidating.insert(uri).inserted }
-    }
-
-    func endRevalidation(of uri: HTTPCacheURI) {
-        state.withLock { _ = $0.revalidating.remove(uri) }
     }
 
     private func change(_ uri: HTTPCacheURI, _ change: (inout Target) -> Void) {
@@ -187,19 +179,12 @@ extension HTTPCacheStore {
     }
 }
 
-extension HTTPCacheStore.State {
-    fileprivate mutating func nextTicket() -> UInt64 {
-        lastTicket += 1
-        return lastTicket
-    }
-}
-
 extension LeastRecentlyUsed<HTTPCacheURI, HTTPCacheStore.Target> {
     fileprivate mutating func update(_ target: HTTPCacheStore.Target, for uri: HTTPCacheURI) {
         if target.answers.isEmpty {
             remove(uri)
         } else {
-            insert(target, for: uri, byteCount: target.byteCount)
+            insert(target, for: uri, byteCount: target.byteCount + uri.text.utf8.count)
         }
     }
 }

@@ -6,7 +6,7 @@ extension HTTPCaching {
         _ request: Request, validating candidates: [StoredResponse], in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         let sent = request.prepared(validating: candidates, in: flight)
-        let ticket = flight.layer.cache.http.takeTicket()
+        let drawn = flight.layer.cache.http.takeTicket()
         let requested = flight.clock.now
         let response: Response
         do {
@@ -18,8 +18,11 @@ extension HTTPCaching {
             else { throw error }
             return stale
         }
+        // What a shared request brings is as old, and as new, as that request, whoever joined it when.
+        let ticket = response.order ?? drawn
         let times = ExchangeTimes(
-            requested: requested, received: flight.clock.now, receivedDate: HTTPDate(flight.clock.date))
+            requested: response.requested ?? requested, received: flight.clock.now,
+            receivedDate: HTTPDate(flight.clock.date))
         let hasHops = !response.hops.isEmpty
         if response.head.status == .notModified, !hasHops {
             if let valid = freshen(candidates, by: response.head, to: request, times, ticket, in: flight) {
@@ -27,12 +30,7 @@ extension HTTPCaching {
             }
             // The caller's own preconditions may have been met; what the cache alone asked has to be asked again.
             if sent.ownConditions == nil || request.isMet(by: response.head) {
-                guard request.hasConditions else {
-                    throw NetworkError(
-                        .invalidAnswer, in: Self.step,
-                        "The server answered 304 Not Modified to a request without conditions.", status: .notModified)
-                }
-                return response
+                return try request.accepting(response)
             }
             flight.note(HTTPCacheDecision.unknownNotModified)
             return try await fetch(request, validating: [], in: flight, next: next)
@@ -89,11 +87,6 @@ extension HTTPCaching {
 }
 
 extension Request {
-    /// Whether it has preconditions that 304 answers.
-    fileprivate var hasConditions: Bool {
-        head.headerFields.contains(.ifNoneMatch) || head.headerFields.contains(.ifModifiedSince)
-    }
-
     /// Whether an answer 304 names something that the caller has.
     fileprivate func isMet(by notModified: HTTPResponse) -> Bool {
         guard let tag = notModified.headerFields[.eTag].flatMap({ EntityTag($0) }),

@@ -9,7 +9,7 @@ extension HTTPCaching {
     ) -> Response {
         var (request, times) = (request, times)
         for hop in response.hops {
-            _ = keepOne(hop.response, to: request, hop.times(like: times), ticket, in: flight)
+            _ = keepOne(hop.response, to: request, hop.times(like: times), hop.response.order ?? ticket, in: flight)
             // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
             guard
                 let following = request.redirected(
@@ -103,7 +103,7 @@ extension HTTPCaching {
         let uri = HTTPCacheURI(request.head)
         let partition = CachePartition(request, in: flight)
         let kept = cache.answers(of: uri, for: partition).filter {
-            $0.method == .get && $0.ticket < ticket && $0.vary.matches(request.head.headerFields)
+            $0.method == .get && $0.ticket <= ticket && $0.vary.matches(request.head.headerFields)
         }
         if kept.isEmpty { return false }
         let fields = response.head.headerFields
@@ -141,6 +141,9 @@ extension HTTPCaching {
                 uris.insert(uri)
             }
         }
+        let changed = uris
+        // Who asks after the change wants to see it, and joins nothing that was asked for before.
+        flight.layer.reads.close { changed.contains(HTTPCacheURI($0.head)) }
         let count = uris.reduce(0) { $0 + flight.layer.cache.http.invalidate($1) }
         if count > 0 { flight.note(HTTPCacheDecision.invalidated(count)) }
     }

@@ -3,25 +3,25 @@ import HTTPTypes
 extension HTTPCaching {
     /// Fetches anew what was given stale, in a flight of its own that no caller waits for (RFC 5861 §3).
     ///
-    /// It takes off only because a call came for the stale answer; one for each target at a time, and a bounded number at once: where
-    /// there is no room, what is kept stays stale until the next call for it. It has the deadline and the record of a call of the same
-    /// endpoint.
+    /// It takes off only because a call came for the stale answer, and is one of the layer's ``BackgroundFlights``: where one flies for
+    /// the same already, or there is no room, what is kept stays stale until the next call for it. It has the deadline and the record of
+    /// a call of the same endpoint.
     func revalidate(
         _ request: Request, _ candidates: [StoredResponse], after flight: Flight, next: RequestPipeline.Rest
     ) {
-        let cache = flight.layer.cache.http
-        let uri = HTTPCacheURI(request.head)
+        let cache = flight.layer.cache
+        var whole = request
+        if case .streamed = request.delivery {
+            whole.delivery = .whole(maximumByteCount: cache.http.limits.maximumBodyByteCount)
+        }
+        guard let key = CacheKey(whole, in: flight) else { return }
+        if cache.background.isFlying(key) { return flight.note(CacheDecision.leftToOthers) }
         let own = flight.makeSibling(flight.endpoint)
         // Who signed in or out since then is not to be asked for what the other was given.
         guard own.account == flight.account, own.environment == flight.environment else { return }
-        guard cache.beginRevalidation(of: uri) else { return }
-        var whole = request
-        if case .streamed = request.delivery {
-            whole.delivery = .whole(maximumByteCount: cache.limits.maximumBodyByteCount)
-        }
         let stage = RequestPipeline.Link(place: .caching, stage: Revalidation(candidates: candidates))
         let rest = RequestPipeline.Rest(links: ([stage] + next.links)[...], transport: next.transport)
-        Task { @concurrent [whole] in
+        let start = cache.background.start(key, flight: own.id) { [whole] in
             do throws(NetworkError) {
                 let response = try await DeadlineStage().respond(to: whole, in: own, next: rest)
                 own.setSource(response.source)
@@ -30,8 +30,10 @@ extension HTTPCaching {
             } catch {
                 _ = own.finish(failing: error)
             }
-            cache.endRevalidation(of: uri)
         }
+        if start == .started { return }
+        flight.note(CacheDecision.leftToOthers)
+        own.finish(.cancelled)
     }
 }
 

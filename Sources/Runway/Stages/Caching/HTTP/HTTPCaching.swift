@@ -24,9 +24,14 @@ struct HTTPCaching {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         guard request.isAnsweredByCaches else {
+            if flight.cachePolicy.rule == .http,
+                RequestDirectives(request.head.headerFields, use: flight.options.cacheUse).isOnlyIfCached
+            {
+                throw Self.onlyIfCachedFailed(in: flight)
+            }
             let response = try await next.send(request, in: flight)
             invalidate(after: response, to: request, in: flight)
-            return response
+            return try request.accepting(response)
         }
         switch try lookUp(request, in: flight, isFlying: true) {
         case .answer(let response): return response
@@ -59,16 +64,24 @@ struct HTTPCaching {
     /// - Parameter isFlying: Whether the request is sent where it has to be, which is then noted.
     private func lookUp(_ request: Request, in flight: Flight, isFlying: Bool) throws(NetworkError) -> Lookup {
         var request = request
+        var own = request
+        var isElsewhere = false
         for _ in 0..<RedirectingStage.maximumRedirects {
             let found = try lookUpOnce(request, in: flight, isFlying: isFlying)
             guard case .answer(let response) = found, response.verdict == .redirected,
                 let location = response.head.headerFields[.location],
                 let following = request.redirected(by: response.head.status, to: location)
-            else { return found }
+            else {
+                if case .answer = found { return found }
+                // What is sent to another origin must not pass the stages that authorize for this one: it is redirected there anew.
+                return isElsewhere ? .send(own, validating: []) : found
+            }
             request = following
+            isElsewhere = isElsewhere || Origin(following.head) != Origin(own.head)
+            if !isElsewhere { own = following }
         }
         // Kept redirects that lead nowhere may have changed.
-        return .send(request, validating: [])
+        return .send(own, validating: [])
     }
 
     private func lookUpOnce(

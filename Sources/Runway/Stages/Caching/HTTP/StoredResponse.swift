@@ -104,8 +104,7 @@ struct StoredResponse: Sendable {
 
     /// The memory that it takes, roughly.
     var byteCount: Int {
-        let fieldBytes = head.headerFields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
-        return content.byteCount + fieldBytes + 256
+        content.byteCount + head.headerFields.byteCount + requestFields.byteCount + 256
     }
 
     /// Whether it was asked for and made later than another answer to the same.

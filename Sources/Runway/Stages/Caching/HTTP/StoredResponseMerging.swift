@@ -3,7 +3,11 @@ import HTTPTypes
 /// What becomes of the answers of a target when another one comes (RFC 9111 §3.4, §4).
 enum StoredResponseMerging {
     /// The answers with the new one among them, in the place of those that serve the same request; `nil` where one of those is newer.
-    static func merged(_ new: StoredResponse, into answers: [StoredResponse]) -> [StoredResponse]? {
+    ///
+    /// - Parameter maximumByteCount: Parts are put together up to so many bytes; beyond it the new part stands alone.
+    static func merged(
+        _ new: StoredResponse, into answers: [StoredResponse], upTo maximumByteCount: Int
+    ) -> [StoredResponse]? {
         var new = new
         func isReplaced(_ old: StoredResponse) -> Bool {
             old.partition == new.partition && old.method == new.method && old.vary.matches(new.requestFields)
@@ -20,7 +24,8 @@ enum StoredResponseMerging {
                 new = old.updated(
                     by: new.head.headerFields, requestFields: new.requestFields, times: new.times, ticket: new.ticket)
             case (.partial(var parts), .partial(let part)):
-                guard let tag = new.strongTag, let own = old.strongTag, tag.matchesStrongly(own), parts.add(part)
+                guard let tag = new.strongTag, let own = old.strongTag, tag.matchesStrongly(own), parts.add(part),
+                    parts.byteCount <= maximumByteCount
                 else { continue }
                 new = old.updated(
                     by: new.head.headerFields, requestFields: new.requestFields, times: new.times, ticket: new.ticket)

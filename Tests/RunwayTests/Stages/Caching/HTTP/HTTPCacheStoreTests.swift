@@ -87,10 +87,34 @@ struct HTTPCacheStoreTests {
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
             return Response(head: head, body: .whole(RawData([1, 2, 3], response: head)))
         }
-        let network = NetworkLayer(transport: transport, httpCacheLimits: HTTPCacheLimits(maximumBodyByteCount: 2))
+        let network = NetworkLayer(
+            transport: transport, limits: LayerLimits(httpCache: HTTPCacheLimits(maximumBodyByteCount: 2)))
         _ = try await network.exchange(
             Request(head: head("/a")), with: Library.self, options: CallOptions(cache: .http()))
         #expect(network.cache.http.count == 0)
+    }
+
+    @Test func partsAreNotPutTogetherBeyondTheLargestBody() throws {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits(maximumBodyByteCount: 10))
+        for start in stride(from: 0, to: 40, by: 4) {
+            var answer = answer("", store.takeTicket(), [.eTag: "\"1\""])
+            let range = try #require(ContentRange("bytes \(start)-\(start + 3)/1000"))
+            answer.content = .partial(try #require(PartialContent([1, 2, 3, 4], at: range)))
+            #expect(store.keep(answer, of: uri("/a")))
+            let kept = store.answers(of: uri("/a"), for: partition())
+            #expect(kept.count == 1 && kept[0].content.byteCount <= 10)
+            guard case .partial(let content) = kept[0].content else { throw Refused("not a part") }
+            #expect(content.content(of: .from(start, through: start + 3)) != nil)
+        }
+    }
+
+    @Test func fieldsOfRequestsAndTargetsCount() {
+        let long = String(repeating: "x", count: 5000)
+        let store = HTTPCacheStore(limits: HTTPCacheLimits())
+        store.keep(answer("", store.takeTicket(), asking: [.userAgent: long]), of: uri("/a"))
+        #expect(store.byteCount > 5000)
+        store.keep(answer("", store.takeTicket()), of: uri("/" + long))
+        #expect(store.byteCount > 10_000)
     }
 
     @Test func clearingLetsGoOfWhatItNamesAlone() {

@@ -67,6 +67,35 @@ struct HTTPCachedRedirectTests {
         #expect(cached.last[.ifModifiedSince] == cached.date(-100))
     }
 
+    @Test(arguments: ["max-age=5", "max-age=5, stale-while-revalidate=60", "no-store"])
+    func tokenIsNotGivenToTheOriginThatAKeptRedirectLeadsTo(_ control: String) async throws {
+        let transport = StubTransport { request in
+            let isOwn = request.head.authority == "club.test"
+            var response = Response.json("{}", status: isOwn ? .movedPermanently : .ok)
+            response.head.headerFields[.location] = isOwn ? "https://elsewhere.test/members" : nil
+            response.head.headerFields[.cacheControl] = isOwn ? "max-age=600" : control
+            return response
+        }
+        let clock = ManualClock()
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+        try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
+        let options = CallOptions(cache: .http())
+        _ = try await network.call(Members(), options: options)
+        // What is kept of the other origin is given while it is fresh.
+        let again = try await network.call(Members(), options: options)
+        #expect(again.source == (control == "no-store" ? .network : .cache))
+        // To fetch it anew, its own origin is asked for the redirect.
+        clock.advance(by: .seconds(6))
+        let count = transport.requests.count
+        _ = try await network.call(Members(), options: options)
+        #expect(transport.requests.count == count + 2)
+        for request in transport.requests {
+            let hasToken = request.head.headerFields[.authorization] != nil
+            #expect(hasToken == (request.head.authority == "club.test"), "\(request.url)")
+        }
+    }
+
     @Test func keptRedirectsThatLeadInACircleAreAskedForAgain() async throws {
         redirect("/b", "max-age=600")
         redirect("/a", "max-age=600")

@@ -93,6 +93,16 @@ struct HTTPInvalidationTests {
         #expect(await !isKept("/a"))
     }
 
+    @Test func callWhoseOwnPolicyIsTheClientsStillLetsGoOfWhatItChanged() async throws {
+        for policy in [CachePolicy.timeToLive(), .untilEvicted()] {
+            try await keep("/a")
+            cached.answer(status: .ok)
+            _ = try await cached.network.exchange(
+                cached.request(method: .put), with: Library.self, options: .policy(policy))
+            #expect(await !isKept("/a"))
+        }
+    }
+
     @Test func changeIsAlwaysSentEvenWhereAFreshAnswerIsKept() async throws {
         try await keep("/a")
         for method in [HTTPRequest.Method.post, .put, .delete] {

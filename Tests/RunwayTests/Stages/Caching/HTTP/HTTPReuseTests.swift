@@ -264,6 +264,20 @@ struct HTTPReuseTests {
         #expect(cached.sent == 1)
     }
 
+    @Test func noChangeIsSentWhereTheCallLetsNothingBeSent() async throws {
+        for request in [
+            cached.request(method: .post), cached.request("/a", [.cacheControl: "only-if-cached"], method: .put),
+        ] {
+            let use: CacheUse = request.head.method == .post ? .onlyIfCached : .standard
+            let error = await #expect(throws: NetworkError.self) {
+                try await cached.network.exchange(
+                    request, with: Library.self, options: CallOptions(cache: .http(), cacheUse: use))
+            }
+            #expect(error?.kind == .noNetwork && error?.status == .gatewayTimeout)
+        }
+        #expect(cached.sent == 0)
+    }
+
     @Test func refreshTakesNothingAndReplacesWhatIsKept() async throws {
         cached.answer([.cacheControl: "max-age=60, immutable", .eTag: "\"1\""])
         try await cached.send()

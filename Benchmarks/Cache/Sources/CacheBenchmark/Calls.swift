@@ -1,0 +1,76 @@
+import Runway
+
+/// Whole calls whose answers memory holds: the request made, its key, the lookup, the record.
+struct Calls {
+    let contenders: [Contender]
+
+    init() async throws {
+        let transport = InstantTransport(byteCount: 1024)
+        let network = try await filledNetwork(transport, sinks: [NewestRecords()])
+        let managers = await Managers(network)
+        contenders = [
+            Contender(name: Name.call) { try await Self.call(network, count: $0) },
+            Contender(name: Name.load) { try await managers.load(count: $0).returned },
+            Contender(name: Name.landing) { try await managers.load(count: $0).landed },
+        ].map { contender in
+            Contender(name: contender.name) { count in
+                let time = try await contender.run(count)
+                guard transport.sentCount == lists.count else { throw UnexpectedAnswer() }
+                return time
+            }
+        }
+    }
+
+    private static func call(_ network: NetworkLayer, count: Int) async throws -> Double {
+        var byteCount = 0
+        // What memory holds is found without leaving the caller's thread.
+        let start = threadTime()
+        for number in 0..<count { byteCount += try await network.call(lists[number & 511]).bytes.count }
+        let time = threadTime() - start
+        guard byteCount == 1024 * count else { throw UnexpectedAnswer() }
+        return time
+    }
+}
+
+/// Controllers' managers, which load and are told.
+@MainActor
+private final class Managers: APIManagerDelegate {
+    private var managers: [APIManager<RentalList>] = []
+    private var awaited = 0
+    private var continuation: CheckedContinuation<Void, Never>?
+
+    init(_ network: NetworkLayer) {
+        managers = (0..<32).map { _ in APIManager(on: network, delegate: self) }
+    }
+
+    /// What `load` took until it returned with the answer in the manager; and what all threads took until the delegate had been told,
+    /// the records made for the sink among it.
+    func load(count: Int) async throws -> (returned: Double, landed: Double) {
+        var (returned, landed, done) = (0.0, 0.0, 0)
+        while done < count {
+            let batch = min(managers.count, count - done)
+            awaited = batch
+            var byteCount = 0
+            let (start, startOfAll) = (threadTime(), processTime())
+            for number in 0..<batch {
+                managers[number].load(lists[(done + number) & 511])
+                byteCount += managers[number].rawData?.bytes.count ?? 0
+            }
+            returned += threadTime() - start
+            guard byteCount == 1024 * batch else { throw UnexpectedAnswer() }
+            await withCheckedContinuation { continuation = $0 }
+            landed += processTime() - startOfAll
+            done += batch
+        }
+        return (returned, landed)
+    }
+
+    func apiManagerDidSucceed(_ manager: any APIManaging) {
+        awaited -= 1
+        guard awaited == 0 else { return }
+        continuation?.resume()
+        continuation = nil
+    }
+
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {}
+}

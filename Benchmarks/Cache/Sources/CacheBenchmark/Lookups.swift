@@ -1,0 +1,86 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+@testable import Runway
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Answers found by a key that is in hand already.
+struct Lookups {
+    let contenders: [Contender]
+
+    init() async throws {
+        let network = try await filledNetwork(InstantTransport(byteCount: 1024))
+        let requests = try lists.map { list in
+            let flight = network.makeFlight(RentalList.self, .standard)
+            let request = try network.assemble(list, delivery: .whole(maximumByteCount: 16 << 20), in: flight)
+            guard let key = CacheKey(request, in: flight), let kept = network.cache.find(key) else {
+                throw UnexpectedAnswer()
+            }
+            return (key: key, url: request.url, kept: kept)
+        }
+        contenders = [
+            Self.dictionary(requests.map(\.url), requests.map(\.kept)),
+            Self.lookup(network.cache, requests.map(\.key)),
+            Self.objectCache(requests.map(\.url), requests.map(\.kept)),
+            try Self.urlCache(requests.map(\.url)),
+        ]
+    }
+
+    /// What a programmer would write in a minute: a dictionary by URL, and a lock.
+    private static func dictionary(_ keys: [String], _ answers: [KeptAnswer]) -> Contender {
+        let locked = LockedDictionary(Dictionary(uniqueKeysWithValues: zip(keys, answers)))
+        return timed(Name.dictionary, keys) { locked.value(for: $0) != nil }
+    }
+
+    private static func lookup(_ cache: ResponseCache, _ keys: [CacheKey]) -> Contender {
+        timed(Name.lookup, keys) { cache.find($0) != nil }
+    }
+
+    private static func objectCache(_ keys: [String], _ answers: [KeptAnswer]) -> Contender {
+        let cache = NSCache<NSString, KeptAnswer>()
+        let keys = keys.map { NSString(string: $0) }
+        for (key, answer) in zip(keys, answers) { cache.setObject(answer, forKey: key) }
+        return timed(Name.objectCache, keys) { cache.object(forKey: $0) != nil }
+    }
+
+    private static func urlCache(_ urls: [String]) throws -> Contender {
+        let cache = URLCache(memoryCapacity: 64 << 20, diskCapacity: 0, diskPath: nil)
+        let requests = try urls.map { text in
+            guard let url = URL(string: text) else { throw UnexpectedAnswer() }
+            return URLRequest(url: url)
+        }
+        for request in requests {
+            guard let url = request.url,
+                let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [:])
+            else { throw UnexpectedAnswer() }
+            cache.storeCachedResponse(
+                CachedURLResponse(response: response, data: Data(count: 1024)), for: request)
+        }
+        return timed(Name.urlCache, requests) { cache.cachedResponse(for: $0) != nil }
+    }
+
+    private static func timed<Key>(_ name: String, _ keys: [Key], _ find: @escaping (Key) -> Bool) -> Contender {
+        Contender(name: name) { count in
+            var found = 0
+            let start = threadTime()
+            for number in 0..<count where find(keys[number & 511]) { found += 1 }
+            let time = threadTime() - start
+            guard found == count else { throw UnexpectedAnswer() }
+            return time
+        }
+    }
+}
+
+/// A dictionary behind a lock.
+private final class LockedDictionary: Sendable {
+    /// Guards the answers.
+    private let answers: Mutex<[String: KeptAnswer]>
+
+    init(_ answers: [String: KeptAnswer]) { self.answers = Mutex(answers) }
+
+    func value(for key: String) -> KeptAnswer? { answers.withLock { $0[key] } }
+}

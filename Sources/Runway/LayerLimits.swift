@@ -1,0 +1,34 @@
+/// The bounds of everything that the calls of a ``NetworkLayer`` share.
+///
+/// ```swift
+/// let network = NetworkLayer(
+///     transport: transport, limits: LayerLimits(cache: CacheLimits(maximumCount: 200), retrying: .none))
+/// ```
+public struct LayerLimits: Sendable, Hashable {
+    /// How much of the answers is kept in memory by the client's own rules. The default is 1,000 of 32 MiB together.
+    public var cache: CacheLimits
+    /// How much is kept by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
+    public var httpCache: HTTPCacheLimits
+    /// How many calls share how many requests. The default is 1,000 of either.
+    public var coalescing: CoalescingLimits
+    /// How much is let out at once, and what is kept from going out at all. The default lets 64 calls out at once.
+    public var admission: AdmissionLimits
+    /// How many further attempts a host is given. The default is one for every ten calls, and ten more.
+    public var retrying: RetryLimits
+    /// How many calls wait for a token. The default is 1,000.
+    public var authorizing: AuthorizingLimits
+
+    /// Makes limits; see the properties for the defaults.
+    public init(
+        cache: CacheLimits = CacheLimits(), httpCache: HTTPCacheLimits = HTTPCacheLimits(),
+        coalescing: CoalescingLimits = CoalescingLimits(), admission: AdmissionLimits = AdmissionLimits(),
+        retrying: RetryLimits = RetryLimits(), authorizing: AuthorizingLimits = AuthorizingLimits()
+    ) {
+        self.cache = cache
+        self.httpCache = httpCache
+        self.coalescing = coalescing
+        self.admission = admission
+        self.retrying = retrying
+        self.authorizing = authorizing
+    }
+}
