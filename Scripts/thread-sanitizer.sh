@@ -70,7 +70,13 @@ check_sanitizer
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
 code=0
-export RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
+# Of the random sequences a few, which touch the same code as many.
+for sequences in INTERLEAVINGS CACHE_SEQUENCES CIRCUIT_SEQUENCES COALESCING LINE_SEQUENCES MERGINGS PAGED_LISTS RETRY_SEQUENCES \
+    SHARED_WORK TOKENS; do
+    name=RUNWAY_$sequences
+    export "$name=${!name:-100}"
+done
+export RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
 TSAN_OPTIONS="$options:log_path=$reports/process" \
     swift test --sanitize=thread --scratch-path "$build" "${objects[@]}" --disable-xctest \
     --filter "${1:-.}" || code=$?

@@ -21,14 +21,4 @@ struct DemoTests {
         #expect(
             report["requestsOnTheWire"] as? Int == flown + repeated.values.reduce(0, +) + envelopes.count)
     }
-
-    @Test func itEndsAtOnceWhenAPersonHasSeenEnough() async throws {
-        let tool = try RunningTool(["demo"], streams: .terminal, environment: ["NO_COLOR": "1"])
-        // The line at the bottom says which scene is played.
-        let progress = try await tool.wait(for: "\u{1B}[2K")
-        #expect(!progress.contains("\u{1B}[2m"))
-        tool.signal(SIGINT)
-        #expect(await tool.end() == 130)
-        #expect(!tool.output.contains("Totals"))
-    }
 }
