@@ -31,10 +31,10 @@ struct HostListRouteTests {
         var found = 0
         for await port in ports.prefix(1) { found = port }
         let network = NetworkLayer(
-            transport: try AsyncHTTPClientTransport(), admission: .none, retrying: .none)
+            transport: try AsyncHTTPClientTransport(), limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Hosting.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
         let book = HostBook()
-        do {
+        do throws(NetworkError) {
             try await book.refreshIfDue(over: network, from: HostListRequest<Hosting>())
             return (book, nil)
         } catch {
