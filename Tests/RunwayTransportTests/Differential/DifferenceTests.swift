@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct DifferenceTests {
     /// How many exchanges are made over each transport; `RUNWAY_EXCHANGES` asks for more.
-    static let count = ProcessInfo.processInfo.environment["RUNWAY_EXCHANGES"].flatMap { Int($0) } ?? 2000
+    static let count = ProcessInfo.processInfo.environment["RUNWAY_EXCHANGES"].flatMap { Int($0) } ?? 1000
     /// How many of them one origin answers, over connections that are kept where they may be.
     static let countPerOrigin = 100
 

@@ -68,9 +68,9 @@ extension SeededGenerator {
     mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
-        while bytes.count < count {
-            withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0.prefix(count - bytes.count)) }
-        }
+        for _ in 0..<min(count, 251) { bytes.append(UInt8.random(in: 0...255, using: &self)) }
+        // The rest repeats, with a period that no size of a buffer shares.
+        while bytes.count < count { bytes += bytes.prefix(count - bytes.count) }
         return bytes
     }
 
