@@ -12,9 +12,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CurlClient", dependencies: ["CCurl"]),
         .executableTarget(
             name: "WireBenchmark",
             dependencies: [
+                "CurlClient",
+                .product(name: "RunwayTesting", package: "runway"),
                 .product(name: "Runway", package: "runway"),
                 .product(name: "RunwayTransport", package: "runway"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
-# What our own connections cost beside AsyncHTTPClient, against one nginx on the loopback.
-# Needs nginx and openssl (Debian: apt-get install -y nginx-light openssl). Arguments go to the benchmark; see --help there.
+# What our own connections cost beside AsyncHTTPClient, URLSession and libcurl, against one nginx on the loopback.
+# Needs root (for a mount namespace), nginx, openssl and libcurl (Debian: apt-get install -y nginx-light openssl libcurl4-openssl-dev).
+#
+#   ./run.sh throughput [OPTIONS]    calls a second and processor time
+#   ./run.sh far [OPTIONS]           single calls at a round trip of 20 ms: cold, warm, large
+#   ./run.sh first [OPTIONS]         the first call of a process
+#   ./run.sh soak [OPTIONS]          an hour of mixed traffic over connections that die
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -17,10 +22,11 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -su
 openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost \
     -keyout "$work/server.key" -out "$work/server.csr" 2>/dev/null
 openssl x509 -req -in "$work/server.csr" -CA "$work/root.pem" -CAkey "$work/root.key" -CAcreateserial -days 2 \
-    -extfile <(printf 'subjectAltName=DNS:localhost,IP:127.0.0.1') -out "$work/server.pem" 2>/dev/null
+    -extfile <(printf 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:127.0.0.2') -out "$work/server.pem" 2>/dev/null
 
 mkdir -p "$work/files"
 head -c 1024 /dev/urandom | base64 -w0 | head -c 1024 >"$work/files/1k"
+head -c 1400000 /dev/zero >"$work/files/1400k"
 head -c 51200 /dev/urandom | base64 -w0 | head -c 51200 >"$work/files/50k"
 cat >"$work/nginx.conf" <<CONF
 worker_processes 1;
@@ -39,11 +45,27 @@ http {
     default_type application/json;
     root $work/files;
     server { listen 127.0.0.1:$http1_port ssl; }
-    server { listen 127.0.0.1:$http2_port ssl http2; }
+    server { listen 127.0.0.1:$http2_port ssl http2; location /post { return 200 ok; } }
 }
 CONF
 # The workers of nginx run as another user, who has to be let in.
 chmod -R a+rX "$work"
 nginx -c "$work/nginx.conf" -p "$work"
 
-.build-release/release/WireBenchmark --http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" "$@"
+# URLSession on Linux trusts the system's file of roots and no other; in a mount namespace of its own it sees ours there too.
+system_roots=/etc/ssl/certs/ca-certificates.crt
+cat "$system_roots" "$work/root.pem" >"$work/roots.pem"
+benchmark=$PWD/.build-release/release/WireBenchmark
+runner=(unshare --mount bash -c 'mount --bind "$0" "$1" && exec "${@:2}"' "$work/roots.pem" "$system_roots")
+"${runner[@]}" true || { echo "run.sh: needs root, for a mount namespace" >&2; exit 1; }
+
+mode=${1:-throughput}
+[ $# -eq 0 ] || shift
+options=(--http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" "$@")
+if [ "$mode" = far ]; then
+    "$benchmark" carry "${options[@]}" >"$work/far-port" &
+    trap 'kill "$(cat "$work/nginx.pid")" %1 2>/dev/null || true; rm -rf "$work"' EXIT
+    until [ -s "$work/far-port" ]; do sleep 0.1; done
+    options+=(--far-port "$(cat "$work/far-port")")
+fi
+"${runner[@]}" "$benchmark" "$mode" "${options[@]}"

@@ -35,7 +35,7 @@ struct CallSession: Sendable {
     }
 
     private let network: NetworkLayer
-    private let transport: AsyncHTTPClientTransport
+    private let transport: NIOTransport
     private let keeper = RecordKeeper()
 
     /// Makes the layer.
@@ -49,7 +49,7 @@ struct CallSession: Sendable {
             configuration.trust = .certificates(pem: [try Self.certificates(at: path)])
         }
         do throws(NetworkError) {
-            transport = try AsyncHTTPClientTransport(configuration: configuration)
+            transport = try NIOTransport(configuration: configuration)
         } catch {
             throw CommandFailure(
                 "The file \"\(options.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")

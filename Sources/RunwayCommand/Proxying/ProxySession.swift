@@ -26,7 +26,7 @@ struct ProxySession: Sendable {
     let origin: CallTarget
     private let cache: ProxyCache
     private let network: NetworkLayer
-    private let transport: AsyncHTTPClientTransport
+    private let transport: NIOTransport
 
     /// Makes the layer.
     ///
@@ -45,7 +45,7 @@ struct ProxySession: Sendable {
             configuration.trust = .certificates(pem: [try CallSession.certificates(at: certificateAuthorityFile)])
         }
         do throws(NetworkError) {
-            transport = try AsyncHTTPClientTransport(configuration: configuration)
+            transport = try NIOTransport(configuration: configuration)
         } catch {
             throw CommandFailure("The file \"\(certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
         }

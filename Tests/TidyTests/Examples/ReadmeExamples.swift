@@ -12,7 +12,7 @@ func readmeExamples() async throws {
         @Unencoded var name: String
         var path: EndpointPath { "repos/apple/\(name)" }
     }
-    let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+    let network = NetworkLayer(transport: try NIOTransport())
     print(try await network.call(Repository(name: "swift-nio"))["stargazers_count"].int ?? 0)
 
     @MainActor final class RepositoryController: APIManagerDelegate {

@@ -6,6 +6,10 @@ import NIOSSL
 import Runway
 import RunwayTransport
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 struct UnexpectedAnswer: Error {}
 
 /// AsyncHTTPClient itself, as its own documentation has it.
@@ -19,12 +23,31 @@ func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int) -> Conte
     }
 }
 
-func makeClient(root: String, http1Only: Bool) throws -> HTTPClient {
+/// A client of AsyncHTTPClient that trusts the system's roots, or one file of them.
+func makeClient(root: String?, http1Only: Bool) throws -> HTTPClient {
     var tls = TLSConfiguration.makeClientConfiguration()
-    tls.trustRoots = .file(root)
+    if let root { tls.trustRoots = .file(root) }
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     if http1Only { configuration.httpVersion = .http1Only }
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+}
+
+/// libcurl, all its transfers on one thread that waits for them.
+func curl(_ client: CurlClient, url: String, byteCount: Int) -> Contender {
+    Contender(name: "libcurl") { count, atATime in
+        try await client.run(url, count: count, atATime: atATime, byteCount: byteCount)
+    }
+}
+
+/// URLSession, which chooses the version of HTTP itself.
+func urlSession(_ session: URLSession, url: String, byteCount: Int) -> Contender {
+    let url = URL(string: url).unsafelyUnwrapped
+    return Contender(name: "URLSession") { count, atATime in
+        try await spread(count, atATime) {
+            let (data, _) = try await session.data(from: url)
+            guard data.count == byteCount else { throw UnexpectedAnswer() }
+        }
+    }
 }
 
 /// A transport without the layer: one call of a layer is lent to as many requests as are wanted.
@@ -42,7 +65,7 @@ func bare(_ name: String, _ transport: any Transport, url: String, byteCount: In
                 }
             }
         }
-        let network = NetworkLayer(transport: lender, admission: .none, retrying: .none)
+        let network = NetworkLayer(transport: lender, limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Bench.self) { $0.baseURLs = [.release: url] }
         _ = try await network.call(Lent())
     }
@@ -50,7 +73,7 @@ func bare(_ name: String, _ transport: any Transport, url: String, byteCount: In
 
 /// Calls of a layer over a transport.
 func layered(_ name: String, _ transport: any Transport, url: String, byteCount: Int) -> Contender {
-    let network = NetworkLayer(transport: transport, admission: .none, retrying: .none)
+    let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
     network.configure(Bench.self) { $0.baseURLs = [.release: url] }
     return Contender(name: name) { count, atATime in
         try await spread(count, atATime) {

@@ -1,59 +1,64 @@
 import Foundation
-import Runway
-import RunwayTransport
 
-/// What connections of our own cost beside AsyncHTTPClient.
+/// What connections of our own cost beside AsyncHTTPClient, URLSession and libcurl.
 @main
 struct WireBenchmark {
     static let usage = """
-        usage: WireBenchmark --http1-port PORT --http2-port PORT --root PEM
-               [--rounds N] [--calls N] [--only h1|h2] [--sizes 1k,50k] [--at 1,16,100] [--contenders NAME,NAME…]
+        usage: WireBenchmark throughput --http1-port PORT --http2-port PORT --root PEM
+                             [--rounds N] [--calls N] [--only h1|h2] [--sizes 1k,50k] [--at 1,16,100]
+                             [--contenders NAME,NAME…]
+               WireBenchmark far --far-port PORT --root PEM [--rounds N] [--round-trip MILLISECONDS]
+               WireBenchmark first --http2-port PORT [--rounds N]
+               WireBenchmark soak --http2-port PORT --root PEM [--seconds N] [--calls N]
+               WireBenchmark carry --http2-port PORT [--round-trip MILLISECONDS]
         """
 
     static func main() async throws {
-        guard let http1Port = argument("--http1-port").flatMap({ Int($0) }),
-            let http2Port = argument("--http2-port").flatMap({ Int($0) }), let root = argument("--root")
-        else {
-            print(usage)
-            exit(2)
-        }
-        let rounds = argument("--rounds").flatMap { Int($0) } ?? 11
-        let calls = argument("--calls").flatMap { Int($0) } ?? 4000
-        let cores = ProcessInfo.processInfo.activeProcessorCount
-        let chosen = argument("--contenders")?.split(separator: ",").map(String.init)
-        let sizes = (argument("--sizes") ?? "1k,50k").split(separator: ",").map(String.init)
-        let widths = (argument("--at") ?? "1,16,100").split(separator: ",").compactMap { Int($0) }
-        print("\(cores) cores, \(rounds) rounds of \(calls) calls, medians; × is the ratio to AsyncHTTPClient")
-        for http1Only in [true, false] where argument("--only") != (http1Only ? "h2" : "h1") {
-            let port = http1Only ? http1Port : http2Port
-            let client = try makeClient(root: root, http1Only: http1Only)
-            let pem = try String(contentsOfFile: root, encoding: .utf8)
-            let configuration = TransportConfiguration(
-                trust: .certificates(pem: [pem]), httpVersions: http1Only ? .http1Only : .automatic)
-            let theirs = try AsyncHTTPClientTransport(configuration: configuration)
-            let ours = try NIOTransport(configuration: configuration)
-            for (file, byteCount) in [("1k", 1024), ("50k", 51200)] where sizes.contains(file) {
-                for atATime in widths {
-                    let url = "https://localhost:\(port)/\(file)"
-                    let contenders = [
-                        asyncHTTPClient(client, url: url, byteCount: byteCount),
-                        try bare("AHCTransport", theirs, url: url, byteCount: byteCount),
-                        try bare("NIOTransport", ours, url: url, byteCount: byteCount),
-                        layered("layer over NIO", ours, url: url, byteCount: byteCount),
-                    ]
-                    .filter { chosen?.contains($0.name) ?? true }
-                    // One at a time waits for the network more than it works.
-                    let count = atATime == 1 ? calls / 2 : calls
-                    let samples = try await compare(contenders, count: count, atATime: atATime, rounds: rounds)
-                    let version = http1Only ? "HTTP/1.1" : "HTTP/2"
-                    report("\(version), \(byteCount >> 10) KB, \(atATime) at a time", contenders, samples)
-                }
+        let rounds = integer("--rounds")
+        let roundTrip = Duration.milliseconds(integer("--round-trip") ?? 20)
+        switch CommandLine.arguments.dropFirst().first {
+        case "throughput":
+            guard let http1Port = integer("--http1-port"), let http2Port = integer("--http2-port"),
+                let root = argument("--root")
+            else { return misused() }
+            try await Throughput(
+                http1Port: http1Port, http2Port: http2Port, root: root, rounds: rounds ?? 11,
+                calls: integer("--calls") ?? 4000,
+                contenders: argument("--contenders")?.split(separator: ",").map(String.init),
+                sizes: (argument("--sizes") ?? "1k,50k").split(separator: ",").map(String.init),
+                widths: (argument("--at") ?? "1,16,100").split(separator: ",").compactMap { Int($0) },
+                only: argument("--only")
+            ).run()
+        case "far":
+            guard let port = integer("--far-port"), let root = argument("--root") else { return misused() }
+            try await FarServer(port: port, root: root, rounds: rounds ?? 21, roundTrip: roundTrip).run()
+        case "first":
+            guard let port = integer("--http2-port") else { return misused() }
+            try FirstCall(url: "https://127.0.0.1:\(port)/1k", rounds: rounds ?? 21).run()
+        case "first-call":
+            guard CommandLine.arguments.count == 4, let kind = Client.Kind(rawValue: CommandLine.arguments[2]) else {
+                return misused()
             }
-            try await client.shutdown()
-            await ours.shutdown()
-            await theirs.shutdown()
+            try await FirstCall.make(kind, url: CommandLine.arguments[3])
+        case "soak":
+            guard let port = integer("--http2-port"), let root = argument("--root") else { return misused() }
+            try await Soak(
+                port: port, root: root, time: .seconds(integer("--seconds") ?? 3600),
+                calls: integer("--calls") ?? 1_000_000
+            ).run()
+        case "carry":
+            guard let port = integer("--http2-port") else { return misused() }
+            try await FarServer.carry(to: port, roundTrip: roundTrip)
+        default: misused()
         }
     }
+
+    private static func misused() {
+        print(usage)
+        exit(2)
+    }
+
+    private static func integer(_ name: String) -> Int? { argument(name).flatMap { Int($0) } }
 
     /// The value after a flag of the command line.
     private static func argument(_ name: String) -> String? {

@@ -1,0 +1,25 @@
+import CurlClient
+import Foundation
+
+/// libcurl with connections that it keeps. One run at a time.
+final class CurlClient: @unchecked Sendable {
+    // Unchecked: runs follow each other, as the benchmark makes them.
+    private let client: OpaquePointer
+
+    init(root: String, http1Only: Bool) throws {
+        guard let client = curl_client_make(root, http1Only ? 0 : 1) else { throw UnexpectedAnswer() }
+        self.client = client
+    }
+
+    deinit { curl_client_free(client) }
+
+    func run(_ url: String, count: Int, atATime: Int, byteCount: Int) async throws {
+        let failures = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let failures = curl_client_run(self.client, url, count, atATime, byteCount)
+                continuation.resume(returning: failures)
+            }
+        }
+        guard failures == 0 else { throw UnexpectedAnswer() }
+    }
+}

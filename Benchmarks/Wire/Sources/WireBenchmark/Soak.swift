@@ -1,0 +1,233 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Synchronization
+
+/// Mixed traffic for a long time over paths that die and come back: counts what became of every call, and watches memory, descriptors
+/// and threads.
+///
+/// It fails where a call never ended, where one got another's answer, or where something grows.
+final class Soak: Sendable {
+    private struct Count {
+        var begun = 0
+        var succeeded = 0
+        var failed: [String: Int] = [:]
+        var cancelled = 0
+        var wrong = 0
+
+        var ended: Int { succeeded + cancelled + wrong + failed.values.reduce(0, +) }
+    }
+
+    private struct Reading {
+        var memory: Int
+        var descriptors: Int
+        var threads: Int
+    }
+
+    private static let workerCount = 16
+
+    private let port: Int
+    private let pem: String
+    private let time: Duration
+    private let calls: Int
+    private let count = Mutex(Count())
+
+    init(port: Int, root: String, time: Duration, calls: Int) throws {
+        self.port = port
+        self.time = time
+        self.calls = calls
+        pem = try String(contentsOfFile: root, encoding: .utf8)
+    }
+
+    func run() async throws {
+        let paths = try await BadNetwork(to: port, addresses: 4)
+        print("\(calls) calls in \(time) at least, seed 1; a row a minute")
+        print("     calls  succeeded  cancelled     failed  wrong   MB  descriptors  threads")
+        let start = reading()
+        var rows: [Reading] = []
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let weather = Task { try await self.change(paths) }
+            defer { weather.cancel() }
+            for version in [TransportConfiguration.HTTPVersions.automatic, .http1Only] {
+                let (network, transport) = try makeNetwork(over: paths, version)
+                let share = version == .automatic ? Self.workerCount * 3 / 4 : Self.workerCount / 4
+                for worker in 0..<share {
+                    group.addTask { @concurrent in
+                        await self.work(worker, over: network)
+                        withExtendedLifetime(transport) {}
+                    }
+                }
+            }
+            let watch = Task {
+                var rows: [Reading] = []
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .seconds(60))
+                    rows.append(self.report())
+                }
+                return rows
+            }
+            try await group.waitForAll()
+            watch.cancel()
+            rows = await watch.value
+        }
+        await paths.shutDown()
+        // The last connections are closed by loops of their own.
+        try await Task.sleep(for: .seconds(3))
+        try judge(start: start, rows: rows, end: report())
+    }
+
+    private func makeNetwork(
+        over paths: BadNetwork, _ version: TransportConfiguration.HTTPVersions
+    ) throws -> (NetworkLayer, NIOTransport) {
+        var configuration = TransportConfiguration(
+            trust: .certificates(pem: [pem]), httpVersions: version, connectTimeout: .seconds(3),
+            idleTimeout: .seconds(5))
+        configuration.hosts = HostBook(bundled: try HostList(["localhost": paths.addresses]))
+        let transport = try NIOTransport(configuration: configuration)
+        let network = NetworkLayer(
+            transport: transport, limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
+        network.configure(Bench.self) { $0.baseURLs = [.release: "https://localhost:\(paths.port)"] }
+        return (network, transport)
+    }
+
+    /// Calls until both the time and the number are full, at the rate that fills both at once.
+    private func work(_ worker: Int, over network: NetworkLayer) async {
+        var random = SeededGenerator(seed: UInt64(worker) + 1)
+        let pause = time / calls * Self.workerCount
+        let start = ContinuousClock.now
+        var next = start
+        while ContinuousClock.now - start < time || count.withLock({ $0.begun }) < calls {
+            count.withLock { $0.begun += 1 }
+            await call(over: network, &random)
+            next += pause
+            try? await ContinuousClock().sleep(until: next)
+        }
+    }
+
+    private func call(over network: NetworkLayer, _ random: inout SeededGenerator) async {
+        let kind = Int.random(in: 0..<100, using: &random)
+        let wait = Duration.microseconds(Int.random(in: 0...3000, using: &random))
+        do {
+            switch kind {
+            case 0..<60: try check(await network.call(SoakFile(name: "1k")).bytes.count == 1024)
+            case 60..<75: try check(await network.call(SoakFile(name: "50k")).bytes.count == 51_200)
+            case 75..<85: try check(await network.call(KeptFile(name: "1k", part: kind)).bytes.count == 1024)
+            case 85..<90:
+                try check(await network.call(SoakPost(text: String(repeating: "a", count: 9000))).bytes.count == 2)
+            case 90..<95:
+                // Half of a body is read, and the rest let go.
+                for try await part in try await network.stream(SoakFile(name: "50k")).body where !part.isEmpty { break }
+            default:
+                let task = Task { try await network.call(SoakFile(name: "50k")) }
+                try? await Task.sleep(for: wait)
+                task.cancel()
+                _ = try await task.value
+            }
+            count.withLock { $0.succeeded += 1 }
+        } catch let error as NetworkError {
+            count.withLock { count in
+                if error.kind == .cancelled {
+                    count.cancelled += 1
+                } else {
+                    count.failed["\(error.kind)", default: 0] += 1
+                }
+            }
+        } catch {
+            count.withLock { $0.wrong += 1 }
+        }
+    }
+
+    private func check(_ isRight: Bool) throws {
+        if !isRight { throw UnexpectedAnswer() }
+    }
+
+    /// Every second or so a path dies, falls silent or slows down for a while; the first is spared half of the time.
+    private func change(_ paths: BadNetwork) async throws {
+        var random = SeededGenerator(seed: 99)
+        while true {
+            let path = paths.paths[Int.random(in: 0..<4, using: &random)]
+            let slow = PathConditions(
+                roundTrip: .milliseconds(Int.random(in: 1...80, using: &random)), jitter: .milliseconds(5),
+                lossRate: 0.01)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: path.cut()
+            case 1: try await path.set(.refusing)
+            case 2: try await path.set(.silent)
+            default: try await path.set(.passing(slow))
+            }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 100...1500, using: &random)))
+            if path.state == .refusing || path.state == .silent { try await path.set(.passing(PathConditions())) }
+        }
+    }
+
+    @discardableResult
+    private func report() -> Reading {
+        let now = reading()
+        let count = count.withLock { $0 }
+        print(
+            String(
+                format: "%10d %10d %10d %10d %6d %4d %12d %8d", count.begun, count.succeeded, count.cancelled,
+                count.failed.values.reduce(0, +), count.wrong, now.memory >> 20, now.descriptors, now.threads))
+        fflush(nil)
+        return now
+    }
+
+    private func reading() -> Reading {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        func value(_ name: String) -> Int {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") } ?? ""
+            return line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
+        }
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+        return Reading(memory: value("VmRSS") << 10, descriptors: descriptors, threads: value("Threads"))
+    }
+
+    /// Compares the second half with the first, whose warming up is over after a tenth.
+    private func judge(start: Reading, rows: [Reading], end: Reading) throws {
+        let count = count.withLock { $0 }
+        print("failures by kind: \(count.failed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
+        var faults: [String] = []
+        if count.ended != count.begun { faults.append("\(count.begun - count.ended) calls never ended") }
+        if count.wrong > 0 { faults.append("\(count.wrong) calls got a wrong answer") }
+        if count.succeeded < count.begun / 2 { faults.append("fewer than half of the calls succeeded") }
+        if end.descriptors > start.descriptors + 8 {
+            faults.append("\(end.descriptors) descriptors are open at the end, \(start.descriptors) at the start")
+        }
+        let settled = rows.dropFirst(rows.count / 10)
+        let first = settled.prefix(settled.count / 2).map { Double($0.memory) }
+        let second = settled.suffix(settled.count / 2).map { Double($0.memory) }
+        if !first.isEmpty, median(second) > median(first) * 1.1 + 4e6 {
+            faults.append("memory grew from \(Int(median(first)) >> 20) to \(Int(median(second)) >> 20) MB")
+        }
+        guard faults.isEmpty else {
+            print("FAILED: " + faults.joined(separator: "; "))
+            exit(1)
+        }
+        print("passed")
+    }
+}
+
+private struct SoakFile: Endpoint {
+    static let service = Bench.self
+    static let coalesces = false
+    @Unencoded var name: String
+    var path: EndpointPath { "\(name)" }
+}
+
+private struct KeptFile: Endpoint {
+    static let service = Bench.self
+    static let cache = CachePolicy.timeToLive(.seconds(1))
+    @Unencoded var name: String
+    var part: Int
+    var path: EndpointPath { "\(name)" }
+}
+
+private struct SoakPost: Endpoint {
+    static let service = Bench.self
+    static let method = HTTPRequest.Method.post
+    static let encoding = ParameterEncoding.json()
+    var text: String
+    var path: EndpointPath { "post" }
+}
