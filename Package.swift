@@ -21,6 +21,10 @@ let package = Package(
         .library(name: "RunwayDemo", targets: ["RunwayDemo"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
+    traits: [
+        .trait(name: "Brotli", description: "Answers in Brotli are undone; wants libbrotlidec and its header files."),
+        .trait(name: "Zstd", description: "Answers in zstd are undone; wants libzstd and its header files."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -40,11 +44,15 @@ let package = Package(
     ],
     targets: [
         .target(name: "RunwayJSONSIMD", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(name: "RunwayZlib", linkerSettings: [.linkedLibrary("z")]),
+        .target(
+            name: "RunwayBrotli", linkerSettings: [.linkedLibrary("brotlidec", .when(traits: ["Brotli"]))]),
+        .target(name: "RunwayZstd", linkerSettings: [.linkedLibrary("zstd", .when(traits: ["Zstd"]))]),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(
             name: "Runway",
             dependencies: [
-                "RunwayJSON",
+                "RunwayJSON", "RunwayZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -55,7 +63,9 @@ let package = Package(
         .target(
             name: "RunwayTransport",
             dependencies: [
-                "Runway",
+                "Runway", "RunwayZlib",
+                .target(name: "RunwayBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "RunwayZstd", condition: .when(traits: ["Zstd"])),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -63,6 +73,9 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings
         ),
@@ -144,8 +157,15 @@ let package = Package(
         .testTarget(
             name: "RunwayTransportTests",
             dependencies: [
-                "Runway", "RunwayTransport", "RunwayTesting", "RunwayDemo",
+                "Runway", "RunwayJSON", "RunwayTransport", "RunwayTesting", "RunwayDemo",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings
         ),

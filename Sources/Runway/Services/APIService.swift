@@ -38,6 +38,8 @@ public protocol APIService: Sendable {
 
     /// How requests that are made at once share one, where the server has a route for that. The default, `nil`, is not at all.
     static var merging: MergePolicy? { get }
+    /// How bodies of requests are compressed, where the server takes that. The default, `nil`, is not at all.
+    static var compression: CompressionPolicy? { get }
     /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
     static var credentials: (any Credentials)? { get }
 
@@ -82,6 +84,8 @@ extension APIService {
 
     /// Nothing is merged.
     public static var merging: MergePolicy? { nil }
+    /// Nothing is compressed.
+    public static var compression: CompressionPolicy? { nil }
     /// No access tokens.
     public static var credentials: (any Credentials)? { nil }
 

@@ -17,6 +17,8 @@ public struct ServiceSettings: Sendable {
     public var transport: (any Transport)?
     /// How requests that are made at once share one; `nil` where they don't.
     public var merging: MergePolicy?
+    /// How bodies of requests are compressed; `nil` where they are sent as they are.
+    public var compression: CompressionPolicy?
     /// Whose calls these are; `nil` where nobody is signed in. What is kept for one account is never given to another.
     public var account: String?
 
@@ -28,6 +30,7 @@ public struct ServiceSettings: Sendable {
         deadline = service.deadline
         transport = service.makeTransport()
         merging = service.merging
+        compression = service.compression
     }
 
     /// The base URL that calls go to now.

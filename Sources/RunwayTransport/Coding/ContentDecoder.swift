@@ -1,0 +1,154 @@
+import NIOCore
+
+/// Undoes one content coding of an answer, part by part and within bounds.
+///
+/// What comes in is pushed, what comes out is pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
+/// when decoded waits, coded, for its reader:
+///
+/// ```swift
+/// let decoder = ContentDecoder(.gzip)
+/// while let coded = try await next() {
+///     decoder.push(coded)
+///     while let part = try decoder.pull() { use(part) }
+/// }
+/// try decoder.finish()
+/// ```
+///
+/// One coding is undone and no more: an answer that is coded twice keeps the inner coding, and says so.
+final class ContentDecoder {
+    /// The most bytes that ``pull()`` gives at once.
+    static let partByteCount = 1 << 16
+
+    /// How much an answer may grow when it is decoded.
+    struct Limits: Sendable {
+        /// The most bytes that come out. The default is 64 GiB: whoever reads a whole answer or keeps one has a bound of their own.
+        var maximumByteCount = 64 << 30
+        /// How many times the bytes that came in may come out, beyond ``freeByteCount``. The default is 256.
+        ///
+        /// Text and JSON seldom reach a tenth of it; gzip can't pass 1032, Brotli and zstd know no bound.
+        var maximumRatio = 256
+        /// How many bytes may come out whatever the ratio. The default is 1 MiB.
+        var freeByteCount = 1 << 20
+
+        /// The defaults.
+        static let `default` = Limits()
+    }
+
+    /// What is wrong with a coded body.
+    enum Failure: Error, Equatable {
+        /// It is not what its coding says.
+        case malformed
+        /// It ends before its end.
+        case truncated
+        /// Something follows its end.
+        case trailingBytes
+        /// It grows more than ``Limits/maximumRatio`` allows.
+        case ratio(limit: Int)
+        /// It is larger than ``Limits/maximumByteCount``.
+        case size(limit: Int)
+        /// There was no memory to decode it with.
+        case outOfMemory
+    }
+
+    /// The library that knows the coding.
+    private enum Library {
+        case zlib(Inflater)
+        #if Brotli
+            case brotli(BrotliReader)
+        #endif
+        #if Zstd
+            case zstd(ZstdReader)
+        #endif
+    }
+
+    private let library: Library
+    private let limits: Limits
+    private var input = ByteBuffer()
+    private var consumedByteCount = 0
+    private var producedByteCount = 0
+    private var hasStarted = false
+    /// Whether the end of the coded body was read.
+    private var isAtEnd = false
+
+    /// Makes a decoder.
+    ///
+    /// - Throws: ``Failure/outOfMemory``.
+    init(_ coding: ContentCoding, limits: Limits = .default) throws(Failure) {
+        self.limits = limits
+        switch coding {
+        case .gzip: library = .zlib(try Inflater(.gzip))
+        case .deflate: library = .zlib(try Inflater(.zlibOrRaw))
+        #if Brotli
+            case .brotli: library = .brotli(try BrotliReader())
+        #endif
+        #if Zstd
+            case .zstd: library = .zstd(try ZstdReader())
+        #endif
+        }
+    }
+
+    /// Takes the next coded bytes. What was pushed before must have been pulled.
+    func push(_ bytes: ByteBuffer) {
+        hasStarted = hasStarted || bytes.readableBytes > 0
+        if input.readableBytes == 0 { input = bytes } else { input.writeImmutableBuffer(bytes) }
+    }
+
+    /// The next decoded bytes; `nil` where more has to be pushed first.
+    ///
+    /// - Throws: ``Failure``, and from then on nothing that comes out may be trusted.
+    func pull() throws(Failure) -> [UInt8]? {
+        while true {
+            if isAtEnd {
+                guard input.readableBytes > 0 else { return nil }
+                // gzip may have several members one after the other (RFC 1952 §2.2), zstd several frames.
+                guard try beginsAnother() else { throw .trailingBytes }
+                isAtEnd = false
+            }
+            let before = input.readableBytes
+            let (part, isAtEnd) = try decode()
+            self.isAtEnd = isAtEnd
+            consumedByteCount += before - input.readableBytes
+            producedByteCount += part.count
+            if producedByteCount > limits.maximumByteCount { throw .size(limit: limits.maximumByteCount) }
+            if producedByteCount > limits.freeByteCount,
+                producedByteCount / limits.maximumRatio > consumedByteCount
+            {
+                throw .ratio(limit: limits.maximumRatio)
+            }
+            if !part.isEmpty { return part }
+            // Without progress only more bytes can help.
+            if !isAtEnd, input.readableBytes == 0 || input.readableBytes == before { return nil }
+        }
+    }
+
+    /// Says that nothing more comes.
+    ///
+    /// - Throws: ``Failure/truncated`` where the coded body has not ended. No bytes at all are an empty body.
+    func finish() throws(Failure) {
+        if hasStarted, !isAtEnd { throw .truncated }
+    }
+
+    private func decode() throws(Failure) -> (part: [UInt8], isAtEnd: Bool) {
+        switch library {
+        case .zlib(let inflater): try inflater.read(&input)
+        #if Brotli
+            case .brotli(let reader): try reader.read(&input)
+        #endif
+        #if Zstd
+            case .zstd(let reader): try reader.read(&input)
+        #endif
+        }
+    }
+
+    private func beginsAnother() throws(Failure) -> Bool {
+        switch library {
+        case .zlib(let inflater): try inflater.beginMember()
+        #if Brotli
+            case .brotli: false
+        #endif
+        #if Zstd
+            case .zstd: true
+        #endif
+        }
+    }
+}

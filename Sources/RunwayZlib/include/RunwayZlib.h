@@ -1,0 +1,13 @@
+#ifndef RUNWAY_ZLIB_H
+#define RUNWAY_ZLIB_H
+
+#include <zlib.h>
+
+/// `deflateInit2` and `inflateInit2` are macros, which Swift does not see.
+static inline int runway_deflate_init(z_stream *stream, int level, int window_bits) {
+    return deflateInit2(stream, level, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
+}
+
+static inline int runway_inflate_init(z_stream *stream, int window_bits) { return inflateInit2(stream, window_bits); }
+
+#endif

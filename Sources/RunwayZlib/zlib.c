@@ -1,0 +1,2 @@
+// The library is the system's; a target needs one file of its own.
+#include "RunwayZlib.h"
