@@ -26,7 +26,7 @@ extension NetworkError {
     private static func sending(_ error: any Error) -> SendState {
         switch error {
         case let error as HTTPClientError: sending(error)
-        case is NIOConnectionError, NIOSSLError.handshakeFailed: .notSent
+        case is NIOConnectionError, is TrustRefused, NIOSSLError.handshakeFailed: .notSent
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
             .notSent
@@ -54,6 +54,10 @@ extension NetworkError {
         case let error as RequestBodyFailed:
             (.invalidParameters, "The body of the request could not be read: \(error.cause).")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+            (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
+        case let error as TrustRefused:
+            (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
+        case let error as ContentDecoder.Failure:
             (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
         case NIOSSLError.uncleanShutdown:
             (.noNetwork, "The connection to \(place) was cut off in the middle of the answer.")

@@ -99,7 +99,7 @@ public final class URLSessionTransport: Transport {
             let upload = try await Upload(stream, byteCount: byteCount, upTo: configuration.maximumSpooledByteCount)
             let task = session.uploadTask(with: urlRequest, fromFile: upload.file)
         #else
-            let upload = Upload(of: CountedParts(stream, byteCount: byteCount))
+            let upload = Upload(stream, byteCount: byteCount)
             urlRequest.httpBodyStream = upload.stream
             let task = session.dataTask(with: urlRequest)
         #endif

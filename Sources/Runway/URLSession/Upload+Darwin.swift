@@ -9,35 +9,37 @@
         private static let bufferByteCount = 1 << 16
 
         private struct State {
-            var parts: CountedParts?
-            var input: InputStream?
-            var output: OutputStream?
             var task: Task<Void, Never>?
             var isStopped = false
         }
 
-        /// Guards the two ends and what fills them.
-        private let state: Mutex<State>
+        /// What the session reads. Only the session touches it.
+        nonisolated(unsafe) let stream: InputStream?
+        /// What is filled. Only the thread of `writing` touches it.
+        nonisolated(unsafe) private let output: OutputStream?
+        private let body: BodyStream
+        private let byteCount: Int?
+        /// Guards whether anybody still wants the body, and what makes it.
+        private let state = Mutex(State())
         /// A write waits for the session to read, which no task may.
         private let writing = DispatchQueue(label: "runway.upload")
 
-        /// What the session reads.
-        var stream: InputStream? { state.withLock(\.input) }
-
-        init(of parts: sending CountedParts) {
+        init(_ body: BodyStream, byteCount: Int?) {
+            self.body = body
+            self.byteCount = byteCount
             var (input, output): (InputStream?, OutputStream?)
             Stream.getBoundStreams(withBufferSize: Self.bufferByteCount, inputStream: &input, outputStream: &output)
-            state = Mutex(State(parts: parts, input: input, output: output))
+            (stream, self.output) = (input, output)
         }
 
         /// Starts to read the body; `fail` is called where it can't be.
         func start(onFailure fail: @escaping @Sendable (RequestBodyFailure) -> Void) {
             let task = Task {
-                guard var parts = takeParts() else { return }
-                writing.async { self.state.withLock(\.output)?.open() }
+                writing.async { self.output?.open() }
+                var parts = CountedParts(body, byteCount: byteCount)
                 do throws(RequestBodyFailure) {
                     while let part = try await parts.next() { if await !write(part) { return } }
-                    writing.async { self.state.withLock(\.output)?.close() }
+                    writing.async { self.output?.close() }
                 } catch {
                     fail(error)
                 }
@@ -52,18 +54,10 @@
         /// Ends the reading: nobody sends the rest.
         func stop() {
             let task = state.withLock { state in
-                defer { (state.isStopped, state.parts, state.task) = (true, nil, nil) }
+                defer { (state.isStopped, state.task) = (true, nil) }
                 return state.task
             }
             task?.cancel()
-        }
-
-        private func takeParts() -> sending CountedParts? {
-            nonisolated(unsafe) let parts = state.withLock { state -> CountedParts? in
-                defer { state.parts = nil }
-                return state.parts
-            }
-            return parts
         }
 
         /// Writes a part, as far as the session reads; gives whether more is wanted.
@@ -71,11 +65,9 @@
             await withCheckedContinuation { continuation in
                 writing.async {
                     var rest = part[...]
-                    while !rest.isEmpty {
-                        let (output, isStopped) = self.state.withLock { ($0.output, $0.isStopped) }
-                        guard let output, !isStopped else { break }
+                    while !rest.isEmpty, !self.state.withLock(\.isStopped) {
                         let count = rest.withUnsafeBufferPointer { buffer in
-                            buffer.baseAddress.map { output.write($0, maxLength: buffer.count) } ?? 0
+                            buffer.baseAddress.flatMap { self.output?.write($0, maxLength: buffer.count) } ?? 0
                         }
                         guard count > 0 else { break }
                         rest = rest.dropFirst(count)
