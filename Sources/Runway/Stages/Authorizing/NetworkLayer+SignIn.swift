@@ -42,6 +42,8 @@ extension NetworkLayer {
             .needsLogin, in: .stage(.authorizing), "\(account) signed out of \(service.name) while the call waited.")
         tokens.renewals.end(identity, with: .failure(signedOut))
         forget(account: account, of: service)
+        let owner = CookieJars.Owner(service: ObjectIdentifier(service), account: account)
+        cookieJars.withJar(of: owner) { $0.removeAll() }
         guard let write else { return }
         try Self.check(await write.value, "The access token is out of use, but could not be removed")
     }
