@@ -1,11 +1,10 @@
 import HTTPTypes
-import Runway
 
 extension Request {
     /// The URL, with what may not stand in a path or query percent-encoded (RFC 3986 §3.3, §3.4) and everything else as it is.
     ///
-    /// The client reads URLs with Foundation, which repairs a URL that is not legal by escaping its escapes too.
-    var escapedURL: String {
+    /// For transports that read URLs with Foundation, which repairs a URL that is not legal by escaping its escapes too.
+    package var escapedURL: String {
         guard let path = head.path, !path.utf8.allSatisfy(\.isPlainInURL) else { return url }
         return "\(head.scheme ?? "")://\(head.authority ?? "")\(Self.escaped(path))"
     }
