@@ -10,7 +10,7 @@ extension Request {
     }
 
     /// The target of the request: path and query, escaped likewise, and with the slash that it has to begin with (RFC 9112 §3.2.1).
-    var escapedTarget: String {
+    package var escapedTarget: String {
         guard let path = head.path, !path.isEmpty else { return "/" }
         let target = path.utf8.allSatisfy(\.isPlainInURL) ? path : Self.escaped(path)
         return target.utf8.first == UInt8(ascii: "/") || (target == "*" && head.method == .options)

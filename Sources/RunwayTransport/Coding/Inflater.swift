@@ -44,7 +44,8 @@ final class Inflater {
     func read(
         _ input: inout ByteBuffer, upTo room: Int
     ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool) {
-        guard let inflater = try inflater ?? seeFrame(&input) else { return ([], false) }
+        if inflater == nil { try seeFrame(&input) }
+        guard let inflater else { return ([], false) }
         var status = RUNWAY_INFLATE_FAILED
         var used = 0
         let part = [UInt8](unsafeUninitializedCapacity: room) { output, count in
@@ -63,19 +64,17 @@ final class Inflater {
         }
     }
 
-    /// Sees whether a body that calls itself deflate is in the format of that name (RFC 1950 §2.2), since some servers leave its frame out.
-    /// Gives `nil` while that can't be seen.
-    private func seeFrame(_ input: inout ByteBuffer) throws(ContentDecoder.Failure) -> OpaquePointer? {
-        guard let first = firstByte ?? input.readInteger(as: UInt8.self) else { return nil }
+    /// Sees, once it can, whether a body that calls itself deflate is in the format of that name (RFC 1950 §2.2): some servers leave its
+    /// frame out.
+    private func seeFrame(_ input: inout ByteBuffer) throws(ContentDecoder.Failure) {
+        guard let first = firstByte ?? input.readInteger(as: UInt8.self) else { return }
         firstByte = first
-        guard let second = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return nil }
+        guard let second = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return }
         // The method is 8, the window one that there is, and the two bytes are a multiple of 31.
         let isFramed = first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)) % 31 == 0
-        let inflater = try Self.inflater(windowBits: isFramed ? 15 : -15)
-        self.inflater = inflater
+        inflater = try Self.inflater(windowBits: isFramed ? 15 : -15)
         var whole = ByteBuffer(integer: first)
         whole.writeBuffer(&input)
         input = whole
-        return inflater
     }
 }

@@ -16,7 +16,7 @@ struct SecuringTests {
             let head = HTTPResponse(status: .ok, headerFields: headers)
             return Response(head: head, body: .whole(RawData(Array(request.url.utf8), response: head)))
         }
-        let network = NetworkLayer(transport: transport, clock: clock, admission: .none, retrying: .none)
+        let network = NetworkLayer(transport: transport, clock: clock, limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(TestService.self) {
             $0.baseURLs = [.release: baseURL]
             change(&$0)
@@ -52,7 +52,7 @@ struct SecuringTests {
             let head = HTTPResponse(status: .found, headerFields: [.location: "http://example.com/b"])
             return Response(head: head, body: .whole(RawData([], response: head)))
         }
-        let network = NetworkLayer(transport: transport, admission: .none, retrying: .none)
+        let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(TestService.self) { $0.baseURLs = [.release: "https://example.com"] }
         let error = try await network.failure(of: Fetch<GET>("a"))
         #expect(error.kind == .refused && error.status == .found)

@@ -9,7 +9,7 @@ extension NetworkLayer {
     ) throws {
         self.init(
             transport: URLSessionTransport(configuration: configuration), clock: clock, sinks: sinks,
-            admission: .none, retrying: .none)
+            limits: LayerLimits(admission: .none, retrying: .none))
         configure(TestService.self) { $0.baseURLs = [.release: baseURL] }
     }
 }
