@@ -20,13 +20,16 @@ struct Dialer: Sendable {
     /// Makes a dialer, and begins to read the roots of TLS on another thread.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be held to.
-    init(_ configuration: TransportConfiguration, resolver: HostResolver = HostResolver()) throws(NetworkError) {
+    init(
+        _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system
+    ) throws(NetworkError) {
         let applicationProtocols =
             switch configuration.httpVersions {
             case .automatic: ["h2", "http/1.1"]
             case .http1Only: ["http/1.1"]
             }
-        tls = try TLSPreparation(configuration.trustPolicy, applicationProtocols: applicationProtocols)
+        tls = try TLSPreparation(
+            configuration.trustPolicy, applicationProtocols: applicationProtocols, clock: clock)
         self.resolver = resolver
         hosts = configuration.hosts
         selector = configuration.hosts?.selector ?? HostSelector()

@@ -65,8 +65,8 @@ public struct ClientIdentity: Sendable {
 
     private static func unreadable(_ host: String, _ error: any Error) -> NetworkError {
         NetworkError(
-            .invalidConfiguration, in: .transporting, "The client's identity for \(host) can't be read, or its key is another's.",
-            underlying: error)
+            .invalidConfiguration, in: .transporting,
+            "The client's identity for \(host) can't be read, or its key is another's.", underlying: error)
     }
 }
 

@@ -22,11 +22,13 @@ final class TLSPreparation: Sendable {
     /// - Parameters:
     ///   - policy: Whom to trust.
     ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
+    ///   - clock: Says whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
-    init(_ policy: TrustPolicy, applicationProtocols: [String]) throws(NetworkError) {
+    init(_ policy: TrustPolicy, applicationProtocols: [String], clock: LayerClock = .system) throws(NetworkError) {
         let material = try TrustMaterial(policy)
         DispatchQueue.global(qos: .userInitiated).async {
-            self.finish(Result { try TLSPolicy(material, applicationProtocols: applicationProtocols) })
+            self.finish(
+                Result { try TLSPolicy(material, applicationProtocols: applicationProtocols, clock: clock) })
         }
     }
 

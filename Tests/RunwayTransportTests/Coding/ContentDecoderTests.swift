@@ -124,10 +124,11 @@ struct ContentDecoderTests {
         try decoder.finish()
     }
 
-    @Test(arguments: [
-        (["gzip"], .gzip), (["X-GZIP "], .gzip), (["gzip, Deflate"], .deflate), (["deflate", " gzip"], .gzip),
-        (["gzip, ,"], .gzip), (["gzip, compress"], nil), ([], nil), ([""], nil),
-    ] as [([String], ContentCoding?)])
+    @Test(
+        arguments: [
+            (["gzip"], .gzip), (["X-GZIP "], .gzip), (["gzip, Deflate"], .deflate), (["deflate", " gzip"], .gzip),
+            (["gzip, ,"], .gzip), (["gzip, compress"], nil), ([], nil), ([""], nil),
+        ] as [([String], ContentCoding?)])
     func theOutermostCodingIsTheOneThatIsUndone(values: [String], coding: ContentCoding?) {
         var fields = HTTPFields()
         for value in values { fields.append(HTTPField(name: .contentEncoding, value: value)) }

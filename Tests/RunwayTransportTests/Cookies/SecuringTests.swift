@@ -16,7 +16,8 @@ struct SecuringTests {
             let head = HTTPResponse(status: .ok, headerFields: headers)
             return Response(head: head, body: .whole(RawData(Array(request.url.utf8), response: head)))
         }
-        let network = NetworkLayer(transport: transport, clock: clock, limits: LayerLimits(admission: .none, retrying: .none))
+        let network = NetworkLayer(
+            transport: transport, clock: clock, limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(TestService.self) {
             $0.baseURLs = [.release: baseURL]
             change(&$0)

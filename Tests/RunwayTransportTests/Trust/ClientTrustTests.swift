@@ -16,10 +16,10 @@ struct ClientTrustTests {
         clients = try TestAuthority("clients")
     }
 
-    private func policy(_ change: (inout TrustPolicy) throws -> Void) throws -> TLSPolicy {
+    private func client(_ change: (inout TrustPolicy) throws -> Void) throws -> TrustingClient {
         var trust = TrustPolicy(roots: .certificates(pem: [try root.pem]))
         try change(&trust)
-        return try TLSPolicy(trust, applicationProtocols: [])
+        return try TrustingClient(trust)
     }
 
     /// A server that wants a certificate of a client.
@@ -37,10 +37,10 @@ struct ClientTrustTests {
         let identity = try ClientIdentity(
             for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
         try await withStrictServer { running in
-            let shown = try policy { $0.clientIdentities = [identity] }
+            let shown = try client { $0.clientIdentities = [identity] }
             let answer = try await shown.ask(port: running.port)
             #expect(answer == "served")
-            let unshown = try policy { _ in }
+            let unshown = try client { _ in }
             await #expect(throws: (any Error).self) { try await unshown.ask(port: running.port) }
         }
     }
@@ -50,8 +50,8 @@ struct ClientTrustTests {
         let identity = try ClientIdentity(
             for: "example.com", includesSubdomains: true, certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
         try await withStrictServer { running in
-            let policy = try policy { $0.clientIdentities = [identity] }
-            await #expect(throws: (any Error).self) { try await policy.ask(port: running.port) }
+            let trusting = try client { $0.clientIdentities = [identity] }
+            await #expect(throws: (any Error).self) { try await trusting.ask(port: running.port) }
         }
     }
 
@@ -64,8 +64,8 @@ struct ClientTrustTests {
         let identity = try ClientIdentity(for: "localhost", pkcs12: bytes, passphrase: "secret")
         #expect(!"\(identity)".contains("BEGIN"))
         try await withStrictServer { running in
-            let policy = try policy { $0.clientIdentities = [identity] }
-            let answer = try await policy.ask(port: running.port)
+            let trusting = try client { $0.clientIdentities = [identity] }
+            let answer = try await trusting.ask(port: running.port)
             #expect(answer == "served")
         }
         #expect(throws: NetworkError.self) { try ClientIdentity(for: "a", pkcs12: bytes, passphrase: "wrong") }
@@ -87,7 +87,7 @@ struct ClientTrustTests {
     @Test func rootsThatCannotBeReadAreReported() {
         for pem in ["", "no", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
             let error = #expect(throws: NetworkError.self) {
-                try TLSPolicy(TrustPolicy(roots: .certificates(pem: [pem])), applicationProtocols: [])
+                try TrustingClient(TrustPolicy(roots: .certificates(pem: [pem])))
             }
             #expect(error?.kind == .invalidConfiguration)
         }
@@ -96,31 +96,36 @@ struct ClientTrustTests {
     @Test func anExceptionForACertificateIsForThatCertificateOfThatHost() async throws {
         let own = try TestAuthority.selfSigned("other name")
         let exception = DevelopmentException.trusting(certificatePEM: try own.leafPEM, of: "localhost")
-        let policy = try policy { $0.developmentExceptions = [exception] }
+        let trusting = try client { $0.developmentExceptions = [exception] }
         try await withTLSServer(own) { running in
-            let answer = try await policy.ask(port: running.port)
+            let answer = try await trusting.ask(port: running.port)
             #expect(answer == "served")
-            await #expect(throws: (any Error).self) { try await policy.ask("elsewhere.example", port: running.port) }
+            let error = await #expect(throws: NetworkError.self) {
+                try await trusting.ask("elsewhere.example", port: running.port)
+            }
+            #expect(error?.kind == .notTrusted)
         }
         try await withTLSServer(root.server()) { running in
-            await #expect(throws: TrustRefused.self) { try await policy.ask(port: running.port) }
-            #expect(running.receivedByteCount == 0)
+            try await expectRefusal(of: running, by: trusting)
         }
     }
 
     @Test func anExceptionFromVerificationIsForItsHost() async throws {
-        let policy = try policy { $0.developmentExceptions = [.skippingVerification(of: "LocalHost")] }
+        let trusting = try client { $0.developmentExceptions = [.skippingVerification(of: "LocalHost")] }
         try await withTLSServer(TestAuthority.selfSigned("anything")) { running in
-            let answer = try await policy.ask(port: running.port)
+            let answer = try await trusting.ask(port: running.port)
             #expect(answer == "served")
-            await #expect(throws: (any Error).self) { try await policy.ask("elsewhere.example", port: running.port) }
+            let error = await #expect(throws: NetworkError.self) {
+                try await trusting.ask("elsewhere.example", port: running.port)
+            }
+            #expect(error?.kind == .notTrusted)
         }
     }
 
     @Test func aReleaseBuildRefusesExceptions() throws {
         let trust = TrustPolicy(developmentExceptions: [.skippingVerification(of: "localhost")])
         let error = #expect(throws: NetworkError.self) {
-            try TLSPolicy(trust, applicationProtocols: [], isReleaseBuild: true)
+            try TrustMaterial(trust, isReleaseBuild: true)
         }
         #expect(error?.kind == .invalidConfiguration)
         #expect(error?.detail.contains("localhost") == true)

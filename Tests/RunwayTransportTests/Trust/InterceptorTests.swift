@@ -27,15 +27,16 @@ struct InterceptorTests {
             serverPEM = try String(contentsOfFile: value("SERVER_CERTIFICATE"), encoding: .utf8)
         }
 
-        /// A policy that trusts the interceptor as the device does.
-        func policy(_ mode: PublicKeyPins.Mode?, _ report: @escaping @Sendable (PinReport) -> Void) throws -> TLSPolicy
-        {
+        /// A client that trusts the interceptor as the device does.
+        func client(
+            _ mode: PublicKeyPins.Mode?, _ report: @escaping @Sendable (PinReport) -> Void
+        ) throws -> TrustingClient {
             let pins = [serverPEM, serverAuthorityPEM].map { try? PublicKeyPin(certificatePEM: $0).description }
             let set = try mode.map { try PublicKeyPins(host: "localhost", pins: pins.compactMap { $0 }, mode: $0) }
-            return try TLSPolicy(
+            return try TrustingClient(
                 TrustPolicy(
                     roots: .certificates(pem: [serverAuthorityPEM, authorityPEM]), pins: set.map { [$0] } ?? [],
-                    onPinReport: report), applicationProtocols: ["http/1.1"])
+                    onPinReport: report))
         }
     }
 
@@ -43,22 +44,24 @@ struct InterceptorTests {
 
     @Test func withoutAPinTheInterceptorReadsAndAnswers() async throws {
         let interceptor = try interceptor.get()
-        let answer = try await interceptor.policy(nil) { _ in }.ask(port: interceptor.port)
-        #expect(answer.hasPrefix("HTTP/1.1 200"))
+        let answer = try await interceptor.client(nil) { _ in }.ask(port: interceptor.port)
+        #expect(answer.contains("4217"))
     }
 
     @Test func thePinRefusesTheInterceptorAndNotTheServer() async throws {
         let interceptor = try interceptor.get()
-        let policy = try interceptor.policy(.enforced) { _ in }
-        #expect(try await policy.ask(port: interceptor.serverPort).hasPrefix("HTTP/1.1 200"))
-        await #expect(throws: TrustRefused.self) { try await policy.ask(port: interceptor.port) }
+        let client = try interceptor.client(.enforced) { _ in }
+        #expect(try await client.ask(port: interceptor.serverPort).contains("4217"))
+        let error = await #expect(throws: NetworkError.self) { try await client.ask(port: interceptor.port) }
+        #expect(error?.kind == .notTrusted && error?.sending == .notSent)
+        #expect(error?.detail.contains("none of the keys of its verified certificates is pinned") == true)
     }
 
     @Test func aPinThatOnlyReportsReportsTheInterceptor() async throws {
         let interceptor = try interceptor.get()
         let kept = Kept()
-        let policy = try interceptor.policy(.reportOnly) { kept.take($0.outcome) }
-        #expect(try await policy.ask(port: interceptor.port).hasPrefix("HTTP/1.1 200"))
+        let client = try interceptor.client(.reportOnly) { kept.take($0.outcome) }
+        #expect(try await client.ask(port: interceptor.port).contains("4217"))
         #expect(kept.all == [.wouldHaveRefused])
     }
 

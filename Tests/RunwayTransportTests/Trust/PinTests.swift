@@ -38,19 +38,31 @@ struct PinTests {
         try PublicKeyPin(certificatePEM: certificate.serializeAsPEM().pemString)
     }
 
-    private func ask(
-        _ sets: [PublicKeyPins], _ server: TestAuthority.Server? = nil, host: String = "localhost",
-        clock: LayerClock = .system
-    ) async throws -> (answer: Result<String, any Error>, receivedByteCount: Int) {
+    /// Asks the server over a transport with these pins.
+    private func client(_ sets: [PublicKeyPins], clock: LayerClock = .system) throws -> TrustingClient {
         let reports = reports
         let trust = TrustPolicy(roots: .certificates(pem: [try root.pem]), pins: sets) { reports.take($0) }
-        let policy = try TLSPolicy(trust, applicationProtocols: ["h2", "http/1.1"], clock: clock)
-        return try await withTLSServer(server ?? self.server) { running in
-            do {
-                return (.success(try await policy.ask(host, port: running.port)), running.receivedByteCount)
-            } catch {
-                return (.failure(error), running.receivedByteCount)
-            }
+        return try TrustingClient(trust, clock: clock)
+    }
+
+    private func expectServed(
+        _ sets: [PublicKeyPins], _ server: TestAuthority.Server? = nil, clock: LayerClock = .system,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await withTLSServer(server ?? self.server) { running in
+            let answer = try await client(sets, clock: clock).ask(port: running.port)
+            #expect(answer == "served", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// - Returns: Why it was refused.
+    @discardableResult
+    private func expectRefused(
+        _ sets: [PublicKeyPins], _ server: TestAuthority.Server? = nil, clock: LayerClock = .system,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        try await withTLSServer(server ?? self.server) { running in
+            try await expectRefusal(of: running, by: client(sets, clock: clock), sourceLocation: sourceLocation)
         }
     }
 
@@ -64,83 +76,64 @@ struct PinTests {
 
     @Test(arguments: 0...2) func anyKeyOfTheVerifiedChainWillDo(index: Int) async throws {
         let chain = server.chain + [root.certificate]
-        let outcome = try await ask([set(backup, pin(chain[index]))])
-        #expect(try outcome.answer.get() == "served")
+        try await expectServed([set(backup, pin(chain[index]))])
         #expect(reports.all.map(\.outcome) == [.matched])
         #expect(try reports.all.first?.chain == chain.map(pin))
     }
 
     @Test func aChainWithoutAnyOfTheKeysIsRefusedBeforeARequestByteLeaves() async throws {
-        let outcome = try await ask([set(backup, stranger)])
-        let error = #expect(throws: TrustRefused.self) { try outcome.answer.get() }
-        #expect(outcome.receivedByteCount == 0)
-        let told = NetworkError(transport: try #require(error), from: "localhost")
-        #expect(told.kind == .notTrusted && told.sending == .notSent)
-        #expect(told.detail.contains("none of the keys of its verified certificates is pinned"))
+        let detail = try await expectRefused([set(backup, stranger)])
+        #expect(detail.contains("none of the keys of its verified certificates is pinned"), "\(detail)")
         #expect(reports.all.map(\.outcome) == [.refused])
         #expect(reports.all.first?.chain.count == 3)
     }
 
     @Test func theWrongKeyUnderTheRightRootIsRefused() async throws {
-        let other = try root.intermediate().server()
-        let outcome = try await ask([set(pin(server.chain[0]), backup)], other)
-        #expect(throws: TrustRefused.self) { try outcome.answer.get() }
-        #expect(outcome.receivedByteCount == 0)
+        try await expectRefused([set(pin(server.chain[0]), backup)], root.intermediate().server())
     }
 
     @Test func theBackupKeyTakesOver() async throws {
         let key = P256.Signing.PrivateKey()
         let renewed = try root.server(key: key)
         let pins = try set(pin(server.chain[0]), pin(renewed.chain[0]))
-        #expect(try await ask([pins]).answer.get() == "served")
-        #expect(try await ask([pins], renewed).answer.get() == "served")
+        try await expectServed([pins])
+        try await expectServed([pins], renewed)
     }
 
     @Test func aPinnedCertificateThatIsShownButNotInTheVerifiedChainCountsForNothing() async throws {
         let decoy = try TestAuthority("decoy")
         let shown = TestAuthority.Server(chain: server.chain + [decoy.certificate], key: server.key)
-        let outcome = try await ask([set(pin(decoy.certificate), backup)], shown)
-        #expect(throws: TrustRefused.self) { try outcome.answer.get() }
-        #expect(outcome.receivedByteCount == 0)
+        try await expectRefused([set(pin(decoy.certificate), backup)], shown)
     }
 
     @Test func aPinMakesNoUntrustedChainTrusted() async throws {
         let other = try TestAuthority("elsewhere").server()
-        let outcome = try await ask([set(pin(other.chain[0]), backup)], other)
-        #expect(throws: TrustRefused.self) { try outcome.answer.get() }
-        #expect(outcome.receivedByteCount == 0 && reports.all.isEmpty)
+        try await expectRefused([set(pin(other.chain[0]), backup)], other)
+        #expect(reports.all.isEmpty)
     }
 
     @Test func whatOnlyReportsLetsTheRequestGoAndSaysSo() async throws {
-        let outcome = try await ask([set(backup, stranger, mode: .reportOnly)])
-        #expect(try outcome.answer.get() == "served")
+        try await expectServed([set(backup, stranger, mode: .reportOnly)])
         #expect(reports.all.map(\.outcome) == [.wouldHaveRefused])
     }
 
     @Test func whatOnlyReportsStillVerifies() async throws {
-        let other = try TestAuthority("elsewhere").server()
-        let outcome = try await ask([set(backup, stranger, mode: .reportOnly)], other)
-        #expect(throws: TrustRefused.self) { try outcome.answer.get() }
-        #expect(outcome.receivedByteCount == 0)
+        try await expectRefused([set(backup, stranger, mode: .reportOnly)], TestAuthority("elsewhere").server())
     }
 
     @Test func pinsThatHaveExpiredAreNotEnforcedAndTheReportSaysSo() async throws {
         let now = Date()
         let clock = LayerClock(ManualClock(), wall: { now })
         let expired = try set(backup, stranger, expiry: now)
-        #expect(try await ask([expired], clock: clock).answer.get() == "served")
+        try await expectServed([expired], clock: clock)
         #expect(reports.all == [PinReport(host: "localhost", outcome: .expired, chain: [])])
         // One that has not expired is enforced all the same.
-        let still = try set(backup, stranger, expiry: now.addingTimeInterval(1))
-        let outcome = try await ask([expired, still], clock: clock)
-        #expect(throws: TrustRefused.self) { try outcome.answer.get() }
+        try await expectRefused([expired, set(backup, stranger, expiry: now.addingTimeInterval(1))], clock: clock)
     }
 
     @Test func expiredPinsLeaveTheOrdinaryVerificationInPlace() async throws {
-        let other = try TestAuthority("elsewhere").server()
-        let outcome = try await ask([set(backup, stranger, expiry: Date(timeIntervalSince1970: 0))], other)
-        #expect(throws: (any Error).self) { try outcome.answer.get() }
-        #expect(outcome.receivedByteCount == 0)
+        let expired = try set(backup, stranger, expiry: Date(timeIntervalSince1970: 0))
+        try await expectRefused([expired], TestAuthority("elsewhere").server())
     }
 
     @Test func pinsAreForTheirHostAndForThoseBelowItOnlyIfTheySaySo() throws {
@@ -151,16 +144,60 @@ struct PinTests {
         #expect(wide.areFor("example.com") && wide.areFor("a.b.example.com") && !wide.areFor("badexample.com"))
     }
 
+    @Test func pinsOfADomainRefuseForTheHostsBelowIt() async throws {
+        let below = try root.server("api.example.com")
+        let wide = try client([set(backup, stranger, host: "example.com", subdomains: true)])
+        try await withTLSServer(below) { running in
+            try await expectRefusal(of: running, host: "api.example.com", by: wide)
+        }
+        let exact = try client([set(backup, stranger, host: "example.com")])
+        try await withTLSServer(below) { running in
+            let answer = try await exact.ask("api.example.com", port: running.port)
+            #expect(answer == "served")
+        }
+    }
+
     @Test func hostsWithoutPinsAreNotHeldToThoseOfOthers() async throws {
-        let outcome = try await ask([set(backup, stranger, host: "example.com")])
-        #expect(try outcome.answer.get() == "served")
+        try await expectServed([set(backup, stranger, host: "example.com")])
         #expect(reports.all.isEmpty)
     }
 
     @Test func eachSetOfAHostHasToBeMet() async throws {
-        let met = try set(pin(root.certificate), backup)
-        let outcome = try await ask([met, set(backup, stranger)])
-        #expect(throws: TrustRefused.self) { try outcome.answer.get() }
+        try await expectRefused([set(pin(root.certificate), backup), set(backup, stranger)])
+    }
+
+    @Test func aProxyChangesNothingOfThePins() async throws {
+        try await withTLSServer(server) { running in
+            let tunnel = try await TunnelServer(
+                to: running.port, replying: [Array("HTTP/1.1 200 Fine\r\n\r\n".utf8)])
+            let trust = TrustPolicy(roots: .certificates(pem: [try root.pem]), pins: [try set(backup, stranger)])
+            try await expectRefusal(of: running, by: TrustingClient(trust, proxy: tunnel.port))
+            try await tunnel.close()
+        }
+    }
+
+    @Test func aProbeIsHeldToThePinsToo() async throws {
+        var configuration = TransportConfiguration(trust: .certificates(pem: [try root.pem]))
+        configuration.trustPolicy.pins = [try set(backup, stranger)]
+        try await withTLSServer(server) { running in
+            let probe = try HostProbe(configuration: configuration, timeout: .seconds(60))
+            let report = try await probe.run("localhost", port: running.port)
+            let entry = try #require(report.entries.first { "\($0.address)" == "127.0.0.1" })
+            #expect(entry.tls == nil && entry.failure?.contains("is pinned") == true, "\(entry)")
+        }
+    }
+
+    @Test func transportsThatCannotHoldToThePolicyAreNotMade() throws {
+        let own = try root.server("client", usage: .clientAuth)
+        let identity = try ClientIdentity(for: "a", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
+        let policies = [
+            TrustPolicy(pins: [try set(backup, stranger)]), TrustPolicy(clientIdentities: [identity]),
+            TrustPolicy(developmentExceptions: [.skippingVerification(of: "a")]),
+        ]
+        for policy in policies {
+            let error = #expect(throws: NetworkError.self) { try TrustingClient(overAsyncHTTPClient: policy) }
+            #expect(error?.kind == .invalidConfiguration)
+        }
     }
 
     @Test(arguments: ["", "sha256/", "sha256/AAAA", "md5/AAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA!="])

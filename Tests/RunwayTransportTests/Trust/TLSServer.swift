@@ -1,38 +1,38 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import NIOTLS
-import Runway
 import Synchronization
 
-@testable import RunwayTransport
-
-/// A server that speaks TLS, counts what comes through it, and answers "served" to the first bytes.
+/// A server that speaks TLS, counts what comes through it, and answers "served" to each request without a body.
 final class TLSServer: Sendable {
     let port: Int
     private let channel: any Channel
-    private let received: ReceivedBytes
+    private let traffic: Traffic
 
     /// The bytes that came through TLS from all clients.
-    var receivedByteCount: Int { received.count.withLock { $0 } }
+    var receivedByteCount: Int { traffic.counts.withLock { $0.received } }
+    /// Whether there was a client, and all that there were are gone: nothing more can come of them.
+    var isForsaken: Bool { traffic.counts.withLock { $0.opened > 0 && $0.opened == $0.closed } }
 
-    fileprivate final class ReceivedBytes: Sendable {
-        /// Guards the count.
-        let count = Mutex(0)
+    fileprivate final class Traffic: Sendable {
+        /// Guards what was counted.
+        let counts = Mutex((received: 0, opened: 0, closed: 0))
     }
 
     fileprivate init(_ configuration: TLSConfiguration) async throws {
         let context = try NIOSSLContext(configuration: configuration)
-        let received = ReceivedBytes()
+        let traffic = Traffic()
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
+                traffic.counts.withLock { $0.opened += 1 }
+                channel.closeFuture.whenComplete { _ in traffic.counts.withLock { $0.closed += 1 } }
+                return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
-                        NIOSSLServerHandler(context: context), Answering(received))
+                        NIOSSLServerHandler(context: context), Answering(traffic))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        self.received = received
+        self.traffic = traffic
         port = channel.localAddress?.port ?? 0
     }
 
@@ -41,12 +41,18 @@ final class TLSServer: Sendable {
     private final class Answering: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
-        private let received: ReceivedBytes
-        init(_ received: ReceivedBytes) { self.received = received }
+        private let traffic: Traffic
+        private var head = ""
+        init(_ traffic: Traffic) { self.traffic = traffic }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            received.count.withLock { $0 += unwrapInboundIn(data).readableBytes }
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "served")), promise: nil)
+            let bytes = unwrapInboundIn(data)
+            traffic.counts.withLock { $0.received += bytes.readableBytes }
+            head += String(buffer: bytes)
+            guard head.hasSuffix("\r\n\r\n") else { return }
+            head = ""
+            let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nserved"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -54,6 +60,7 @@ final class TLSServer: Sendable {
 }
 
 /// Runs a server for the time of `body`.
+@discardableResult
 func withTLSServer<Value>(
     _ server: TestAuthority.Server, configure: (inout TLSConfiguration) throws -> Void = { _ in },
     _ body: (TLSServer) async throws -> Value
@@ -71,62 +78,4 @@ func withTLSServer<Value>(
         await running.close()
         throw error
     }
-}
-
-extension TLSPolicy {
-    /// Makes a policy ready in one step.
-    init(
-        _ policy: TrustPolicy, applicationProtocols: [String], isReleaseBuild: Bool = TrustMaterial.isReleaseBuild,
-        clock: LayerClock = .system
-    ) throws {
-        try self.init(
-            TrustMaterial(policy, isReleaseBuild: isReleaseBuild), applicationProtocols: applicationProtocols,
-            clock: clock)
-    }
-
-    /// Connects to a port of this machine as if it were `host`, sends a request when the handshake is over, and gives the answer.
-    ///
-    /// - Throws: What the handshake fails with, explained.
-    func ask(_ host: String = "localhost", port: Int) async throws -> String {
-        let answer = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: String.self)
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let client = try client(for: host)
-                    try channel.pipeline.syncOperations.addHandlers(client.handler, Asking(client, answer))
-                }
-            }
-            .connect(host: "127.0.0.1", port: port).get()
-        defer { channel.close(promise: nil) }
-        return try await answer.futureResult.get()
-    }
-}
-
-private final class Asking: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-    private let client: TLSClient
-    private let answer: EventLoopPromise<String>
-
-    init(_ client: TLSClient, _ answer: EventLoopPromise<String>) {
-        self.client = client
-        self.answer = answer
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case .handshakeCompleted = event as? TLSUserEvent else { return }
-        let request = "GET /iso_4217.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: request)), promise: nil)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        answer.succeed(String(buffer: unwrapInboundIn(data)))
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        answer.fail(client.explained(error))
-        context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) { answer.fail(ChannelError.eof) }
 }
