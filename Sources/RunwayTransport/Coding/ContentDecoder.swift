@@ -3,16 +3,8 @@ import NIOCore
 /// Undoes one content coding of an answer, part by part and within bounds.
 ///
 /// What comes in is pushed, what comes out is pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
-/// when decoded waits, coded, for its reader:
-///
-/// ```swift
-/// let decoder = ContentDecoder(.gzip)
-/// while let coded = try await next() {
-///     decoder.push(coded)
-///     while let part = try decoder.pull() { use(part) }
-/// }
-/// try decoder.finish()
-/// ```
+/// when decoded waits, coded, for its reader. After each ``push(_:)`` it is pulled until ``pull()`` gives `nil`, and at the end
+/// ``finish()`` says whether that was all.
 ///
 /// One coding is undone and no more: an answer that is coded twice keeps the inner coding, and says so.
 ///

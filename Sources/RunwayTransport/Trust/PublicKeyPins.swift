@@ -10,7 +10,10 @@ public import struct Foundation.Date
 /// ```swift
 /// let pins = try PublicKeyPins(
 ///     host: "api.example.com",
-///     pins: ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="],
+///     pins: [
+///         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+///         "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=",
+///     ],
 ///     expiry: Date(timeIntervalSince1970: 1_893_456_000))
 /// ```
 ///

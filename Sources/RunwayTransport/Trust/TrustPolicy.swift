@@ -1,5 +1,12 @@
 /// Whom a transport trusts, and how it proves itself, host by host.
 ///
+/// ```swift
+/// var configuration = TransportConfiguration()
+/// configuration.trustPolicy.pins = [pins]
+/// configuration.trustPolicy.onPinReport = { report in print(report.host, report.outcome) }
+/// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
+/// ```
+///
 /// Always: TLS 1.2 at least, names only from the certificate's subject alternative names (RFC 9525 §6.3), a path to a root that is valid now.
 public struct TrustPolicy: Sendable {
     /// The oldest version of TLS that is spoken.

@@ -21,7 +21,7 @@ struct RefusedServerTests {
         case nioThroughProxy
 
         /// Those where the name is compared by this package. NIOSSL, which AsyncHTTPClient leaves that to, would also take a common name
-        /// for a host, and a certificate for the address that was dialled.
+        /// for a host, a wildcard for every name of one label, and a certificate for the address that was dialled.
         static let comparingNames = allCases.filter { $0 != .asyncHTTPClient }
     }
 
@@ -95,6 +95,10 @@ struct RefusedServerTests {
         let root = try TestAuthority()
         try await expectRefused(root.server("elsewhere.example"), by: root, way)
         try await expectRefused(root.server("localhost", names: [.dnsName("elsewhere.example")]), by: root, way)
+    }
+
+    @Test(arguments: Way.comparingNames) func forEveryNameThereIs(way: Way) async throws {
+        let root = try TestAuthority()
         try await expectRefused(root.server("localhost", names: [.dnsName("*")]), by: root, way)
     }
 
