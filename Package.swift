@@ -21,6 +21,10 @@ let package = Package(
         .library(name: "RunwayDemo", targets: ["RunwayDemo"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
+    traits: [
+        .trait(name: "Brotli", description: "Answers in Brotli are undone; wants libbrotlidec and its header files."),
+        .trait(name: "Zstd", description: "Answers in zstd are undone; wants libzstd and its header files."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -41,11 +45,16 @@ let package = Package(
     ],
     targets: [
         .target(name: "RunwayJSONSIMD", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(
+            name: "RunwayZlib", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("z")]),
+        .target(
+            name: "RunwayBrotli", linkerSettings: [.linkedLibrary("brotlidec", .when(traits: ["Brotli"]))]),
+        .target(name: "RunwayZstd", linkerSettings: [.linkedLibrary("zstd", .when(traits: ["Zstd"]))]),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(
             name: "Runway",
             dependencies: [
-                "RunwayJSON",
+                "RunwayJSON", "RunwayZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -56,7 +65,9 @@ let package = Package(
         .target(
             name: "RunwayTransport",
             dependencies: [
-                "Runway",
+                "Runway", "RunwayZlib",
+                .target(name: "RunwayBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "RunwayZstd", condition: .when(traits: ["Zstd"])),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -67,12 +78,12 @@ let package = Package(
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                "RunwayZlib",
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings
         ),
-        .target(
-            name: "RunwayZlib", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("z")]),
         .target(
             name: "RunwayTesting",
             dependencies: [
@@ -154,12 +165,15 @@ let package = Package(
         .testTarget(
             name: "RunwayTransportTests",
             dependencies: [
-                "Runway", "RunwayTransport", "RunwayTesting", "RunwayDemo",
+                "Runway", "RunwayJSON", "RunwayTransport", "RunwayTesting", "RunwayDemo",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings
         ),

@@ -6,11 +6,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! command -v curl >/dev/null; then
-    [ "$(id -u)" -eq 0 ] || { echo "test.sh: run as root once, or install this first: curl" >&2; exit 1; }
-    echo "test.sh: installing curl" >&2
+missing=()
+command -v curl >/dev/null || missing+=(curl)
+command -v openssl >/dev/null || missing+=(openssl)
+[ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
+if [ ${#missing[@]} -gt 0 ]; then
+    [ "$(id -u)" -eq 0 ] || { echo "test.sh: run as root once, or install these first: ${missing[*]}" >&2; exit 1; }
+    echo "test.sh: installing ${missing[*]}" >&2
     apt-get update -qq
-    apt-get install -y -qq curl >/dev/null
+    apt-get install -y -qq "${missing[@]}" >/dev/null
 fi
 
 swift build --build-tests

@@ -25,6 +25,9 @@ public final class NetworkLayer: Sendable {
     /// The answers that are kept.
     public let cache: ResponseCache
 
+    let cookieJars = CookieJars()
+    /// The hosts that want TLS.
+    let strictTransport = StrictTransport()
     let deadlines: DeadlineTimer
     let retries: RetryControl
     /// The reads under way that calls can share.

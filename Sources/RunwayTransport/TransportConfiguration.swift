@@ -22,8 +22,15 @@ public struct TransportConfiguration: Sendable {
         case http1Only
     }
 
-    /// Whose certificates are accepted. The default is the operating system's roots.
-    public var trust: Trust
+    /// Whose certificates are accepted, which is ``TrustPolicy/roots`` of ``trustPolicy``. The default is the operating system's roots.
+    public var trust: Trust {
+        get { trustPolicy.roots }
+        set { trustPolicy.roots = newValue }
+    }
+    /// Whom ``NIOTransport`` trusts in full: pins, client certificates, exceptions for developers. Set it after making the configuration.
+    ///
+    /// An ``AsyncHTTPClientTransport`` can't hold to more of it than the roots and the version of TLS, and is not made with more.
+    public var trustPolicy: TrustPolicy
     /// Which versions of HTTP are offered. The default is ``HTTPVersions/automatic``.
     public var httpVersions: HTTPVersions
     /// The longest wait for a connection, TLS included. The default is 10 s.
@@ -51,7 +58,7 @@ public struct TransportConfiguration: Sendable {
         idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
         isTransparent: Bool = false
     ) {
-        self.trust = trust
+        trustPolicy = TrustPolicy(roots: trust)
         self.httpVersions = httpVersions
         self.connectTimeout = connectTimeout
         self.idleTimeout = idleTimeout
@@ -62,31 +69,25 @@ public struct TransportConfiguration: Sendable {
 }
 
 extension TransportConfiguration {
-    /// Whom connections trust, with TLS 1.2 at least.
+    /// Whom AsyncHTTPClient trusts.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
-    func clientTLSConfiguration() throws(NetworkError) -> TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if case .certificates(let pem) = trust {
-            var certificates: [NIOSSLCertificate] = []
-            do {
-                for text in pem { certificates += try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)) }
-            } catch {
-                throw NetworkError(
-                    .invalidConfiguration, in: .transporting, "The trusted certificates can't be read as PEM.",
-                    underlying: error)
-            }
-            tls.trustRoots = .certificates(certificates)
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read, and for what it can't hold to.
+    private func clientTLSConfiguration() throws(NetworkError) -> TLSConfiguration {
+        let material = try TrustMaterial(trustPolicy)
+        guard trustPolicy.pins.isEmpty, trustPolicy.clientIdentities.isEmpty, trustPolicy.developmentExceptions.isEmpty
+        else {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting,
+                "AsyncHTTPClientTransport knows no pins, client certificates or exceptions; NIOTransport does.")
         }
-        return tls
+        return material.configuration
     }
 
     /// The configuration in AsyncHTTPClient's terms.
     ///
     /// Redirects are a stage's affair, and so is another attempt to connect.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read, and for trust that it can't hold to.
     func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
         let tls = try clientTLSConfiguration()
         var configuration = HTTPClient.Configuration(

@@ -31,7 +31,7 @@ extension NetworkError {
         case let error as ExchangeFailure: error.sending
         case let error as WireError: error.sending
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).sending
-        case is NIOConnectionError, is DialError, NIOSSLError.handshakeFailed: .notSent
+        case is NIOConnectionError, is DialError, is TrustRefused, NIOSSLError.handshakeFailed: .notSent
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
             .notSent
@@ -61,8 +61,10 @@ extension NetworkError {
         case let error as RequestBodyFailed:
             (.invalidParameters, "The body of the request could not be read: \(error.cause).")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError,
-            is ContentCodingError:
+            is ContentDecoder.Failure:
             (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
+        case let error as TrustRefused:
+            (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
         case NIOSSLError.uncleanShutdown:
             (.noNetwork, "The connection to \(place) was cut off in the middle of the answer.")
         case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection:

@@ -34,7 +34,17 @@ public struct WireSettings: Sendable {
     public var continueTimeout: Duration = .seconds(1)
     /// How many times its coded size a decoded answer may have, beyond its first MiB. The default is 250.
     public var maximumExpansion = 250
+    /// The most bytes that a decoded answer may have, gathered or streamed. The default is 64 GiB: a whole answer has a bound of its
+    /// own below that.
+    public var maximumDecodedByteCount = 64 << 30
 
     /// Makes settings; see the properties for the defaults.
     public init() {}
+}
+
+extension WireSettings {
+    /// How much an answer may grow when it is decoded.
+    var decodingLimits: ContentDecoder.Limits {
+        ContentDecoder.Limits(maximumByteCount: max(0, maximumDecodedByteCount), maximumRatio: max(1, maximumExpansion))
+    }
 }

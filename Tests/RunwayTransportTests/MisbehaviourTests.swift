@@ -161,7 +161,7 @@ struct MisbehaviourTests {
     }
 
     @Test func aNameThatNobodyKnowsFailsAsNoNetwork() async throws {
-        let error = try await NetworkLayer(to: "http://nobody.invalid").failure(of: Fetch<GET>("a"))
+        let error = try await NetworkLayer(to: "https://nobody.invalid").failure(of: Fetch<GET>("a"))
         #expect(error.kind == .noNetwork)
         #expect(error.detail.contains("No connection to nobody.invalid could be made: its name could not be looked up"))
         #expect(error.host == "nobody.invalid")

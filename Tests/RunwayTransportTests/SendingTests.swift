@@ -14,7 +14,7 @@ struct SendingTests {
     }
 
     @Test func nameThatNobodyKnowsTookNothing() async throws {
-        let error = try await NetworkLayer(to: "http://nobody.invalid").failure(of: Fetch<POST>("a"))
+        let error = try await NetworkLayer(to: "https://nobody.invalid").failure(of: Fetch<POST>("a"))
         #expect(error.kind == .noNetwork && error.sending == .notSent)
     }
 

@@ -13,7 +13,8 @@ struct TrustTests {
     ) async throws -> NetworkError {
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.otherwise(respond: .json("{}"))
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(trust: trust, connectTimeout: .seconds(300)))
             let error = try await network.failure(
                 of: Fetch<POST>("a", .bytes([1, 2, 3]), headers: ["Authorization": "secret"]))
             #expect(error.detail.contains("localhost:\(origin.port)"))

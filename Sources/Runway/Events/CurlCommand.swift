@@ -20,13 +20,16 @@ extension FlightRecord.Attempt {
         }
         var pipe = ""
         if let requestBody, !requestBody.isEmpty {
-            if let text = String(validating: requestBody, as: UTF8.self), !text.hasPrefix("@"),
+            // Records hold the body as it was before the layer compressed it.
+            let isCompressed = headerFields[.contentEncoding] == "gzip" && !requestBody.starts(with: [0x1F, 0x8B])
+            if !isCompressed, let text = String(validating: requestBody, as: UTF8.self), !text.hasPrefix("@"),
                 !requestBody.contains(0),
                 requestBody.count <= Self.maximumWordByteCount
             {
                 words += ["--data-binary", text.shellQuoted]
             } else {
                 pipe = "printf %s '\(Data(requestBody).base64EncodedString())' | base64 -d | "
+                if isCompressed { pipe += "gzip -c | " }
                 words += ["--data-binary", "@-"]
             }
         }

@@ -14,7 +14,9 @@ extension RequestPipeline {
         (.authorizing, AuthorizingStage()),  // below retrying: another attempt takes the token that is newest then
         (.merging, MergingStage()),  // what failed in an envelope is tried again by itself
         (.redirecting, RedirectingStage()),  // every hop is routed and signed anew
-        (.compressing, nil),
+        (.securing, SecuringStage()),  // below redirecting: no hop leaves TLS either
+        (.cookies, CookieStage()),  // every hop has its own
+        (.compressing, CompressingStage()),  // above signing, which covers what is really sent
         (.routing, nil),
         (.signing, nil),  // the last thing done on the way out, because it covers what is really sent
         (.judging, JudgingStage()),  // the first on the way back: status 200 may say "token expired" inside

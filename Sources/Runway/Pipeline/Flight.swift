@@ -190,7 +190,7 @@ extension Flight {
     func beginAttempt(_ request: Request) -> Int {
         let start = clock.now - takeOff
         let body: [UInt8]? =
-            if keepsBodies, case .bytes(let bytes) = request.body { bytes } else { nil }
+            if keepsBodies, case .bytes(let bytes) = request.body { request.plainBody ?? bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
                 Attempt(

@@ -10,6 +10,8 @@ public struct Request: Sendable {
     public var delivery: ResponseDelivery
     /// The header fields before a cache put its own preconditions among them; `nil` where none did.
     var ownConditions: HTTPFields?
+    /// The body before it was compressed, for the record; `nil` where it was not.
+    var plainBody: [UInt8]?
 
     /// Makes a request.
     ///

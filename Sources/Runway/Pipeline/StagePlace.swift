@@ -20,6 +20,10 @@ public enum StagePlace: Int, Sendable, CaseIterable, Comparable {
     case merging
     /// Follows redirects.
     case redirecting
+    /// Keeps from the wire what would go without TLS.
+    case securing
+    /// Sends and keeps cookies.
+    case cookies
     /// Compresses the body of the request.
     case compressing
     /// Chooses the address of the host.

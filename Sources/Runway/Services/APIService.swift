@@ -38,6 +38,16 @@ public protocol APIService: Sendable {
 
     /// How requests that are made at once share one, where the server has a route for that. The default, `nil`, is not at all.
     static var merging: MergePolicy? { get }
+    /// How bodies of requests are compressed, where the server takes that. The default, `nil`, is not at all.
+    static var compression: CompressionPolicy? { get }
+    /// Where requests may go without TLS, by redirects too. The default is ``PlainHTTPPolicy/loopbackOnly``: others fail as
+    /// ``NetworkError/Kind/invalidConfiguration`` before they leave.
+    static var plainHTTP: PlainHTTPPolicy { get }
+    /// Whether a host that sends `Strict-Transport-Security` over TLS is sent nothing without TLS from then on, while the layer lives
+    /// (RFC 6797). It matters only where ``plainHTTP`` is allowed. The default is `false`.
+    static var remembersStrictTransport: Bool { get }
+    /// Whether cookies are kept and sent. The default is ``CookiePolicy/off``.
+    static var cookies: CookiePolicy { get }
     /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
     static var credentials: (any Credentials)? { get }
 
@@ -82,6 +92,14 @@ extension APIService {
 
     /// Nothing is merged.
     public static var merging: MergePolicy? { nil }
+    /// Nothing is compressed.
+    public static var compression: CompressionPolicy? { nil }
+    /// Only to this machine itself.
+    public static var plainHTTP: PlainHTTPPolicy { .loopbackOnly }
+    /// Nothing is remembered.
+    public static var remembersStrictTransport: Bool { false }
+    /// No cookies.
+    public static var cookies: CookiePolicy { .off }
     /// No access tokens.
     public static var credentials: (any Credentials)? { nil }
 

@@ -79,7 +79,9 @@ extension HTTPFields {
                 .invalidParameters, in: .assembling,
                 "The value of the header field \"\(name)\" has a character that may not stand in it.")
         }
-        self[fieldName] = value
+        // Assigned by its name, `Cookie` would be taken apart into fields of one cookie each, which HTTP/1.1 does not allow.
+        self[fieldName] = nil
+        append(HTTPField(name: fieldName, value: value))
     }
 
     fileprivate mutating func setDefault(_ name: HTTPField.Name, _ value: String) {

@@ -17,6 +17,14 @@ public struct ServiceSettings: Sendable {
     public var transport: (any Transport)?
     /// How requests that are made at once share one; `nil` where they don't.
     public var merging: MergePolicy?
+    /// How bodies of requests are compressed; `nil` where they are sent as they are.
+    public var compression: CompressionPolicy?
+    /// Where requests may go without TLS.
+    public var plainHTTP: PlainHTTPPolicy
+    /// Whether hosts that say so are sent nothing without TLS from then on (RFC 6797).
+    public var remembersStrictTransport: Bool
+    /// Whether cookies are kept and sent.
+    public var cookies: CookiePolicy
     /// Whose calls these are; `nil` where nobody is signed in. What is kept for one account is never given to another.
     public var account: String?
 
@@ -28,6 +36,10 @@ public struct ServiceSettings: Sendable {
         deadline = service.deadline
         transport = service.makeTransport()
         merging = service.merging
+        compression = service.compression
+        plainHTTP = service.plainHTTP
+        remembersStrictTransport = service.remembersStrictTransport
+        cookies = service.cookies
     }
 
     /// The base URL that calls go to now.

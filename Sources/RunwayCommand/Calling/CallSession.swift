@@ -9,6 +9,8 @@ enum CalledServer: APIService {
     static let name = "call"
     // The URL on the command line is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
+    // Who asks for a URL without TLS by name, means it.
+    static let plainHTTP: PlainHTTPPolicy = .allowed
 }
 
 /// A network layer with all default stages that lives for one call.

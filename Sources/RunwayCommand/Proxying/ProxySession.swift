@@ -8,6 +8,8 @@ enum ProxiedServer: APIService {
     static let name = "proxy"
     // Every request is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
+    // Who asks for a URL without TLS by name, means it.
+    static let plainHTTP: PlainHTTPPolicy = .allowed
 
     /// The verdict of the status; a redirect is what the client asked for.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {

@@ -1,27 +1,40 @@
 import HTTPTypes
 
-/// The content codings that ``NIOTransport`` undoes.
-enum ContentCoding: Sendable {
+/// A content coding that answers may have and that ``NIOTransport`` undoes (RFC 9110 §8.4.1).
+enum ContentCoding: String, Sendable, CaseIterable {
+    /// RFC 1952.
     case gzip
+    /// zlib's format, RFC 1950; and RFC 1951 bare, which some servers send under this name.
     case deflate
+    #if Brotli
+        /// RFC 7932.
+        case brotli = "br"
+    #endif
+    #if Zstd
+        /// RFC 8878.
+        case zstd
+    #endif
 
-    /// What is sent as `Accept-Encoding`.
-    static let accepted = "gzip, deflate"
-
-    private init?(name: Substring) {
-        switch name.lowercased() {
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        default: return nil
-        }
-    }
+    /// What is sent as `Accept-Encoding`: all codings, in the order of what they save.
+    static let accepted: String = {
+        var names: [String] = []
+        #if Zstd
+            names.append(ContentCoding.zstd.rawValue)
+        #endif
+        #if Brotli
+            names.append(ContentCoding.brotli.rawValue)
+        #endif
+        return (names + [ContentCoding.gzip.rawValue, ContentCoding.deflate.rawValue]).joined(separator: ", ")
+    }()
 
     /// The coding that was applied last, if it is one that can be undone; codings are named in the order in which they were applied
     /// (RFC 9110 §8.4).
     init?(outerOf fields: HTTPFields) {
-        guard let value = fields[.contentEncoding] else { return nil }
-        let last = value.split(separator: ",").last { $0.contains { $0 != " " && $0 != "\t" } }
-        self.init(name: (last ?? "").drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" })
+        // Most answers name none, and pay for no more than that.
+        guard let value = fields[.contentEncoding], let last = value.namedCodings.last else { return nil }
+        let name = last.lowercased()
+        // RFC 9110 §8.4.1.3: an old name of the same coding.
+        self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 }
 
@@ -30,30 +43,19 @@ extension HTTPResponse {
     /// are still named.
     var withoutOuterCoding: HTTPResponse {
         var head = self
-        let names = (head.headerFields[.contentEncoding] ?? "").split(separator: ",").map { name in
-            String(name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" })
-        }
-        let inner = names.filter { !$0.isEmpty }.dropLast()
+        let inner = (head.headerFields[.contentEncoding] ?? "").namedCodings.dropLast()
         head.headerFields[.contentEncoding] = inner.isEmpty ? nil : inner.joined(separator: ", ")
         head.headerFields[.contentLength] = nil
         return head
     }
 }
 
-/// The coded body of an answer can't be decoded.
-enum ContentCodingError: Error, CustomStringConvertible {
-    case corrupt(String)
-    case truncated
-    case trailingBytes
-    /// It would grow to more than so many times its size.
-    case expandsTooMuch(limit: Int)
-
-    var description: String {
-        switch self {
-        case .corrupt(let reason): "corrupt data (\(reason))"
-        case .truncated: "it ends too early"
-        case .trailingBytes: "something follows its end"
-        case .expandsTooMuch(let limit): "it grows to more than \(limit) times its size"
+extension String {
+    /// The codings that the value of a field names; empty elements of the list count for nothing (RFC 9110 §5.6.1).
+    fileprivate var namedCodings: [Substring] {
+        split(separator: ",").map { element in
+            element.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
         }
+        .filter { !$0.isEmpty }
     }
 }

@@ -1,124 +1,166 @@
 import NIOCore
-import RunwayZlib
 
-/// Undoes one content coding, part by part. It gives no more at a time than its caller asks for, however far the body expands.
+/// Undoes one content coding of an answer, part by part and within bounds.
+///
+/// What comes in is pushed, what comes out is pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
+/// when decoded waits, coded, for its reader. After each ``push(_:)`` it is pulled until ``pull()`` gives `nil`, and at the end
+/// ``finish()`` says whether that was all.
+///
+/// One coding is undone and no more: an answer that is coded twice keeps the inner coding, and says so.
+///
+/// Nothing of it is safe to share: it belongs to the loop that gathers a whole answer, or to the reader of a stream.
 final class ContentDecoder {
-    /// What is decoded before the ratio of the sizes is looked at.
-    private static let byteCountWithoutRatio = 1 << 20
+    /// The most bytes that ``pull()`` gives at once.
+    static let partByteCount = 1 << 16
+    /// How many it gives at first; a body that fills that is given more.
+    private static let firstPartByteCount = 1 << 12
 
-    private let coding: ContentCoding
-    private let maximumExpansion: Int
-    /// zlib's decoder, once the first byte came.
-    private var inflater: OpaquePointer?
+    /// How much an answer may grow when it is decoded.
+    struct Limits: Sendable {
+        /// The most bytes that come out. The default is 64 GiB: whoever reads a whole answer or keeps one has a bound of their own.
+        var maximumByteCount = 64 << 30
+        /// How many times the bytes that came in may come out, beyond ``freeByteCount``. The default is 250.
+        ///
+        /// Text and JSON seldom reach a tenth of it; gzip can't pass 1032, Brotli and zstd know no bound.
+        var maximumRatio = 250
+        /// How many bytes may come out whatever the ratio. The default is 1 MiB.
+        var freeByteCount = 1 << 20
+
+        /// The defaults.
+        static let `default` = Limits()
+    }
+
+    /// What is wrong with a coded body.
+    enum Failure: Error, Equatable, CustomStringConvertible {
+        /// It is not what its coding says.
+        case malformed
+        /// It ends before its end.
+        case truncated
+        /// Something follows its end.
+        case trailingBytes
+        /// It grows more than ``Limits/maximumRatio`` allows.
+        case ratio(limit: Int)
+        /// It is larger than ``Limits/maximumByteCount``.
+        case size(limit: Int)
+        /// There was no memory to decode it with.
+        case outOfMemory
+
+        var description: String {
+            switch self {
+            case .malformed: "it is not what its coding says"
+            case .truncated: "it ends too early"
+            case .trailingBytes: "something follows its end"
+            case .ratio(let limit): "it grows to more than \(limit) times its size"
+            case .size(let limit): "it grows to more than \(limit) bytes"
+            case .outOfMemory: "there is no memory to decode it with"
+            }
+        }
+    }
+
+    /// The library that knows the coding.
+    private enum Library {
+        case zlib(Inflater)
+        #if Brotli
+            case brotli(BrotliReader)
+        #endif
+        #if Zstd
+            case zstd(ZstdReader)
+        #endif
+    }
+
+    private let library: Library
+    private let limits: Limits
+    private var input = ByteBuffer()
+    private var consumedByteCount = 0
+    private var producedByteCount = 0
+    private var hasStarted = false
+    /// How many bytes may come out next.
+    private var room = 0
+    /// Whether the end of the coded body was read.
     private var isAtEnd = false
-    private var codedByteCount = 0
-    private var decodedByteCount = 0
 
     /// Makes a decoder.
     ///
-    /// - Parameter maximumExpansion: How many times its coded size a body may have, beyond its first MiB.
-    init(_ coding: ContentCoding, maximumExpansion: Int) {
-        self.coding = coding
-        self.maximumExpansion = max(1, maximumExpansion)
+    /// - Throws: ``Failure/outOfMemory``.
+    init(_ coding: ContentCoding, limits: Limits = .default) throws(Failure) {
+        self.limits = limits
+        switch coding {
+        case .gzip: library = .zlib(try Inflater(.gzip))
+        case .deflate: library = .zlib(try Inflater(.zlibOrRaw))
+        #if Brotli
+            case .brotli: library = .brotli(try BrotliReader())
+        #endif
+        #if Zstd
+            case .zstd: library = .zstd(try ZstdReader())
+        #endif
+        }
     }
 
-    deinit {
-        if let inflater { runway_inflater_destroy(inflater) }
+    /// Takes the next coded bytes. What was pushed before must have been pulled.
+    func push(_ bytes: ByteBuffer) {
+        hasStarted = hasStarted || bytes.readableBytes > 0
+        if input.readableBytes == 0 { input = bytes } else { input.writeImmutableBuffer(bytes) }
+        // A small body needs little room, and a large one soon has as much as there is.
+        room = min(max(room, Self.firstPartByteCount, 4 * bytes.readableBytes), Self.partByteCount)
     }
 
-    /// Decodes what it can, and appends it.
+    /// The next decoded bytes; `nil` where more has to be pushed first.
     ///
-    /// - Parameters:
-    ///   - input: Coded bytes; what was decoded is taken from it.
-    ///   - output: Where the decoded bytes go.
-    ///   - maximumByteCount: The most bytes that are appended.
-    /// - Returns: Whether all of `input` is decoded. If not, it has to be called again, also where `input` is empty by then.
-    /// - Throws: ``ContentCodingError``.
-    func decode(_ input: inout ByteBuffer, into output: inout [UInt8], upTo maximumByteCount: Int) throws -> Bool {
-        if inflater == nil, input.readableBytes == 0 { return true }
-        let inflater = try inflater ?? begin(input)
-        var rest = maximumByteCount
+    /// - Throws: ``Failure``, and from then on nothing that comes out may be trusted.
+    func pull() throws(Failure) -> [UInt8]? {
         while true {
-            if isAtEnd, try !beginNextMember(input, inflater) { return true }
-            guard rest > 0 else { return false }
-            let step = min(rest, max(4 << 10, min(64 << 10, input.readableBytes * 4)))
-            let (status, count) = inflate(&input, into: &output, upTo: step, inflater)
-            rest -= count
-            decodedByteCount += count
-            guard
-                decodedByteCount <= Self.byteCountWithoutRatio
-                    || decodedByteCount / maximumExpansion <= codedByteCount
-            else { throw ContentCodingError.expandsTooMuch(limit: maximumExpansion) }
-            switch status {
-            case RUNWAY_INFLATE_ENDED: isAtEnd = true
-            case RUNWAY_INFLATE_GOES_ON:
-                // Output that is not full means that nothing more can come of this input.
-                if input.readableBytes == 0, count < step { return true }
-            default:
-                let message = runway_inflater_message(inflater).map { String(cString: $0) }
-                throw ContentCodingError.corrupt(message ?? "zlib can't decode it")
+            if isAtEnd {
+                guard input.readableBytes > 0 else { return nil }
+                // gzip may have several members one after the other (RFC 1952 §2.2), zstd several frames.
+                guard try beginsAnother() else { throw .trailingBytes }
+                isAtEnd = false
             }
+            let before = input.readableBytes
+            let (part, isAtEnd) = try decode()
+            self.isAtEnd = isAtEnd
+            if part.count == room { room = min(2 * room, Self.partByteCount) }
+            consumedByteCount += before - input.readableBytes
+            producedByteCount += part.count
+            if producedByteCount > limits.maximumByteCount { throw .size(limit: limits.maximumByteCount) }
+            if producedByteCount > limits.freeByteCount,
+                producedByteCount / max(1, limits.maximumRatio) > consumedByteCount
+            {
+                throw .ratio(limit: limits.maximumRatio)
+            }
+            if !part.isEmpty { return part }
+            // Without progress only more bytes can help.
+            if !isAtEnd, input.readableBytes == 0 || input.readableBytes == before { return nil }
         }
     }
 
-    /// The body is over.
+    /// Says that nothing more comes.
     ///
-    /// - Throws: ``ContentCodingError/truncated`` where its coding is not. A body without a byte is taken for an empty one.
-    func finish() throws {
-        if inflater != nil, !isAtEnd { throw ContentCodingError.truncated }
+    /// - Throws: ``Failure/truncated`` where the coded body has not ended. No bytes at all are an empty body.
+    func finish() throws(Failure) {
+        if hasStarted, !isAtEnd { throw .truncated }
     }
 
-    private func begin(_ input: ByteBuffer) throws -> OpaquePointer {
-        // 15 is the largest window; 16 more ask for gzip's frame, a negative value for none.
-        let windowBits: Int32 =
-            switch coding {
-            case .gzip: 15 + 16
-            case .deflate: Self.hasZlibFrame(input) ? 15 : -15
-            }
-        guard let inflater = runway_inflater_create(windowBits) else {
-            throw ContentCodingError.corrupt("zlib has no memory")
+    private func decode() throws(Failure) -> (part: [UInt8], isAtEnd: Bool) {
+        switch library {
+        case .zlib(let inflater): try inflater.read(&input, upTo: room)
+        #if Brotli
+            case .brotli(let reader): try reader.read(&input, upTo: room)
+        #endif
+        #if Zstd
+            case .zstd(let reader): try reader.read(&input, upTo: room)
+        #endif
         }
-        self.inflater = inflater
-        return inflater
     }
 
-    /// Whether a body that calls itself deflate is in the format of that name (RFC 1950); some servers leave its frame out.
-    private static func hasZlibFrame(_ input: ByteBuffer) -> Bool {
-        guard let first = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return true }
-        guard first & 0x0F == 8, first >> 4 <= 7 else { return false }
-        guard let second = input.getInteger(at: input.readerIndex + 1, as: UInt8.self) else { return true }
-        return (Int(first) << 8 | Int(second)) % 31 == 0
-    }
-
-    /// Begins another member of a gzip body (RFC 1952 §2.2). Gives `false` where nothing follows.
-    private func beginNextMember(_ input: ByteBuffer, _ inflater: OpaquePointer) throws -> Bool {
-        guard let next = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return false }
-        guard coding == .gzip, next == 0x1F, runway_inflater_reset(inflater) != 0 else {
-            throw ContentCodingError.trailingBytes
+    private func beginsAnother() throws(Failure) -> Bool {
+        switch library {
+        case .zlib(let inflater): try inflater.beginMember(input)
+        #if Brotli
+            case .brotli: false
+        #endif
+        #if Zstd
+            case .zstd: true
+        #endif
         }
-        isAtEnd = false
-        return true
-    }
-
-    private func inflate(
-        _ input: inout ByteBuffer, into output: inout [UInt8], upTo step: Int, _ inflater: OpaquePointer
-    ) -> (status: runway_inflate_status, byteCount: Int) {
-        var status = RUNWAY_INFLATE_FAILED
-        var used = 0
-        var produced = 0
-        let start = output.count
-        output.append(contentsOf: repeatElement(0, count: step))
-        input.readWithUnsafeReadableBytes { source in
-            output.withUnsafeMutableBufferPointer { target in
-                guard let room = target.baseAddress else { return }
-                status = runway_inflater_run(
-                    inflater, source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &used,
-                    room + start, step, &produced)
-            }
-            return used
-        }
-        codedByteCount += used
-        output.removeLast(step - produced)
-        return (status, produced)
     }
 }

@@ -5,9 +5,9 @@ import NIOSSL
 /// One address of a dial: connects to it, sets up TLS, and tells once what came of it. Lives on its event loop.
 final class DialAttempt {
     private let address: SocketAddress
-    private let serverName: String?
+    private let host: String
     /// `nil` where the connection is a plain one.
-    private let context: EventLoopFuture<NIOSSLContext>?
+    private let tls: EventLoopFuture<TLSPolicy>?
     private let tunnel: ProxyHandshake?
     private let eventLoop: any EventLoop
     /// Told when TCP leads to the address.
@@ -21,19 +21,19 @@ final class DialAttempt {
     ///
     /// - Parameters:
     ///   - address: Where to connect to.
-    ///   - serverName: The name that the server has to prove, and is told (SNI); `nil` where the address itself is the host.
-    ///   - context: The TLS context; `nil` for a plain connection.
+    ///   - host: The host that the server has to prove that it is, whatever the address; a name is told to it (SNI).
+    ///   - tls: How it has to prove that; `nil` for a plain connection.
     ///   - tunnel: What to say to a proxy, where the address is one's.
     ///   - eventLoop: The loop that it is on, as is whoever calls it.
     ///   - onEnd: Told once what came of it, unless it is cancelled before.
     init(
-        to address: SocketAddress, named serverName: String?, over context: EventLoopFuture<NIOSSLContext>?,
+        to address: SocketAddress, for host: String, over tls: EventLoopFuture<TLSPolicy>?,
         through tunnel: ProxyHandshake? = nil, on eventLoop: any EventLoop,
         onEnd: @escaping (Result<DialedConnection, any Error>) -> Void
     ) {
         self.address = address
-        self.serverName = serverName
-        self.context = context
+        self.host = host
+        self.tls = tls
         self.tunnel = tunnel
         self.eventLoop = eventLoop
         self.onEnd = onEnd
@@ -118,7 +118,7 @@ final class DialAttempt {
 
     private func secure(_ channel: any Channel, since connected: NIODeadline) {
         guard onEnd != nil else { return cut() }
-        guard let context else {
+        guard let tls else {
             let handover = HandoverHandler()
             return end(
                 Result {
@@ -126,7 +126,7 @@ final class DialAttempt {
                     return connection(over: channel, handover, speaking: nil, nil)
                 })
         }
-        context.assumeIsolated().whenComplete { result in
+        tls.assumeIsolated().whenComplete { result in
             do {
                 try self.shakeHands(over: channel, result.get(), since: connected)
             } catch {
@@ -135,15 +135,15 @@ final class DialAttempt {
         }
     }
 
-    private func shakeHands(over channel: any Channel, _ context: NIOSSLContext, since connected: NIODeadline) throws {
+    private func shakeHands(over channel: any Channel, _ policy: TLSPolicy, since connected: NIODeadline) throws {
         guard onEnd != nil else { return }
-        let handler = try NIOSSLClientHandler(context: context, serverHostname: serverName)
+        let client = try policy.client(for: host)
         var handover: HandoverHandler?
         let behind = HandoverHandler { [weak self] result in
             guard let self, let handover else { return }
             self.times.tls = Duration(.now() - connected)
             self.end(
-                result.map { name in
+                result.mapError(client.explained).map { name in
                     let version = try? channel.pipeline.syncOperations.nioSSL_tlsVersion()
                     return self.connection(over: channel, handover, speaking: name, version.map(\.name))
                 })
@@ -152,7 +152,7 @@ final class DialAttempt {
         let operations = channel.pipeline.syncOperations
         try operations.addHandler(behind)
         // The handshake begins in here.
-        try operations.addHandler(handler, position: .before(behind))
+        try operations.addHandler(client.handler, position: .before(behind))
         try channel.syncOptions?.setOption(.autoRead, value: true)
     }
 

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOSSL
 import Runway
 
 /// One dial: performs what its ``DialRace`` wants until an address has proved that it is the host. Lives on its event loop.
@@ -61,10 +60,6 @@ final class DialOperation {
         guard ["http", "https"].contains(origin.scheme), (1...65535).contains(origin.port), !host.isEmpty else {
             return "it is no http or https origin with a host and a port"
         }
-        // TLS would compare the certificate with the proxy's address.
-        if proxy != nil, origin.scheme == "https", IPAddress(origin.bareHost) != nil {
-            return "through a proxy, a host that is an address can't prove over TLS who it is"
-        }
         return nil
     }
 
@@ -114,10 +109,9 @@ final class DialOperation {
             return
         }
         socketAddress.port = port
-        let name = IPAddress(origin.bareHost) == nil ? origin.bareHost : nil
         let attempt = DialAttempt(
-            to: socketAddress, named: name,
-            over: origin.scheme == "https" ? dialer.tls.context(on: eventLoop) : nil,
+            to: socketAddress, for: origin.bareHost,
+            over: origin.scheme == "https" ? dialer.tls.policy(on: eventLoop) : nil,
             through: proxy.map { ProxyHandshake($0, host: origin.bareHost, port: origin.port) }, on: eventLoop
         ) { result in
             self.attempts[address] = nil

@@ -4,10 +4,10 @@ import Runway
 
 /// Makes connections to hosts, the nearest address first, and proves over TLS that they lead there.
 ///
-/// Whatever address is dialled, and through whatever proxy, TLS is told the host's name and verifies it.
+/// Whatever address is dialled, and through whatever proxy, TLS is told the host's name and verifies that one alone.
 struct Dialer: Sendable {
     /// The TLS of connections to `https` origins.
-    let tls: TLSClient
+    let tls: TLSPreparation
     /// Looks up the addresses of hosts.
     let resolver: HostResolver
     /// Knows addresses of hosts without looking them up.
@@ -19,15 +19,17 @@ struct Dialer: Sendable {
 
     /// Makes a dialer, and begins to read the roots of TLS on another thread.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read.
-    init(_ configuration: TransportConfiguration, resolver: HostResolver = HostResolver()) throws(NetworkError) {
-        var tls = try configuration.clientTLSConfiguration()
-        tls.applicationProtocols =
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be held to.
+    init(
+        _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system
+    ) throws(NetworkError) {
+        let applicationProtocols =
             switch configuration.httpVersions {
             case .automatic: ["h2", "http/1.1"]
             case .http1Only: ["http/1.1"]
             }
-        self.tls = TLSClient(tls)
+        tls = try TLSPreparation(
+            configuration.trustPolicy, applicationProtocols: applicationProtocols, clock: clock)
         self.resolver = resolver
         hosts = configuration.hosts
         selector = configuration.hosts?.selector ?? HostSelector()

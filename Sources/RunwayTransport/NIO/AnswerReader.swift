@@ -63,32 +63,23 @@ private final class AnswerReader: Sendable {
 }
 
 extension BodyStream {
-    /// What is decoded at a time.
-    private static let stepByteCount = 64 << 10
-
     /// The parts that a reader gives, with the coding undone. They are decoded where they are read, no further than they are read.
     fileprivate init(_ reader: AnswerReader, undoing coding: ContentCoding?) {
         self.init {
-            let maximumExpansion = reader.exchange.pool.configuration.wire.maximumExpansion
-            let decoder = coding.map { ContentDecoder($0, maximumExpansion: maximumExpansion) }
-            var coded = ByteBuffer()
-            var isDecoded = true
+            let settings = reader.exchange.pool.configuration.wire
+            var decoder: ContentDecoder?
             return {
                 do {
+                    guard let coding else { return try await reader.nextPart().map { Array($0.readableBytesView) } }
+                    let current = try decoder ?? ContentDecoder(coding, limits: settings.decodingLimits)
+                    decoder = current
                     while true {
-                        if let decoder, !isDecoded {
-                            var bytes: [UInt8] = []
-                            isDecoded = try decoder.decode(&coded, into: &bytes, upTo: Self.stepByteCount)
-                            if !bytes.isEmpty { return bytes }
-                            continue
-                        }
+                        if let decoded = try current.pull() { return decoded }
                         guard let part = try await reader.nextPart() else {
-                            try decoder?.finish()
+                            try current.finish()
                             return nil
                         }
-                        if decoder == nil { return Array(part.readableBytesView) }
-                        coded = part
-                        isDecoded = false
+                        current.push(part)
                     }
                 } catch {
                     throw reader.fail(error)

@@ -146,7 +146,7 @@ extension Exchange {
     /// - Parameters:
     ///   - isEmpty: Whether no body can follow.
     ///   - contentLength: The length that the head names.
-    /// - Throws: ``BodyTooLarge``.
+    /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` where there is no memory to decode with.
     func receive(_ head: HTTPResponse, isEmpty: Bool, contentLength: Int?, version: String) throws {
         answerBegan()
         reportAnswer()
@@ -159,7 +159,7 @@ extension Exchange {
         switch request.delivery {
         case .whole(let maximumByteCount):
             whole = try WholeBody(
-                hasBody ? coding.map(makeDecoder) : nil, contentLength: hasBody ? contentLength : nil,
+                hasBody ? try coding.map(makeDecoder) : nil, contentLength: hasBody ? contentLength : nil,
                 upTo: maximumByteCount)
         case .streamed:
             let stream = AnswerStream(step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4))
@@ -182,13 +182,13 @@ extension Exchange {
         if report.isOutrun, let connection { pool.drain(connection.id) }
     }
 
-    private func makeDecoder(_ coding: ContentCoding) -> ContentDecoder {
-        ContentDecoder(coding, maximumExpansion: pool.configuration.wire.maximumExpansion)
+    private func makeDecoder(_ coding: ContentCoding) throws -> ContentDecoder {
+        try ContentDecoder(coding, limits: pool.configuration.wire.decodingLimits)
     }
 
     /// A part of the body came.
     ///
-    /// - Throws: ``BodyTooLarge`` or ``ContentCodingError``.
+    /// - Throws: ``BodyTooLarge`` or ``ContentDecoder/Failure``.
     func receive(_ part: ByteBuffer) throws {
         if part.readableBytes == 0 { return }
         if let stream { return stream.append(part) }

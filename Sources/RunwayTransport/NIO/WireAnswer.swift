@@ -35,12 +35,14 @@ struct WholeBody {
         self.decoder = decoder
         self.maximumByteCount = maximumByteCount
         guard let contentLength, contentLength > 0 else { return }
-        guard contentLength <= maximumByteCount || decoder != nil else { throw BodyTooLarge(limit: maximumByteCount) }
-        // A server's word is taken for the size of the buffer only as far as the reader allows.
-        bytes.reserveCapacity(min(contentLength, maximumByteCount))
+        // What is decoded is longer than the head says, and counted when it is.
+        guard decoder == nil else { return }
+        guard contentLength <= maximumByteCount else { throw BodyTooLarge(limit: maximumByteCount) }
+        // A server's word is taken for the size of the buffer, since the reader allows it.
+        bytes.reserveCapacity(contentLength)
     }
 
-    /// - Throws: ``BodyTooLarge`` as soon as there are more bytes than the limit, or ``ContentCodingError``.
+    /// - Throws: ``BodyTooLarge`` as soon as there are more bytes than the limit, or ``ContentDecoder/Failure``.
     mutating func append(_ part: ByteBuffer) throws {
         guard let decoder else {
             guard bytes.count + part.readableBytes <= maximumByteCount else {
@@ -49,13 +51,13 @@ struct WholeBody {
             bytes.append(contentsOf: part.readableBytesView)
             return
         }
-        var part = part
-        // One byte more than is allowed shows that there are too many.
-        guard try decoder.decode(&part, into: &bytes, upTo: maximumByteCount + 1 - bytes.count),
-            bytes.count <= maximumByteCount
-        else { throw BodyTooLarge(limit: maximumByteCount) }
+        decoder.push(part)
+        while let decoded = try decoder.pull() {
+            guard bytes.count + decoded.count <= maximumByteCount else { throw BodyTooLarge(limit: maximumByteCount) }
+            if bytes.isEmpty { bytes = decoded } else { bytes += decoded }
+        }
     }
 
-    /// - Throws: ``ContentCodingError`` where the body is not complete.
+    /// - Throws: ``ContentDecoder/Failure`` where the body is not complete.
     func finish() throws { try decoder?.finish() }
 }

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOSSL
 import Runway
 
 /// One probe under way: looks the host up and connects to all of its addresses at once. Lives on its event loop.
@@ -78,8 +77,8 @@ final class HostProbeRun {
         var entry = HostProbeReport.Entry(address: address, source: source)
         let start = NIODeadline.now()
         let attempt = DialAttempt(
-            to: socketAddress, named: IPAddress(origin.bareHost) == nil ? origin.bareHost : nil,
-            over: origin.scheme == "https" ? dialer.tls.context(on: eventLoop) : nil, on: eventLoop
+            to: socketAddress, for: origin.bareHost,
+            over: origin.scheme == "https" ? dialer.tls.policy(on: eventLoop) : nil, on: eventLoop
         ) { result in
             switch result {
             case .success(let connection):

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// zlib's decoder behind an opaque type. Swift does not see zlib's own header: what that includes would become part of the importing
+// zlib's decoder and encoder behind opaque types. Swift does not see zlib's own header: what that includes would become part of the importing
 // module, and hide from it where other declarations of the system come from.
 typedef struct runway_inflater runway_inflater;
 
@@ -29,5 +29,18 @@ runway_inflate_status runway_inflater_run(
 
 // Why it failed, in zlib's words; NULL where zlib says nothing.
 const char *_Nullable runway_inflater_message(const runway_inflater *_Nonnull inflater);
+
+typedef struct runway_deflater runway_deflater;
+
+// Makes an encoder: `level` and `window_bits` as for deflateInit2 of zlib. NULL where there is no memory or a number is none of zlib's.
+runway_deflater *_Nullable runway_deflater_create(int level, int window_bits);
+
+void runway_deflater_destroy(runway_deflater *_Nonnull deflater);
+
+// Encodes as much as there is input and room, and says how much of both it took; where the input is the last one and there is room left,
+// all is encoded. Output that is not full means that nothing more can come of this input.
+void runway_deflater_run(
+    runway_deflater *_Nonnull deflater, const uint8_t *_Nullable input, size_t input_count, int is_last,
+    size_t *_Nonnull input_used, uint8_t *_Nonnull output, size_t output_capacity, size_t *_Nonnull output_used);
 
 #endif

@@ -36,7 +36,7 @@ struct RequestPipelineTests {
         #expect(
             StagePlace.allCases == [
                 .deadline, .caching, .offlineQueue, .coalescing, .admission, .retrying, .authorizing, .merging,
-                .redirecting, .compressing, .routing, .signing, .judging,
+                .redirecting, .securing, .cookies, .compressing, .routing, .signing, .judging,
             ])
         #expect(StagePlace.allCases == StagePlace.allCases.sorted())
     }
@@ -46,7 +46,7 @@ struct RequestPipelineTests {
             RequestPipeline().steps
                 == [
                     StagePlace.deadline, .caching, .coalescing, .admission, .retrying, .authorizing, .merging,
-                    .redirecting, .judging,
+                    .redirecting, .securing, .cookies, .compressing, .judging,
                 ].map { .stage($0) })
     }
 

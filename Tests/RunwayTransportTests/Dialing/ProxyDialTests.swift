@@ -73,13 +73,4 @@ struct ProxyDialTests {
             #expect(error.kind == .timedOut)
         }
     }
-
-    @Test func aHostThatIsAnAddressCannotBeProvedThroughAProxy() async throws {
-        let test = try TestDialer(proxies: settings(.http, 1))
-        let dial = test.dialer.start(
-            Origin(scheme: "https", host: "192.0.2.1", port: 443), on: test.start(port: 443).connection.eventLoop,
-            deadline: .now() + .seconds(60))
-        let error = try await #require(throws: DialError.self) { try await dial.connection.get() }
-        #expect(NetworkError(transport: error, from: nil).kind == .invalidConfiguration)
-    }
 }

@@ -43,6 +43,8 @@ extension NetworkLayer {
         tokens.renewals.end(identity, with: .failure(signedOut))
         // What is under way lands for those who wait, and is joined by nobody who signs in as the same account again.
         cache.clear(account: account, of: service)
+        let owner = CookieJars.Owner(service: ObjectIdentifier(service), account: account)
+        cookieJars.withJar(of: owner) { $0.removeAll() }
         guard let write else { return }
         try Self.check(await write.value, "The access token is out of use, but could not be removed")
     }

@@ -1,17 +1,16 @@
 import HTTPTypes
-import Runway
 
 extension Request {
     /// The URL, with what may not stand in a path or query percent-encoded (RFC 3986 §3.3, §3.4) and everything else as it is.
     ///
-    /// The client reads URLs with Foundation, which repairs a URL that is not legal by escaping its escapes too.
-    var escapedURL: String {
+    /// For transports that read URLs with Foundation, which repairs a URL that is not legal by escaping its escapes too.
+    package var escapedURL: String {
         guard let path = head.path, !path.utf8.allSatisfy(\.isPlainInURL) else { return url }
         return "\(head.scheme ?? "")://\(head.authority ?? "")\(Self.escaped(path))"
     }
 
     /// The target of the request: path and query, escaped likewise, and with the slash that it has to begin with (RFC 9112 §3.2.1).
-    var escapedTarget: String {
+    package var escapedTarget: String {
         guard let path = head.path, !path.isEmpty else { return "/" }
         let target = path.utf8.allSatisfy(\.isPlainInURL) ? path : Self.escaped(path)
         return target.utf8.first == UInt8(ascii: "/") || (target == "*" && head.method == .options)

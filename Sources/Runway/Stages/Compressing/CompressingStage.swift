@@ -1,0 +1,107 @@
+import HTTPTypes
+
+/// Compresses the bodies of requests to services that take that (``CompressionPolicy``), and says what it saved.
+///
+/// It stands above signing, which covers what is really sent, and below retrying: another attempt compresses again. A body that is a
+/// stream passes untouched, unless the policy wants it compressed. Answers pass untouched: transports undo their codings.
+struct CompressingStage: RequestStage {
+    var step: FlightStep { .stage(.compressing) }
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard let policy = flight.configuration.settings.compression else {
+            return try await next.send(request, in: flight)
+        }
+        return try await next.send(compressed(request, by: policy, in: flight), in: flight)
+    }
+
+    private func compressed(_ request: Request, by policy: CompressionPolicy, in flight: Flight) -> Request {
+        let contentType = request.head.headerFields[.contentType].flatMap { MediaType($0) }
+        switch request.body {
+        case .none: return request
+        case .bytes(let bytes) where bytes.count < policy.minimumByteCount:
+            return kept(request, .small(byteCount: bytes.count), in: flight)
+        case _ where request.head.headerFields[.contentEncoding] != nil:
+            return kept(request, .coded, in: flight)
+        case _ where contentType?.isCompressed == true:
+            return kept(request, .compressedContents, in: flight)
+        case .bytes(let bytes):
+            guard let coded = GzipEncoder(level: policy.level)?.encode(bytes, isLast: true),
+                coded.count <= bytes.count - bytes.count / 20
+            else { return kept(request, .noGain, in: flight) }
+            flight.note(CompressionDecision.compressed(from: bytes.count, to: coded.count))
+            var request = request.coded(.bytes(coded))
+            request.plainBody = bytes
+            return request
+        case .stream(let stream, _, let isReplayable):
+            guard policy.compressesStreams else { return kept(request, .stream, in: flight) }
+            flight.note(CompressionDecision.compressesStream)
+            let coded = stream.gzip(level: policy.level) { from, to in
+                flight.note(CompressionDecision.compressedStream(from: from, to: to))
+            }
+            return request.coded(.stream(coded, byteCount: nil, isReplayable: isReplayable))
+        }
+    }
+
+    private func kept(_ request: Request, _ reason: CompressionDecision.Reason, in flight: Flight) -> Request {
+        flight.note(CompressionDecision.kept(reason))
+        return request
+    }
+}
+
+extension Request {
+    /// The request with a body in gzip, and the fields that say so.
+    fileprivate func coded(_ body: RequestBody) -> Request {
+        var request = self
+        request.body = body
+        request.head.headerFields[.contentEncoding] = "gzip"
+        // Of the plain body; the transport says how long the coded one is.
+        request.head.headerFields[.contentLength] = nil
+        return request
+    }
+}
+
+extension MediaType {
+    /// Whether contents of this type are compressed already.
+    fileprivate var isCompressed: Bool {
+        switch type {
+        case "image": subtype != "svg+xml" && subtype != "bmp"
+        case "audio", "video": true
+        case "application":
+            ["zip", "gzip", "x-gzip", "zstd", "x-7z-compressed", "x-xz", "x-bzip2", "pdf"].contains(subtype)
+        default: type == "font" && subtype.hasPrefix("woff")
+        }
+    }
+}
+
+extension BodyStream {
+    /// The stream in gzip; `end` is told how many bytes went in and came out, where it was read to its end.
+    fileprivate func gzip(level: Int, end: @escaping @Sendable (Int, Int) -> Void) -> BodyStream {
+        BodyStream {
+            var parts = makeAsyncIterator()
+            var encoder = GzipEncoder(level: level)
+            let hasEncoder = encoder != nil
+            var (from, to) = (0, 0)
+            return {
+                guard hasEncoder else { throw CompressionFailed() }
+                while let current = encoder {
+                    let part = try await parts.next()
+                    let coded = current.encode(part ?? [], isLast: part == nil)
+                    from += part?.count ?? 0
+                    to += coded.count
+                    if part == nil {
+                        encoder = nil
+                        end(from, to)
+                    }
+                    if !coded.isEmpty { return coded }
+                }
+                return nil
+            }
+        }
+    }
+}
+
+/// There was no memory to compress with.
+private struct CompressionFailed: Error {}

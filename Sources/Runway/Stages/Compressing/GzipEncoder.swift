@@ -1,0 +1,42 @@
+import RunwayZlib
+
+/// Makes gzip (RFC 1952) of bytes that come part by part.
+final class GzipEncoder {
+    /// The most bytes that zlib gives at once.
+    private static let partByteCount = 1 << 15
+
+    private let deflater: OpaquePointer
+
+    /// Makes an encoder; `nil` where there is no memory for it.
+    init?(level: Int) {
+        // 15 is the largest window, and 16 more ask for gzip's frame.
+        guard let deflater = runway_deflater_create(CInt(max(1, min(9, level))), 15 + 16) else { return nil }
+        self.deflater = deflater
+    }
+
+    deinit { runway_deflater_destroy(deflater) }
+
+    /// What can be sent of the bytes so far; after the last ones, all the rest.
+    func encode(_ bytes: [UInt8], isLast: Bool) -> [UInt8] {
+        var encoded: [UInt8] = []
+        var rest = bytes[...]
+        while true {
+            let part = deflated(&rest, isLast: isLast)
+            encoded += part
+            if part.count < Self.partByteCount { return encoded }
+        }
+    }
+
+    private func deflated(_ rest: inout ArraySlice<UInt8>, isLast: Bool) -> [UInt8] {
+        var used = 0
+        let part = [UInt8](unsafeUninitializedCapacity: Self.partByteCount) { output, count in
+            guard let room = output.baseAddress else { return }
+            rest.withUnsafeBufferPointer { input in
+                runway_deflater_run(
+                    deflater, input.baseAddress, input.count, isLast ? 1 : 0, &used, room, output.count, &count)
+            }
+        }
+        rest = rest.dropFirst(used)
+        return part
+    }
+}

@@ -1,0 +1,58 @@
+public import struct Foundation.Date
+
+/// One cookie, as it is kept.
+///
+/// Neither its description nor its reflection shows its value, which may be a secret.
+public struct Cookie: Sendable, Equatable {
+    /// What its `SameSite` attribute says.
+    ///
+    /// It is kept and does not restrict where the cookie is sent: the calls of an app have no site that they could come from.
+    public enum SameSite: String, Sendable {
+        /// Sent with all requests.
+        case none
+        /// Sent with requests of the same site and when a browser goes there.
+        case lax
+        /// Sent with requests of the same site.
+        case strict
+    }
+
+    /// The name, which may be empty.
+    public var name: String
+    /// The value.
+    public var value: String
+    /// The host, or the domain whose hosts are sent it.
+    public var domain: String
+    /// Whether only the host itself is sent it.
+    public var isHostOnly: Bool
+    /// The path below which it is sent.
+    public var path: String
+    /// When it ends; `nil` is with the process.
+    public var expiry: Date?
+    /// Whether it is sent over TLS alone.
+    public var isSecure: Bool
+    /// Whether scripts of a page may not see it.
+    public var isHTTPOnly: Bool
+    /// What its `SameSite` attribute says; `nil` where there is none.
+    public var sameSite: SameSite?
+
+    /// What makes it the same cookie as another.
+    var identity: Identity { Identity(name: name, domain: domain, isHostOnly: isHostOnly, path: path) }
+
+    struct Identity: Hashable {
+        let name: String
+        let domain: String
+        let isHostOnly: Bool
+        let path: String
+    }
+
+    /// The cookie as it stands in a `Cookie` field (RFC 6265bis §5.8.3).
+    var text: String { name.isEmpty ? value : "\(name)=\(value)" }
+}
+
+extension Cookie: CustomStringConvertible, CustomReflectable {
+    /// Name, domain and path, without the value.
+    public var description: String { "Cookie \(name) of \(domain)\(path), \(Redaction.placeholder)" }
+
+    /// All but the value.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
+}

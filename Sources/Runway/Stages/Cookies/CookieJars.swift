@@ -1,0 +1,61 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// The cookies of a layer: a jar for each service and account.
+final class CookieJars: Sendable {
+    /// The most jars. The one that was not used for longest goes first.
+    static let maximumCount = 64
+
+    struct Owner: Hashable, Sendable {
+        let service: ObjectIdentifier
+        let account: String?
+    }
+
+    private struct Jar {
+        var store = CookieStore()
+        var lastUse: UInt64 = 0
+    }
+
+    private struct State {
+        var jars: [Owner: Jar] = [:]
+        var counter: UInt64 = 0
+    }
+
+    /// Guards the jars.
+    private let state = Mutex(State())
+
+    /// Reads or changes one jar, which is made where there is none.
+    func withJar<Value: Sendable>(of owner: Owner, _ body: (inout CookieStore) -> Value) -> Value {
+        state.withLock { state in
+            state.counter += 1
+            var jar = state.jars[owner] ?? Jar()
+            jar.lastUse = state.counter
+            let value = body(&jar.store)
+            state.jars[owner] = jar
+            if state.jars.count > Self.maximumCount,
+                let oldest = state.jars.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                state.jars[oldest.key] = nil
+            }
+            return value
+        }
+    }
+}
+
+extension NetworkLayer {
+    /// The cookies that are kept for a service and the account that is signed in to it now, the oldest first.
+    public func cookies(of service: any APIService.Type) -> [Cookie] {
+        let date = clock.date
+        return cookieJars.withJar(of: cookieOwner(service)) { $0.cookies(at: date) }
+    }
+
+    /// Removes the cookies that are kept for a service and the account that is signed in to it now.
+    public func removeCookies(of service: any APIService.Type) {
+        cookieJars.withJar(of: cookieOwner(service)) { $0.removeAll() }
+    }
+
+    private func cookieOwner(_ service: any APIService.Type) -> CookieJars.Owner {
+        CookieJars.Owner(service: ObjectIdentifier(service), account: settings(of: service).account)
+    }
+}

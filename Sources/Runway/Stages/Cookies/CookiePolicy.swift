@@ -1,0 +1,21 @@
+/// Whether calls to a service keep and send cookies (RFC 6265bis).
+///
+/// ```swift
+/// enum Forum: APIService {
+///     static let cookies: CookiePolicy = .jar()
+///     // …
+/// }
+/// ```
+///
+/// Each service of a layer has a jar of its own for each account, in memory, and none sees another's. A cookie is sent to the host that set
+/// it and to no other, unless the policy names a domain whose hosts share them: there is no list of public suffixes here, so that only
+/// the app can say which domain is one owner's.
+public enum CookiePolicy: Sendable, Equatable {
+    /// No cookie is kept or sent. What an endpoint puts into the `Cookie` field itself is sent as it is.
+    case off
+    /// Cookies are kept and sent. A request that has a `Cookie` field of its own is sent with that alone.
+    ///
+    /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as `example.com`. For any other
+    ///   domain the attribute is taken for its host alone. The default is none.
+    case jar(sharedDomains: Set<String> = [])
+}

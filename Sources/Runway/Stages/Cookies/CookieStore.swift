@@ -1,0 +1,155 @@
+import Foundation
+import HTTPTypes
+
+/// The cookies of one service and account: what is kept of an answer, and what is sent with a request (RFC 6265bis §5.7, §5.8). Pure.
+struct CookieStore {
+    /// The most cookies of one domain. The oldest that were not used go first, those without `Secure` before the others.
+    static let maximumCountPerDomain = 50
+    /// The most cookies in all. The ones that were not used for longest go first.
+    static let maximumCount = 3000
+
+    private struct Kept {
+        var cookie: Cookie
+        /// Orders cookies by when they came, and by when they were last sent.
+        var creation: UInt64
+        var lastUse: UInt64
+    }
+
+    private var kept: [Cookie.Identity: Kept] = [:]
+    private var counter: UInt64 = 0
+
+    /// All cookies that have not ended.
+    func cookies(at date: Date) -> [Cookie] {
+        kept.values.filter { !$0.cookie.hasEnded(at: date) }.sorted { $0.creation < $1.creation }.map(\.cookie)
+    }
+
+    mutating func removeAll() { kept = [:] }
+
+    // MARK: Keeping
+
+    /// Keeps what an answer sets; gives whether it was kept, or removed what was, and `false` where it is ignored.
+    mutating func keep(_ field: String, from request: HTTPRequest, sharing domains: Set<String>, at date: Date) -> Bool
+    {
+        guard let set = SetCookie(field), let cookie = Self.cookie(set, request, domains, date) else { return false }
+        let isSecureOrigin = request.isSecure
+        guard isSecureOrigin || !cookie.isSecure, isSecureOrigin || !shadowsSecure(cookie) else { return false }
+        counter += 1
+        let old = kept[cookie.identity]
+        kept[cookie.identity] =
+            cookie.hasEnded(at: date)
+            ? nil : Kept(cookie: cookie, creation: old?.creation ?? counter, lastUse: counter)
+        evict(at: date, domain: cookie.domain)
+        return true
+    }
+
+    private static func cookie(
+        _ set: SetCookie, _ request: HTTPRequest, _ domains: Set<String>, _ date: Date
+    ) -> Cookie? {
+        let host = Origin(request).host
+        var (domain, isHostOnly) = (host, true)
+        if let named = set.domain {
+            guard named.utf8.allSatisfy({ $0 < 0x80 }), host.isWithin(named) else { return nil }
+            // Without a list of public suffixes only the app can say that a domain is one owner's.
+            if domains.contains(where: { named.isWithin($0.lowercased()) }) { (domain, isHostOnly) = (named, false) }
+        }
+        let cookie = Cookie(
+            name: set.name, value: set.value, domain: domain, isHostOnly: isHostOnly,
+            path: set.path ?? request.defaultCookiePath, expiry: set.expiry(at: date), isSecure: set.isSecure,
+            isHTTPOnly: set.isHTTPOnly, sameSite: set.sameSite)
+        return hasWhatItsPrefixPromises(cookie, set) ? cookie : nil
+    }
+
+    /// RFC 6265bis §4.1.3; a cookie without a name must not look as if it had one of these.
+    private static func hasWhatItsPrefixPromises(_ cookie: Cookie, _ set: SetCookie) -> Bool {
+        let name = (cookie.name.isEmpty ? cookie.value : cookie.name).lowercased()
+        let isPrefixed = name.hasPrefix("__secure-") || name.hasPrefix("__host-")
+        if !isPrefixed { return true }
+        if cookie.name.isEmpty || !cookie.isSecure { return false }
+        return name.hasPrefix("__secure-") || (set.domain == nil && set.path == "/")
+    }
+
+    /// Whether a cookie that came without TLS would hide one that is sent over TLS alone.
+    private func shadowsSecure(_ cookie: Cookie) -> Bool {
+        kept.values.contains { other in
+            let other = other.cookie
+            return other.isSecure && other.name == cookie.name
+                && (other.domain.isWithin(cookie.domain) || cookie.domain.isWithin(other.domain))
+                && cookie.path.isBelow(other.path)
+        }
+    }
+
+    private mutating func evict(at date: Date, domain: String) {
+        let own = kept.filter { $0.key.domain == domain }
+        if own.count > Self.maximumCountPerDomain {
+            for (id, entry) in own where entry.cookie.hasEnded(at: date) { kept[id] = nil }
+            let rest = own.filter { kept[$0.key] != nil }.sorted {
+                ($0.value.cookie.isSecure ? 1 : 0, $0.value.lastUse) < (
+                    $1.value.cookie.isSecure ? 1 : 0, $1.value.lastUse
+                )
+            }
+            for (id, _) in rest.prefix(max(0, rest.count - Self.maximumCountPerDomain)) { kept[id] = nil }
+        }
+        if kept.count > Self.maximumCount, let oldest = kept.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            kept[oldest.key] = nil
+        }
+    }
+
+    // MARK: Sending
+
+    /// The value of the `Cookie` field for a request, and how many cookies are in it; `nil` where there are none.
+    mutating func field(for request: HTTPRequest, at date: Date) -> (text: String, count: Int)? {
+        let (host, path) = (Origin(request).host, request.cookiePath)
+        let isSecure = request.isSecure
+        var sent = kept.values.filter { entry in
+            let cookie = entry.cookie
+            return !cookie.hasEnded(at: date) && (isSecure || !cookie.isSecure) && path.isBelow(cookie.path)
+                && (cookie.isHostOnly ? host == cookie.domain : host.isWithin(cookie.domain))
+        }
+        guard !sent.isEmpty else { return nil }
+        sent.sort {
+            let (left, right) = ($0.cookie.path.utf8.count, $1.cookie.path.utf8.count)
+            return left == right ? $0.creation < $1.creation : left > right
+        }
+        counter += 1
+        for entry in sent { kept[entry.cookie.identity]?.lastUse = counter }
+        return (sent.map(\.cookie.text).joined(separator: "; "), sent.count)
+    }
+}
+
+extension Cookie {
+    fileprivate func hasEnded(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
+}
+
+extension String {
+    /// Whether a host is a domain or below it (RFC 6265bis §5.1.3); an address is only itself.
+    fileprivate func isWithin(_ domain: String) -> Bool {
+        self == domain || (hasSuffix(".\(domain)") && !isAddress)
+    }
+
+    /// Whether a host is an IPv4 or IPv6 address.
+    private var isAddress: Bool {
+        hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    }
+
+    /// Whether a request's path is a cookie's or below it (RFC 6265bis §5.1.4).
+    fileprivate func isBelow(_ path: String) -> Bool {
+        self == path || (hasPrefix(path) && (path.hasSuffix("/") || self[path.endIndex...].hasPrefix("/")))
+    }
+}
+
+extension HTTPRequest {
+    fileprivate var isSecure: Bool { scheme?.lowercased() == "https" }
+
+    /// The path without its query; it begins with a slash.
+    fileprivate var cookiePath: String {
+        let path = String((self.path ?? "/").prefix { $0 != "?" && $0 != "#" })
+        return path.hasPrefix("/") ? path : "/"
+    }
+
+    /// The path of a cookie that names none (RFC 6265bis §5.1.4).
+    fileprivate var defaultCookiePath: String {
+        let path = cookiePath
+        guard let last = path.lastIndex(of: "/"), last > path.startIndex else { return "/" }
+        return String(path[..<last])
+    }
+}

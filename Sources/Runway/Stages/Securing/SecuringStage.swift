@@ -1,0 +1,51 @@
+import HTTPTypes
+
+/// Keeps requests off the wire that would go without TLS, unless their service says so (``PlainHTTPPolicy``) or their host wants TLS and gets
+/// it (RFC 6797).
+///
+/// It stands below redirecting, so that no hop leaves TLS either. Bodies pass untouched.
+struct SecuringStage: RequestStage {
+    var step: FlightStep { .stage(.securing) }
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let settings = flight.configuration.settings
+        var request = request
+        let origin = Origin(request.head)
+        if origin.scheme == "http" {
+            let strict = flight.layer.strictTransport
+            if settings.remembersStrictTransport, strict.wantsTLS(origin.host, at: flight.clock.date) {
+                flight.note(SecuringDecision.upgraded)
+                request.head.scheme = "https"
+                // Port 80 becomes TLS's own; any other is kept (RFC 6797 §8.3).
+                if origin.port == 80 { request.head.authority = origin.host }
+            } else if !origin.isLoopback {
+                guard settings.plainHTTP == .allowed else {
+                    throw NetworkError(
+                        .invalidConfiguration, in: step,
+                        "The request would go to \(origin.host) without TLS, which the service does not allow.",
+                        sending: .notSent)
+                }
+                flight.note(SecuringDecision.plain)
+            }
+        }
+        let response = try await next.send(request, in: flight)
+        if settings.remembersStrictTransport, request.head.scheme == "https",
+            let field = response.head.headerFields[values: .strictTransportSecurity].first
+        {
+            flight.layer.strictTransport.keep(field, of: origin.host, at: flight.clock.date)
+        }
+        return response
+    }
+}
+
+extension Origin {
+    /// Whether requests to it never leave this machine.
+    fileprivate var isLoopback: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+}

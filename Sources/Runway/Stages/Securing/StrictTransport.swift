@@ -1,0 +1,74 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// The hosts that said they want TLS and nothing else (RFC 6797), in memory.
+final class StrictTransport: Sendable {
+    /// The most hosts. The one that ends first goes first.
+    static let maximumCount = 1000
+
+    private struct Entry {
+        var expiry: Date
+        var includesSubdomains: Bool
+    }
+
+    /// Guards the hosts.
+    private let state = Mutex<[String: Entry]>([:])
+
+    /// Whether a host, or one above it that speaks for it, wants TLS.
+    func wantsTLS(_ host: String, at date: Date) -> Bool {
+        state.withLock { hosts in
+            if hosts.isEmpty { return false }
+            var name = host[...]
+            while true {
+                if let entry = hosts[String(name)], entry.expiry > date, name == host || entry.includesSubdomains {
+                    return true
+                }
+                guard let dot = name.firstIndex(of: ".") else { return false }
+                name = name[name.index(after: dot)...]
+            }
+        }
+    }
+
+    /// Keeps what the `Strict-Transport-Security` field of an answer over TLS says; what can't be read changes nothing.
+    func keep(_ field: String, of host: String, at date: Date) {
+        guard !host.isAddress, let policy = Self.policy(field) else { return }
+        state.withLock { hosts in
+            guard policy.maximumAge > 0 else {
+                hosts[host] = nil
+                return
+            }
+            hosts[host] = Entry(
+                expiry: date.addingTimeInterval(policy.maximumAge), includesSubdomains: policy.includesSubdomains)
+            if hosts.count > Self.maximumCount, let first = hosts.min(by: { $0.value.expiry < $1.value.expiry }) {
+                hosts[first.key] = nil
+            }
+        }
+    }
+
+    /// RFC 6797 §6.1: directives by name, none twice, the age among them.
+    static func policy(_ field: String) -> (maximumAge: TimeInterval, includesSubdomains: Bool)? {
+        var directives: [String: String] = [:]
+        for piece in field.split(separator: ";") {
+            let parts = piece.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            guard let name = parts.first?.lowercased(), !name.isEmpty else { continue }
+            var value = parts.count > 1 ? parts[1] : ""
+            if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") {
+                value = String(value.dropFirst().dropLast())
+            }
+            guard directives.updateValue(value, forKey: name) == nil else { return nil }
+        }
+        guard let age = directives["max-age"], !age.isEmpty, age.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        // No promise is kept longer than a hundred years.
+        return (min(TimeInterval(age) ?? .infinity, 3.2e9), directives["includesubdomains"] != nil)
+    }
+}
+
+extension String {
+    /// Whether a host, as it stands in a URL, is an address.
+    fileprivate var isAddress: Bool {
+        hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One request and its answer over one task of a session.
+///
+/// The session's delegate pushes what comes; one reader takes it. Whoever stops the exchange lets the reader go at once, and the
+/// task winds down behind it.
+final class URLSessionExchange: Sendable {
+    /// What the reader waits for.
+    private enum Want { case head, part, end }
+
+    private struct State {
+        var head: HTTPResponse?
+        var isDecoded = false
+        /// What has come and nobody has taken.
+        var parts: [[UInt8]] = []
+        var waitingByteCount = 0
+        var isSuspended = false
+        /// How the exchange ended; `nil` while it has not.
+        var end: Result<Void, any Error>?
+        var waiter: (want: Want, continuation: CheckedContinuation<Void, Never>)?
+
+        func has(_ want: Want) -> Bool {
+            if end != nil { return true }
+            switch want {
+            case .head: return head != nil
+            case .part: return !parts.isEmpty
+            case .end: return false
+            }
+        }
+    }
+
+    private let task: URLSessionDataTask
+    private let request: Request
+    private let flight: Flight
+    private let upload: Upload?
+    private let maximumBufferedByteCount: Int
+    /// Guards what has come so far and who waits for more.
+    private let state = Mutex(State())
+
+    init(
+        _ task: URLSessionDataTask, for request: Request, in flight: Flight, _ upload: Upload?,
+        maximumBufferedByteCount: Int
+    ) {
+        self.task = task
+        self.request = request
+        self.flight = flight
+        self.upload = upload
+        self.maximumBufferedByteCount = maximumBufferedByteCount
+    }
+
+    // MARK: The reader's side
+
+    func start() {
+        #if canImport(Darwin)
+            upload?.start { [weak self] error in self?.stop(error) }
+        #endif
+        task.resume()
+    }
+
+    /// The answer: all of it, or its head and a stream, as the request wants it.
+    func response() async throws -> Response {
+        switch request.delivery {
+        case .whole:
+            await wait(for: .end)
+            let (head, isDecoded, parts) = try state.withLock { state in
+                try state.end?.get()
+                return (state.head, state.isDecoded, state.parts)
+            }
+            guard let head else { throw URLError(.badServerResponse) }
+            var response = Response(
+                head: head, body: .whole(RawData(parts.count == 1 ? parts[0] : Array(parts.joined()), response: head)))
+            response.isDecoded = isDecoded
+            return response
+        case .streamed:
+            await wait(for: .head)
+            let (head, isDecoded, end) = state.withLock { ($0.head, $0.isDecoded, $0.end) }
+            guard let head else {
+                try end?.get()
+                throw URLError(.badServerResponse)
+            }
+            let (authority, lease) = (request.head.authority, ExchangeLease(self))
+            var response = Response(
+                head: head,
+                body: .stream(
+                    BodyStream {
+                        {
+                            do {
+                                return try await lease.exchange.nextPart()
+                            } catch {
+                                throw NetworkError(session: error, from: authority)
+                            }
+                        }
+                    }))
+            response.isDecoded = isDecoded
+            return response
+        }
+    }
+
+    private func nextPart() async throws -> [UInt8]? {
+        await wait(for: .part)
+        let (part, isToResume) = try state.withLock { state -> ([UInt8]?, Bool) in
+            guard !state.parts.isEmpty else {
+                try state.end?.get()
+                return (nil, false)
+            }
+            let part = state.parts.removeFirst()
+            state.waitingByteCount -= part.count
+            let isToResume = state.isSuspended && state.waitingByteCount <= maximumBufferedByteCount / 2
+            if isToResume { state.isSuspended = false }
+            return (part, isToResume)
+        }
+        if isToResume { task.resume() }
+        return part
+    }
+
+    /// Ends the exchange with an error, at once, unless it has ended.
+    func stop(_ error: any Error) {
+        guard end(.failure(error)) else { return }
+        upload?.stop()
+        task.cancel()
+    }
+
+    private func wait(for want: Want) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.has(want) { return true }
+                    state.waiter = (want, continuation)
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            stop(CancellationError())
+        }
+    }
+
+    // MARK: The session's side
+
+    func receive(_ answer: HTTPURLResponse) {
+        let (head, isDecoded) = HTTPResponse.reading(answer)
+        if case .whole(let maximumByteCount) = request.delivery, !isDecoded, request.head.method != .head,
+            answer.expectedContentLength > Int64(maximumByteCount)
+        {
+            return stop(BodyTooLarge(limit: maximumByteCount))
+        }
+        change { state in
+            state.head = head
+            state.isDecoded = isDecoded
+        }
+    }
+
+    func receive(_ data: Data) {
+        let part = Array(data)
+        guard !part.isEmpty else { return }
+        let byteCount = change { state in
+            guard state.end == nil else { return 0 }
+            state.parts.append(part)
+            state.waitingByteCount += part.count
+            return state.waitingByteCount
+        }
+        switch request.delivery {
+        case .whole(let maximumByteCount):
+            if byteCount > maximumByteCount { stop(BodyTooLarge(limit: maximumByteCount)) }
+        case .streamed:
+            if byteCount > maximumBufferedByteCount { holdUp() }
+        }
+    }
+
+    func finish(_ error: (any Error)?) {
+        end(error.map { .failure($0) } ?? .success(()))
+        upload?.stop()
+    }
+
+    /// Slows the server down, where the session can.
+    private func holdUp() {
+        #if canImport(FoundationNetworking)
+            stop(ReaderTooSlow(limit: maximumBufferedByteCount))
+        #else
+            let isToSuspend = state.withLock { state in
+                defer { state.isSuspended = true }
+                return !state.isSuspended
+            }
+            if isToSuspend { task.suspend() }
+        #endif
+    }
+
+    /// Ends the exchange; gives whether it had not ended before.
+    @discardableResult
+    private func end(_ result: Result<Void, any Error>) -> Bool {
+        change { state in
+            guard state.end == nil else { return false }
+            state.end = result
+            return true
+        }
+    }
+
+    /// Changes the state, and wakes the reader where it has what it waits for.
+    @discardableResult
+    private func change<Value: Sendable>(_ change: (inout State) -> Value) -> Value {
+        let (value, waiter) = state.withLock { state -> (Value, CheckedContinuation<Void, Never>?) in
+            let value = change(&state)
+            guard let waiter = state.waiter, state.has(waiter.want) else { return (value, nil) }
+            state.waiter = nil
+            return (value, waiter.continuation)
+        }
+        waiter?.resume()
+        return value
+    }
+
+    #if canImport(Darwin)
+        func note(_ metrics: URLSessionTaskMetrics) {
+            switch metrics.transactionMetrics.last?.networkProtocolName {
+            case "h3": flight.noteHTTPVersion("HTTP/3")
+            case "h2": flight.noteHTTPVersion("HTTP/2")
+            case "http/1.1": flight.noteHTTPVersion("HTTP/1.1")
+            default: break
+            }
+        }
+    #endif
+}
+
+/// A reader of a streamed answer fell too far behind where a task can't be paused.
+struct ReaderTooSlow: Error {
+    let limit: Int
+}
+
+/// Stops an exchange when the last who reads its stream lets go.
+private final class ExchangeLease: Sendable {
+    let exchange: URLSessionExchange
+    init(_ exchange: URLSessionExchange) { self.exchange = exchange }
+    deinit { exchange.stop(CancellationError()) }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// The request in Foundation's terms, without a body that is a stream.
+    ///
+    /// - Throws: `URLError` for a URL that can't be used, ``BodyNotAllowed`` for a body that the method can't have.
+    func urlRequest() throws -> URLRequest {
+        guard let url = URL(string: escapedURL), url.host != nil else { throw URLError(.badURL) }
+        if case .none = body {
+        } else if head.method == .get || head.method == .trace {
+            throw BodyNotAllowed(method: head.method)
+        }
+        var request = URLRequest(url: url)
+        request.httpMethod = head.method.rawValue
+        for field in head.headerFields where field.name != .contentLength && field.name != .transferEncoding {
+            request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
+        }
+        // A range is counted in the bytes of the coded body, of which no part can be decoded alone; for the rest the session names
+        // the codings that it undoes.
+        if head.headerFields[.acceptEncoding] == nil, head.method == .head || head.headerFields[.range] != nil {
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        if head.headerFields[.userAgent] == nil { request.setValue("runway", forHTTPHeaderField: "User-Agent") }
+        if head.headerFields[.contentType] == nil, body.byteCount != 0 {
+            // Left alone, the session would call any body a form.
+            request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
+        }
+        switch body {
+        case .none: break
+        case .bytes(let bytes): request.httpBody = Data(bytes)
+        case .stream:
+            #if canImport(Darwin)
+                if let byteCount = body.byteCount {
+                    request.setValue("\(byteCount)", forHTTPHeaderField: "Content-Length")
+                }
+            #endif
+        }
+        return request
+    }
+}
+
+/// A request has a body although its method can't have one.
+struct BodyNotAllowed: Error {
+    let method: HTTPRequest.Method
+}
+
+extension HTTPResponse {
+    /// The head of an answer, and whether the session undid its content coding; then the fields that spoke of the coded body are gone.
+    static func reading(_ answer: HTTPURLResponse) -> (head: HTTPResponse, isDecoded: Bool) {
+        var head = HTTPResponse(status: .init(code: answer.statusCode))
+        let isDecoded = isDecoded(answer.value(forHTTPHeaderField: "Content-Encoding"))
+        let fields = answer.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
+        for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
+            guard let name = HTTPField.Name(name) else { continue }
+            if isDecoded, name == .contentEncoding || name == .contentLength { continue }
+            for value in name == .setCookie ? cookies(in: value) : [value] {
+                head.headerFields.append(HTTPField(name: name, value: value))
+            }
+        }
+        return (head, isDecoded)
+    }
+
+    private static func isDecoded(_ coding: String?) -> Bool {
+        guard let coding else { return false }
+        #if canImport(Darwin)
+            let known = ["gzip", "x-gzip", "deflate", "br"]
+            return coding.split(separator: ",").allSatisfy {
+                known.contains($0.trimmingCharacters(in: .whitespaces).lowercased())
+            }
+        #else
+            // What libcurl does not undo, it does not give.
+            return coding.trimmingCharacters(in: .whitespaces).lowercased() != "identity"
+        #endif
+    }
+
+    /// The values of several `Set-Cookie` fields that were joined by commas, which also stand in dates.
+    static func cookies(in joined: String) -> [String] {
+        var cookies: [String] = []
+        for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
+            let text = piece.drop { $0 == " " }
+            let name = text.prefix { $0 != "=" && $0 != ";" }
+            let isStart = name.endIndex < text.endIndex && text[name.endIndex] == "=" && !name.contains(" ")
+            if isStart || cookies.isEmpty {
+                cookies.append(String(text))
+            } else {
+                cookies[cookies.count - 1] += ",\(piece)"
+            }
+        }
+        return cookies
+    }
+}

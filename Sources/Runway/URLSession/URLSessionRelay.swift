@@ -1,0 +1,89 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The delegate of a session: takes what it says of a task to the exchange that the task is for.
+///
+/// A session keeps its delegate, and the delegate the exchanges that have not ended.
+final class URLSessionRelay: NSObject, Sendable {
+    /// Where the session calls its delegate: one call after the other.
+    let queue: OperationQueue
+    /// Guards the exchanges under way, by the task.
+    private let exchanges = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
+
+    override init() {
+        queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        super.init()
+    }
+
+    /// Starts a task.
+    func start(
+        _ task: URLSessionDataTask, for request: Request, in flight: Flight,
+        _ configuration: URLSessionTransport.Configuration, _ upload: Upload?
+    ) -> URLSessionExchange {
+        let exchange = URLSessionExchange(
+            task, for: request, in: flight, upload,
+            maximumBufferedByteCount: max(1 << 16, configuration.maximumBufferedByteCount))
+        exchanges.withLock { $0[ObjectIdentifier(task)] = exchange }
+        exchange.start()
+        return exchange
+    }
+
+    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+        exchanges.withLock { $0[ObjectIdentifier(task)] }
+    }
+}
+
+extension URLSessionRelay: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let response = response as? HTTPURLResponse { exchange(of: dataTask)?.receive(response) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.finish(error)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // The redirect is the answer; following it is a stage's affair.
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            // Here this is about credentials alone, and comes after the whole answer, which would otherwise be lost.
+            exchange(of: task)?.finish(nil)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+            let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+            // Credentials are a stage's affair: without one the session gives the answer as it came.
+            completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+        #endif
+    }
+
+    #if canImport(Darwin)
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            exchange(of: task)?.note(metrics)
+        }
+    #endif
+}

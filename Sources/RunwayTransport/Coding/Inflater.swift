@@ -1,0 +1,80 @@
+import NIOCore
+import RunwayZlib
+
+/// gzip and deflate, read by zlib.
+final class Inflater {
+    /// What frames the compressed bytes.
+    enum Format {
+        case gzip
+        /// zlib's frame, or none; which is seen at the first two bytes.
+        case zlibOrRaw
+    }
+
+    private let format: Format
+    /// zlib's decoder, once the frame is known.
+    private var inflater: OpaquePointer?
+    /// The first byte, where the second has to be seen before the frame is known.
+    private var firstByte: UInt8?
+
+    init(_ format: Format) throws(ContentDecoder.Failure) {
+        self.format = format
+        // 15 is the largest window, and 16 more ask for gzip's frame.
+        if format == .gzip { inflater = try Self.inflater(windowBits: 15 + 16) }
+    }
+
+    deinit {
+        if let inflater { runway_inflater_destroy(inflater) }
+    }
+
+    private static func inflater(windowBits: CInt) throws(ContentDecoder.Failure) -> OpaquePointer {
+        guard let inflater = runway_inflater_create(windowBits) else { throw .outOfMemory }
+        return inflater
+    }
+
+    /// Begins another member of gzip; gives whether what follows is one (RFC 1952 §2.2).
+    func beginMember(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool {
+        guard format == .gzip, let inflater,
+            input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F
+        else { return false }
+        guard runway_inflater_reset(inflater) != 0 else { throw .malformed }
+        return true
+    }
+
+    /// Decodes what fits into one part.
+    func read(
+        _ input: inout ByteBuffer, upTo room: Int
+    ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool) {
+        if inflater == nil { try seeFrame(&input) }
+        guard let inflater else { return ([], false) }
+        var status = RUNWAY_INFLATE_FAILED
+        var used = 0
+        let part = [UInt8](unsafeUninitializedCapacity: room) { output, count in
+            guard let target = output.baseAddress else { return }
+            input.withUnsafeReadableBytes { bytes in
+                let source = bytes.bindMemory(to: UInt8.self)
+                status = runway_inflater_run(
+                    inflater, source.baseAddress, source.count, &used, target, room, &count)
+            }
+        }
+        input.moveReaderIndex(forwardBy: used)
+        switch status {
+        case RUNWAY_INFLATE_ENDED: return (part, true)
+        case RUNWAY_INFLATE_GOES_ON: return (part, false)
+        default: throw .malformed
+        }
+    }
+
+    /// Sees, once it can, whether a body that calls itself deflate is in the format of that name (RFC 1950 §2.2): some servers leave its
+    /// frame out.
+    private func seeFrame(_ input: inout ByteBuffer) throws(ContentDecoder.Failure) {
+        guard let first = firstByte ?? input.readInteger(as: UInt8.self) else { return }
+        firstByte = first
+        guard let second = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return }
+        // The method is 8, the window one that there is, and the two bytes are a multiple of 31.
+        let isFramed = first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)) % 31 == 0
+        inflater = try Self.inflater(windowBits: isFramed ? 15 : -15)
+        var whole = ByteBuffer(integer: first)
+        whole.writeBuffer(&input)
+        input = whole
+    }
+}

@@ -1,0 +1,38 @@
+#if Zstd
+    import NIOCore
+    import RunwayZstd
+
+    /// zstd, read by its library, with windows of at most 8 MiB (RFC 9659 §3).
+    final class ZstdReader {
+        private let context: OpaquePointer
+
+        init() throws(ContentDecoder.Failure) {
+            guard let context = ZSTD_createDCtx() else { throw .outOfMemory }
+            self.context = context
+            ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 23)
+        }
+
+        deinit { ZSTD_freeDCtx(context) }
+
+        /// Decodes what fits into one part.
+        func read(
+            _ input: inout ByteBuffer, upTo room: Int
+        ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool) {
+            var result = 0
+            var consumed = 0
+            let part = [UInt8](unsafeUninitializedCapacity: room) { output, count in
+                input.withUnsafeReadableBytes { bytes in
+                    var source = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: 0)
+                    var target = ZSTD_outBuffer(dst: output.baseAddress, size: room, pos: 0)
+                    result = ZSTD_decompressStream(context, &target, &source)
+                    consumed = source.pos
+                    count = target.pos
+                }
+            }
+            input.moveReaderIndex(forwardBy: consumed)
+            if ZSTD_isError(result) != 0 { throw .malformed }
+            // 0 says that a frame was read to its end.
+            return (part, result == 0)
+        }
+    }
+#endif

@@ -1,0 +1,79 @@
+import NIOSSL
+public import Runway
+
+/// The certificate and private key with which a client proves who it is, and the hosts that are shown them.
+///
+/// Neither its description nor its reflection shows the key.
+public struct ClientIdentity: Sendable {
+    let hosts: HostPattern
+    let chain: [NIOSSLCertificate]
+    let key: NIOSSLPrivateKey
+
+    /// Reads an identity from PEM.
+    ///
+    /// - Parameters:
+    ///   - host: The host that is shown it.
+    ///   - includesSubdomains: Whether all hosts below it are, too. The default is `false`.
+    ///   - certificateChainPEM: The client's certificate, and then those of the authorities between it and a root.
+    ///   - privateKeyPEM: The private key of the first certificate, not encrypted.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also where the key is not the certificate's.
+    public init(
+        for host: String, includesSubdomains: Bool = false, certificateChainPEM: String, privateKeyPEM: String
+    ) throws(NetworkError) {
+        do {
+            try self.init(
+                host, includesSubdomains, NIOSSLCertificate.fromPEMBytes(Array(certificateChainPEM.utf8)),
+                NIOSSLPrivateKey(bytes: Array(privateKeyPEM.utf8), format: .pem))
+        } catch {
+            throw Self.unreadable(host, error)
+        }
+    }
+
+    /// Reads an identity from PKCS #12 (RFC 7292).
+    ///
+    /// - Parameters:
+    ///   - host: The host that is shown it.
+    ///   - includesSubdomains: Whether all hosts below it are, too. The default is `false`.
+    ///   - pkcs12: The contents of a `.p12` or `.pfx` file.
+    ///   - passphrase: What it is encrypted with.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also where the key is not the certificate's.
+    public init(
+        for host: String, includesSubdomains: Bool = false, pkcs12: [UInt8], passphrase: String
+    ) throws(NetworkError) {
+        do {
+            let bundle = try NIOSSLPKCS12Bundle(buffer: pkcs12, passphrase: Array(passphrase.utf8))
+            try self.init(host, includesSubdomains, bundle.certificateChain, bundle.privateKey)
+        } catch {
+            throw Self.unreadable(host, error)
+        }
+    }
+
+    private init(
+        _ host: String, _ includesSubdomains: Bool, _ chain: [NIOSSLCertificate], _ key: NIOSSLPrivateKey
+    ) throws {
+        guard !chain.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+        // A context without roots costs little, and fails where the key is another's.
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .certificates([])
+        tls.certificateChain = chain.map { .certificate($0) }
+        tls.privateKey = .privateKey(key)
+        _ = try NIOSSLContext(configuration: tls)
+        hosts = HostPattern(host: HostPattern.normal(host), includesSubdomains: includesSubdomains)
+        self.chain = chain
+        self.key = key
+    }
+
+    private static func unreadable(_ host: String, _ error: any Error) -> NetworkError {
+        NetworkError(
+            .invalidConfiguration, in: .transporting,
+            "The client's identity for \(host) can't be read, or its key is another's.", underlying: error)
+    }
+}
+
+extension ClientIdentity: CustomStringConvertible, CustomReflectable {
+    /// Whose identity it is, without the key.
+    public var description: String { "ClientIdentity for \(hosts.host), \(Redaction.placeholder)" }
+
+    /// Whose identity it is, without the key.
+    public var customMirror: Mirror { Mirror(self, children: ["host": hosts.host]) }
+}

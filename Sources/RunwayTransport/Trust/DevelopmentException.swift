@@ -1,0 +1,27 @@
+/// Trust that only a developer's own build gives: a release build refuses to make a transport that has any.
+///
+/// A build is a release build where this package is compiled without `DEBUG`, as by `swift build -c release` and by Xcode's release
+/// configurations.
+public struct DevelopmentException: Sendable, Hashable {
+    enum Trust: Sendable, Hashable {
+        case certificate(pem: String)
+        case anything
+    }
+
+    let host: String
+    let trust: Trust
+
+    /// This certificate of this host is trusted, whoever signed it, whatever its names and dates.
+    ///
+    /// - Parameters:
+    ///   - pem: The server's own certificate as PEM text.
+    ///   - host: The host, without a port.
+    public static func trusting(certificatePEM pem: String, of host: String) -> DevelopmentException {
+        DevelopmentException(host: HostPattern.normal(host), trust: .certificate(pem: pem))
+    }
+
+    /// Whatever this host shows is trusted. Its pins, if any, are not looked at.
+    public static func skippingVerification(of host: String) -> DevelopmentException {
+        DevelopmentException(host: HostPattern.normal(host), trust: .anything)
+    }
+}

@@ -1,0 +1,49 @@
+/// A host, and maybe all hosts below it.
+struct HostPattern: Sendable, Hashable {
+    let host: String
+    let includesSubdomains: Bool
+
+    /// Whether a host is meant.
+    func matches(_ other: String) -> Bool {
+        let other = Self.normal(other)
+        return other == host || includesSubdomains && other.hasSuffix(".\(host)")
+    }
+
+    /// A host as it is compared: in lower case, without brackets, without a dot at its end.
+    static func normal(_ host: String) -> String {
+        var host = host.lowercased()[...]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        if host.hasSuffix(".") { host = host.dropLast() }
+        return String(host)
+    }
+
+    /// Whether a text can be a host: labels of letters, digits and hyphens, or an address.
+    static func isHost(_ text: String) -> Bool {
+        guard !text.isEmpty, text.utf8.count <= 253 else { return false }
+        if text.contains(":") {
+            return text.utf8.allSatisfy { $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+        }
+        return text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.utf8.first != UInt8(ascii: "-")
+                && label.utf8.last != UInt8(ascii: "-") && label.utf8.allSatisfy(\.isLabelByte)
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        default: false
+        }
+    }
+
+    fileprivate var isLabelByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Crypto
+import Foundation
+import NIOSSL
+public import Runway
+
+/// One public key, by the SHA-256 of its `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
+public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
+    /// The 32 bytes.
+    public let sha256: [UInt8]
+
+    /// Reads a pin: 32 bytes in base64, with or without `sha256/` or `sha256//` before them.
+    ///
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`.
+    public init(_ text: String) throws(NetworkError) {
+        var digits = text[...]
+        if digits.hasPrefix("sha256/") { digits = digits.dropFirst(7) }
+        if digits.hasPrefix("/"), digits.count == 45 { digits = digits.dropFirst() }
+        guard let bytes = Data(base64Encoded: String(digits)), bytes.count == 32 else {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting,
+                "\"\(text)\" is not a pin: it wants the 32 bytes of a SHA-256 in base64, such as \"sha256/…=\".")
+        }
+        sha256 = Array(bytes)
+    }
+
+    /// The pin of a certificate's key.
+    ///
+    /// - Parameter certificatePEM: The certificate as PEM text; the first one where there are several.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for what is not a certificate.
+    public init(certificatePEM: String) throws(NetworkError) {
+        do {
+            let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificatePEM.utf8))
+            guard let first = certificates.first else { throw NIOSSLError.failedToLoadCertificate }
+            self.init(spki: try first.extractPublicKey().toSPKIBytes())
+        } catch {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting, "The certificate to be pinned can't be read as PEM.",
+                underlying: error)
+        }
+    }
+
+    /// The pin of a key, from its `SubjectPublicKeyInfo` in DER.
+    init(spki: [UInt8]) { sha256 = Array(SHA256.hash(data: spki)) }
+
+    /// The pin as it is written, `sha256/…`.
+    public var description: String { "sha256/\(Data(sha256).base64EncodedString())" }
+}

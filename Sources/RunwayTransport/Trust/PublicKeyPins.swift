@@ -1,0 +1,87 @@
+public import Runway
+
+public import struct Foundation.Date
+
+/// The public keys of which one must stand in the verified chain of a host's certificate.
+///
+/// Where a trusted authority was made to vouch for somebody else, or a device was made to trust an interceptor, the chain is valid and the
+/// keys are not these: the connection is refused before a byte of a request leaves.
+///
+/// ```swift
+/// let pins = try PublicKeyPins(
+///     host: "api.example.com",
+///     pins: [
+///         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+///         "sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=",
+///     ],
+///     expiry: Date(timeIntervalSince1970: 1_893_456_000))
+/// ```
+///
+/// **Backup.** There are at least two different pins, so that a key that is lost or stolen can be replaced: one of them should be of a
+/// key that is in no certificate yet.
+///
+/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated goes on with the verification that
+/// everybody does, and the report says ``PinReport/Outcome/expired``. Where all sets of a host have expired, it is a host without pins.
+public struct PublicKeyPins: Sendable, Hashable {
+    /// What becomes of a chain without any of the keys.
+    public enum Mode: Sendable, Hashable {
+        /// The connection is refused.
+        case enforced
+        /// The connection goes on, and the report says that it would have been refused.
+        case reportOnly
+    }
+
+    /// The host, in lower case.
+    public let host: String
+    /// Whether the pins are for all hosts below ``host``, too.
+    public let includesSubdomains: Bool
+    /// The keys: each the SHA-256 of a `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
+    public let pins: Set<PublicKeyPin>
+    /// When the pins end; `nil` is never.
+    public let expiry: Date?
+    /// What becomes of a chain without any of the keys.
+    public let mode: Mode
+
+    /// Makes a set of pins, and checks it.
+    ///
+    /// - Parameters:
+    ///   - host: The host, as it stands in URLs, without a port.
+    ///   - includesSubdomains: Whether the pins are for all hosts below it, too. The default is `false`.
+    ///   - pins: The keys, at least two and at most 32, each as ``PublicKeyPin/init(_:)`` reads it.
+    ///   - expiry: When the pins end. The default, `nil`, is never.
+    ///   - mode: What becomes of a chain without any of the keys. The default is ``Mode/enforced``.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` that says what is wrong.
+    public init(
+        host: String, includesSubdomains: Bool = false, pins: [String], expiry: Date? = nil, mode: Mode = .enforced
+    ) throws(NetworkError) {
+        let name = HostPattern.normal(host)
+        guard HostPattern.isHost(name) else {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting, "\"\(host)\" is not a host for which keys can be pinned.")
+        }
+        var read: Set<PublicKeyPin> = []
+        for text in pins { read.insert(try PublicKeyPin(text)) }
+        guard (2...Self.maximumPinCount).contains(read.count) else {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting,
+                "The pins of \(name) are \(read.count) different keys: it takes one to be used and one for its loss, "
+                    + "and at most \(Self.maximumPinCount).")
+        }
+        self.host = name
+        self.includesSubdomains = includesSubdomains
+        self.pins = read
+        self.expiry = expiry
+        self.mode = mode
+    }
+
+    /// The most keys of one set.
+    public static let maximumPinCount = 32
+
+    /// Whether the pins are for a host.
+    func areFor(_ host: String) -> Bool {
+        HostPattern(host: self.host, includesSubdomains: includesSubdomains).matches(host)
+    }
+
+    /// Whether the pins have ended at a date.
+    func hasExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
+}

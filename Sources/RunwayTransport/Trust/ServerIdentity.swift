@@ -1,0 +1,68 @@
+import Foundation
+import NIOSSL
+
+/// The host that a server has to prove that it is, compared with the names in its certificate (RFC 9525 §6.3).
+///
+/// It is always the host that was asked for: NIOSSL's own comparison would also accept a certificate for the address that was dialled, and with
+/// it whoever has one and is named in a list of addresses. And it would take a common name for a host.
+struct ServerIdentity: Sendable {
+    /// One name of a certificate.
+    enum Name: Sendable {
+        case dns(String)
+        case address([UInt8])
+    }
+
+    private let host: String
+    /// The bytes of an address; `nil` for a name.
+    private let address: [UInt8]?
+
+    /// - Parameter host: As ``HostPattern/normal(_:)`` gives it.
+    init(_ host: String) {
+        self.host = host
+        address = Self.address(host)
+    }
+
+    /// Whether the host is an address, which is not named in the handshake (RFC 6066 §3).
+    var isAddress: Bool { address != nil }
+
+    /// Whether one of the names is the host.
+    func isAmong(_ names: some Sequence<Name>) -> Bool {
+        names.contains { name in
+            switch name {
+            case .address(let bytes): bytes == address
+            case .dns(let pattern): address == nil && matches(HostPattern.normal(pattern))
+            }
+        }
+    }
+
+    private func matches(_ pattern: String) -> Bool {
+        guard pattern.hasPrefix("*.") else { return !pattern.contains("*") && pattern == host }
+        // The wildcard is the whole of the first label, stands for exactly one, and there is more than it.
+        let rest = pattern.dropFirst()
+        guard rest.count > 1, !rest.contains("*"), let dot = host.firstIndex(of: "."), dot > host.startIndex else {
+            return false
+        }
+        return host[dot...] == rest
+    }
+
+    private static func address(_ host: String) -> [UInt8]? {
+        var v4 = in_addr()
+        if inet_pton(AF_INET, host, &v4) == 1 { return withUnsafeBytes(of: &v4) { Array($0) } }
+        var v6 = in6_addr()
+        if inet_pton(AF_INET6, host, &v6) == 1 { return withUnsafeBytes(of: &v6) { Array($0) } }
+        return nil
+    }
+}
+
+extension NIOSSLCertificate {
+    /// The hosts among the subject alternative names.
+    var hostNames: [ServerIdentity.Name] {
+        _subjectAlternativeNames().compactMap { name in
+            switch name.nameType {
+            case .dnsName: .dns(String(decoding: name.contents, as: UTF8.self))
+            case .ipAddress: .address(Array(name.contents))
+            default: nil
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import NIOCore
+import NIOSSL
+import Runway
+
+/// A ``TrustPolicy`` made ready: contexts and roots are read once, and a handler is made of them for each connection.
+///
+/// A host without pins is verified by BoringSSL, but for its name, which is compared here. A host with pins is verified by
+/// swift-certificates, since only there the verified chain can be seen. Either way the handshake does not
+/// complete, and so no byte of a request leaves, before all is well.
+struct TLSPolicy: Sendable {
+    private let material: TrustMaterial
+    private let context: NIOSSLContext
+    /// The contexts of those hosts that are shown an identity.
+    private let identityContexts: [(hosts: HostPattern, context: NIOSSLContext)]
+    private let clock: LayerClock
+
+    /// Makes the contexts. It takes some milliseconds with the system's roots: once, off a caller's path.
+    ///
+    /// - Parameters:
+    ///   - material: Whom to trust.
+    ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
+    ///   - clock: Says whether pins have expired.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`.
+    init(
+        _ material: TrustMaterial, applicationProtocols: [String], clock: LayerClock = .system
+    ) throws(NetworkError) {
+        self.material = material
+        self.clock = clock
+        var tls = material.configuration
+        // Whose certificate it is, is compared here: see ServerIdentity.
+        tls.certificateVerification = .noHostnameVerification
+        tls.applicationProtocols = applicationProtocols
+        do {
+            context = try NIOSSLContext(configuration: tls)
+            identityContexts = try material.policy.clientIdentities.map { identity in
+                var own = tls
+                own.certificateChain = identity.chain.map { .certificate($0) }
+                own.privateKey = .privateKey(identity.key)
+                return (identity.hosts, try NIOSSLContext(configuration: own))
+            }
+        } catch {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting, "TLS can't be set up with what the transport trusts.",
+                underlying: error)
+        }
+    }
+
+    /// Makes the handler of one connection for a host, whatever address is dialled.
+    ///
+    /// Its errors are made clear by ``TLSClient/explained(_:)``.
+    ///
+    /// - Parameter host: The host of the URL: a name, or an address with or without brackets.
+    /// - Throws: `NIOSSLExtraError` for a name that can't be asked for.
+    func client(for host: String) throws -> TLSClient {
+        let host = HostPattern.normal(host)
+        let context = identityContexts.first { $0.hosts.matches(host) }?.context ?? context
+        let identity = ServerIdentity(host)
+        let serverName = identity.isAddress ? nil : host
+        let refusal = TrustRefusal()
+        if let exception = material.exceptions[host] {
+            let handler = try NIOSSLClientHandler(
+                context: context, serverHostname: serverName,
+                customVerificationCallback: { chain, promise in
+                    if exception.accepts(chain) { return promise.succeed(.certificateVerified) }
+                    refusal.reason = "it did not show the certificate that the development exception names"
+                    promise.succeed(.failed)
+                })
+            return TLSClient(handler: handler, refusal: refusal)
+        }
+        let now = clock.date
+        let pins = material.policy.pins.filter { $0.areFor(host) }
+        let active = pins.filter { !$0.hasExpired(at: now) }
+        if !pins.isEmpty, active.isEmpty {
+            material.policy.onPinReport?(PinReport(host: host, outcome: .expired, chain: []))
+        }
+        guard let chainVerifier = material.chainVerifier, !active.isEmpty else {
+            let handler = try NIOSSLClientHandler._makeSSLClientHandler(
+                context: context, serverHostname: serverName,
+                additionalPeerCertificateVerificationCallback: { leaf, channel in
+                    if identity.isAmong(leaf.hostNames) { return channel.eventLoop.makeSucceededVoidFuture() }
+                    let refused = TrustRefused(reason: TrustRefused.otherName)
+                    refusal.reason = refused.reason
+                    return channel.eventLoop.makeFailedFuture(refused)
+                })
+            return TLSClient(handler: handler, refusal: refusal)
+        }
+        let onPinReport = material.policy.onPinReport
+        let handler = try NIOSSLClientHandler(
+            context: context, serverHostname: serverName,
+            customVerificationCallback: { chain, promise in
+                promise.completeWithTask {
+                    do throws(TrustRefused) {
+                        let report = try await chainVerifier.verify(chain, of: host, identity, pins: active)
+                        onPinReport?(report)
+                        guard report.outcome == .refused else { return .certificateVerified }
+                        refusal.reason = "none of the keys of its verified certificates is pinned"
+                    } catch {
+                        refusal.reason = error.reason
+                    }
+                    return .failed
+                }
+            })
+        return TLSClient(handler: handler, refusal: refusal)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import NIOSSL
+import Runway
+
+/// What a ``TrustPolicy`` names, read and checked, so that mistakes are told when a transport is made. The contexts that take their time are
+/// left to ``TLSPolicy``.
+struct TrustMaterial: Sendable {
+    let policy: TrustPolicy
+    /// Verifies hosts with pins; `nil` where there are none.
+    let chainVerifier: ChainVerifier?
+    let exceptions: [String: DevelopmentTrust]
+    /// The policy's own roots; `nil` for those of the system.
+    private let roots: [NIOSSLCertificate]?
+
+    /// Whether this package was compiled for release.
+    static var isReleaseBuild: Bool {
+        #if DEBUG
+            false
+        #else
+            true
+        #endif
+    }
+
+    /// Reads what the policy names.
+    ///
+    /// - Parameters:
+    ///   - policy: Whom to trust.
+    ///   - isReleaseBuild: Whether development exceptions are refused.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`.
+    init(_ policy: TrustPolicy, isReleaseBuild: Bool = Self.isReleaseBuild) throws(NetworkError) {
+        if isReleaseBuild, let exception = policy.developmentExceptions.first {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting,
+                "A release build makes no exception of its trust, here for \(exception.host).")
+        }
+        self.policy = policy
+        do {
+            var pem: String?
+            if case .certificates(let texts) = policy.roots {
+                let text = texts.joined(separator: "\n")
+                let roots = try NIOSSLCertificate.fromPEMBytes(Array(text.utf8))
+                guard !roots.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+                self.roots = roots
+                pem = text
+            } else {
+                roots = nil
+            }
+            chainVerifier = try policy.pins.isEmpty ? nil : ChainVerifier(rootsPEM: pem)
+            exceptions = try policy.developmentExceptions.reduce(into: [:]) {
+                $0[$1.host] = try DevelopmentTrust($1.trust)
+            }
+        } catch let error as NetworkError {
+            throw error
+        } catch {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting, "The trusted certificates can't be read as PEM.",
+                underlying: error)
+        }
+    }
+
+    /// The roots and the versions of TLS, in NIOSSL's terms.
+    var configuration: TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = policy.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
+        if let roots { tls.trustRoots = .certificates(roots) }
+        return tls
+    }
+}
+
+/// What a development exception trusts, made ready.
+enum DevelopmentTrust: Sendable {
+    case certificate(NIOSSLCertificate)
+    case anything
+
+    init(_ trust: DevelopmentException.Trust) throws {
+        switch trust {
+        case .anything: self = .anything
+        case .certificate(let pem):
+            guard let certificate = try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)).first else {
+                throw NIOSSLError.failedToLoadCertificate
+            }
+            self = .certificate(certificate)
+        }
+    }
+
+    /// Whether it trusts what a server showed.
+    func accepts(_ chain: [NIOSSLCertificate]) -> Bool {
+        switch self {
+        case .anything: true
+        case .certificate(let certificate): chain.first == certificate
+        }
+    }
+}

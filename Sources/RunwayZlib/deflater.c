@@ -1,0 +1,48 @@
+#include "RunwayZlib.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+struct runway_deflater {
+    z_stream stream;
+};
+
+// As much memory as zlib takes of itself (DEF_MEM_LEVEL, which its header does not show).
+static const int memory_level = 8;
+
+runway_deflater *runway_deflater_create(int level, int window_bits) {
+    runway_deflater *deflater = calloc(1, sizeof(*deflater));
+    if (deflater == NULL) return NULL;
+    if (deflateInit2(&deflater->stream, level, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(deflater);
+        return NULL;
+    }
+    return deflater;
+}
+
+void runway_deflater_destroy(runway_deflater *deflater) {
+    deflateEnd(&deflater->stream);
+    free(deflater);
+}
+
+static uInt clamped(size_t count) { return count > UINT_MAX ? UINT_MAX : (uInt)count; }
+
+void runway_deflater_run(
+    runway_deflater *deflater, const uint8_t *input, size_t input_count, int is_last, size_t *input_used,
+    uint8_t *output, size_t output_capacity, size_t *output_used) {
+    z_stream *stream = &deflater->stream;
+    uInt given = clamped(input_count);
+    uInt room = clamped(output_capacity);
+    // zlib only reads what its older declaration does not call constant.
+    stream->next_in = (Bytef *)(uintptr_t)input;
+    stream->avail_in = given;
+    stream->next_out = output;
+    stream->avail_out = room;
+    // The only errors are those of a caller that goes on after the end, and of no progress, which is none.
+    (void)deflate(stream, is_last && given == input_count ? Z_FINISH : Z_NO_FLUSH);
+    *input_used = given - stream->avail_in;
+    *output_used = room - stream->avail_out;
+    stream->next_in = NULL;
+    stream->next_out = NULL;
+}

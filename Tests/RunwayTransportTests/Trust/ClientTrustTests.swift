@@ -1,0 +1,133 @@
+import NIOSSL
+import Runway
+import Testing
+import X509
+
+@testable import RunwayTransport
+
+/// Client certificates, and exceptions for developers.
+@Suite(.timeLimit(.minutes(5)))
+struct ClientTrustTests {
+    private let root: TestAuthority
+    private let clients: TestAuthority
+
+    init() throws {
+        root = try TestAuthority()
+        clients = try TestAuthority("clients")
+    }
+
+    private func client(_ change: (inout TrustPolicy) throws -> Void) throws -> TrustingClient {
+        var trust = TrustPolicy(roots: .certificates(pem: [try root.pem]))
+        try change(&trust)
+        return try TrustingClient(trust)
+    }
+
+    /// A server that wants a certificate of a client.
+    private func withStrictServer<Value>(_ body: (TLSServer) async throws -> Value) async throws -> Value {
+        try await withTLSServer(
+            root.server(),
+            configure: {
+                $0.certificateVerification = .noHostnameVerification
+                $0.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(try clients.pem.utf8)))
+            }, body)
+    }
+
+    @Test func aServerThatWantsACertificateIsShownTheOneForItsHost() async throws {
+        let own = try clients.server("client", usage: .clientAuth)
+        let identity = try ClientIdentity(
+            for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
+        try await withStrictServer { running in
+            let shown = try client { $0.clientIdentities = [identity] }
+            let answer = try await shown.ask(port: running.port)
+            #expect(answer == "served")
+            let unshown = try client { _ in }
+            await #expect(throws: (any Error).self) { try await unshown.ask(port: running.port) }
+        }
+    }
+
+    @Test func aHostIsNotShownTheIdentityForAnother() async throws {
+        let own = try clients.server("client", usage: .clientAuth)
+        let identity = try ClientIdentity(
+            for: "example.com", includesSubdomains: true, certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
+        try await withStrictServer { running in
+            let trusting = try client { $0.clientIdentities = [identity] }
+            await #expect(throws: (any Error).self) { try await trusting.ask(port: running.port) }
+        }
+    }
+
+    @Test func anIdentityIsReadFromPKCS12() async throws {
+        let own = try clients.server("client", usage: .clientAuth)
+        let bundle = NIOSSLPKCS12Bundle(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(own.chainPEM.utf8)),
+            privateKey: try NIOSSLPrivateKey(bytes: Array(own.keyPEM.utf8), format: .pem))
+        let bytes = try bundle.serialize(passphrase: Array("secret".utf8))
+        let identity = try ClientIdentity(for: "localhost", pkcs12: bytes, passphrase: "secret")
+        #expect(!"\(identity)".contains("BEGIN"))
+        try await withStrictServer { running in
+            let trusting = try client { $0.clientIdentities = [identity] }
+            let answer = try await trusting.ask(port: running.port)
+            #expect(answer == "served")
+        }
+        #expect(throws: NetworkError.self) { try ClientIdentity(for: "a", pkcs12: bytes, passphrase: "wrong") }
+        #expect(throws: NetworkError.self) { try ClientIdentity(for: "a", pkcs12: [1, 2, 3], passphrase: "") }
+    }
+
+    @Test func identitiesThatCannotBeReadAreReported() throws {
+        #expect(throws: NetworkError.self) {
+            try ClientIdentity(for: "a", certificateChainPEM: "no", privateKeyPEM: "no")
+        }
+        // A key that is another's.
+        let (one, two) = (try clients.server("one"), try clients.server("two"))
+        let error = #expect(throws: NetworkError.self) {
+            try ClientIdentity(for: "a", certificateChainPEM: one.chainPEM, privateKeyPEM: two.keyPEM)
+        }
+        #expect(error?.kind == .invalidConfiguration)
+    }
+
+    @Test func rootsThatCannotBeReadAreReported() {
+        for pem in ["", "no", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+            let error = #expect(throws: NetworkError.self) {
+                try TrustingClient(TrustPolicy(roots: .certificates(pem: [pem])))
+            }
+            #expect(error?.kind == .invalidConfiguration)
+        }
+    }
+
+    @Test func anExceptionForACertificateIsForThatCertificateOfThatHost() async throws {
+        let own = try TestAuthority.selfSigned("other name")
+        let exception = DevelopmentException.trusting(certificatePEM: try own.leafPEM, of: "localhost")
+        let trusting = try client { $0.developmentExceptions = [exception] }
+        try await withTLSServer(own) { running in
+            let answer = try await trusting.ask(port: running.port)
+            #expect(answer == "served")
+            let error = await #expect(throws: NetworkError.self) {
+                try await trusting.ask("elsewhere.example", port: running.port)
+            }
+            #expect(error?.kind == .notTrusted)
+        }
+        try await withTLSServer(root.server()) { running in
+            try await expectRefusal(of: running, by: trusting)
+        }
+    }
+
+    @Test func anExceptionFromVerificationIsForItsHost() async throws {
+        let trusting = try client { $0.developmentExceptions = [.skippingVerification(of: "LocalHost")] }
+        try await withTLSServer(TestAuthority.selfSigned("anything")) { running in
+            let answer = try await trusting.ask(port: running.port)
+            #expect(answer == "served")
+            let error = await #expect(throws: NetworkError.self) {
+                try await trusting.ask("elsewhere.example", port: running.port)
+            }
+            #expect(error?.kind == .notTrusted)
+        }
+    }
+
+    @Test func aReleaseBuildRefusesExceptions() throws {
+        let trust = TrustPolicy(developmentExceptions: [.skippingVerification(of: "localhost")])
+        let error = #expect(throws: NetworkError.self) {
+            try TrustMaterial(trust, isReleaseBuild: true)
+        }
+        #expect(error?.kind == .invalidConfiguration)
+        #expect(error?.detail.contains("localhost") == true)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Runway
+import Synchronization
+import Testing
+
+@testable import RunwayTransport
+
+/// Against mitmproxy, whose authority the device trusts: `Scripts/interceptor.sh` starts it before nginx and runs these tests.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["RUNWAY_INTERCEPTOR_PORT"] != nil), .timeLimit(.minutes(5)))
+struct InterceptorTests {
+    /// What the script names in the environment.
+    private struct Interceptor {
+        let port: Int
+        let authorityPEM: String
+        let serverPort: Int
+        let serverAuthorityPEM: String
+        let serverPEM: String
+
+        init() throws {
+            func value(_ name: String) throws -> String {
+                try #require(ProcessInfo.processInfo.environment["RUNWAY_INTERCEPTOR_\(name)"])
+            }
+            port = try #require(Int(value("PORT")))
+            authorityPEM = try String(contentsOfFile: value("CA"), encoding: .utf8)
+            serverPort = try #require(Int(value("SERVER_PORT")))
+            serverAuthorityPEM = try String(contentsOfFile: value("SERVER_CA"), encoding: .utf8)
+            serverPEM = try String(contentsOfFile: value("SERVER_CERTIFICATE"), encoding: .utf8)
+        }
+
+        /// A client that trusts the interceptor as the device does.
+        func client(
+            _ mode: PublicKeyPins.Mode?, _ report: @escaping @Sendable (PinReport) -> Void
+        ) throws -> TrustingClient {
+            let pins = [serverPEM, serverAuthorityPEM].map { try? PublicKeyPin(certificatePEM: $0).description }
+            let set = try mode.map { try PublicKeyPins(host: "localhost", pins: pins.compactMap { $0 }, mode: $0) }
+            return try TrustingClient(
+                TrustPolicy(
+                    roots: .certificates(pem: [serverAuthorityPEM, authorityPEM]), pins: set.map { [$0] } ?? [],
+                    onPinReport: report))
+        }
+    }
+
+    private let interceptor = Result { try Interceptor() }
+
+    @Test func withoutAPinTheInterceptorReadsAndAnswers() async throws {
+        let interceptor = try interceptor.get()
+        let answer = try await interceptor.client(nil) { _ in }.ask(port: interceptor.port)
+        #expect(answer.contains("4217"))
+    }
+
+    @Test func thePinRefusesTheInterceptorAndNotTheServer() async throws {
+        let interceptor = try interceptor.get()
+        let client = try interceptor.client(.enforced) { _ in }
+        #expect(try await client.ask(port: interceptor.serverPort).contains("4217"))
+        let error = await #expect(throws: NetworkError.self) { try await client.ask(port: interceptor.port) }
+        #expect(error?.kind == .notTrusted && error?.sending == .notSent)
+        #expect(error?.detail.contains("none of the keys of its verified certificates is pinned") == true)
+    }
+
+    @Test func aPinThatOnlyReportsReportsTheInterceptor() async throws {
+        let interceptor = try interceptor.get()
+        let kept = Kept()
+        let client = try interceptor.client(.reportOnly) { kept.take($0.outcome) }
+        #expect(try await client.ask(port: interceptor.port).contains("4217"))
+        #expect(kept.all == [.wouldHaveRefused])
+    }
+
+    private final class Kept: Sendable {
+        /// Guards what was reported.
+        private let state = Mutex<[PinReport.Outcome]>([])
+        var all: [PinReport.Outcome] { state.withLock { $0 } }
+        func take(_ outcome: PinReport.Outcome) { state.withLock { $0.append(outcome) } }
+    }
+}
