@@ -27,6 +27,7 @@ public final class NetworkLayer: Sendable {
 
     let deadlines: DeadlineTimer
     let retries: RetryControl
+    let hedges: HedgeControl
     /// The reads under way that calls can share.
     let reads: SharedWork<ReadKey, Response>
     let merger: Merger
@@ -83,6 +84,7 @@ public final class NetworkLayer: Sendable {
             memoryPressure = SystemMemoryPressure(relieving: cache)
         #endif
         retries = RetryControl(limits: limits.retrying, randomness: randomness)
+        hedges = HedgeControl(limits: limits.hedging)
         self.tokens = TokenKeeper(network: name, store: tokens, limits.authorizing)
         merger = Merger(clock: clock, timer: deadlines)
         connectivity = NetworkStatusMonitor(status)

@@ -10,6 +10,10 @@ public struct Request: Sendable {
     public var delivery: ResponseDelivery
     /// The header fields before a cache put its own preconditions among them; `nil` where none did.
     var ownConditions: HTTPFields?
+    /// Which of the attempts of a hedged request this is; `nil` for all other requests.
+    package var hedged: HedgedAttempt?
+    /// Which of its flight's records tells of this request; `nil` until it goes to the transport.
+    var record: Int?
 
     /// Makes a request.
     ///

@@ -38,6 +38,9 @@ public protocol APIService: Sendable {
 
     /// How requests that are made at once share one, where the server has a route for that. The default, `nil`, is not at all.
     static var merging: MergePolicy? { get }
+    /// Whether reads that are slow get a second attempt beside the first, where their endpoint does not say. The default is
+    /// ``HedgingPolicy/none``.
+    static var hedging: HedgingPolicy { get }
     /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
     static var credentials: (any Credentials)? { get }
 
@@ -82,6 +85,8 @@ extension APIService {
 
     /// Nothing is merged.
     public static var merging: MergePolicy? { nil }
+    /// Nothing is hedged.
+    public static var hedging: HedgingPolicy { .none }
     /// No access tokens.
     public static var credentials: (any Credentials)? { nil }
 

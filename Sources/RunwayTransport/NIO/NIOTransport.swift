@@ -55,15 +55,17 @@ public final class NIOTransport: Transport {
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         do {
             let head = try WireRequestHead(request, isTransparent: isTransparent)
-            guard let pass = PoolPass(to: Origin(request.head), of: pools, countedBy: gauge) else {
+            // The second attempt of a hedged request goes another way than the first.
+            let isSpare = request.hedged?.contender == .second
+            guard let pass = PoolPass(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
             }
             let exchange = Exchange(request, head, in: pass.pool)
             exchange.startUpload()
             let (answer, wire) = await Self.outcome(of: exchange, in: flight)
-            flight.noteWire(wire)
+            flight.noteWire(wire, of: request)
             let received = try answer.get()
-            flight.noteHTTPVersion(received.httpVersion)
+            flight.noteHTTPVersion(received.httpVersion, of: request)
             return Response(received, to: exchange, in: flight, until: pass)
         } catch {
             throw NetworkError(transport: error, from: request.head.authority)
@@ -111,24 +113,28 @@ public final class NIOTransport: Transport {
 final class PoolPass: Sendable {
     let pool: OriginPool
     private let origin: Origin
+    private let isSpare: Bool
     private let pools: OriginPools
     private let gauge: RequestGauge
 
     /// `nil` after the shutdown.
-    init?(to origin: Origin, of pools: OriginPools, countedBy gauge: RequestGauge) {
+    ///
+    /// - Parameter isSpare: Whether the pool is wanted whose connections lead elsewhere than those of the origin's own.
+    init?(to origin: Origin, of pools: OriginPools, isSpare: Bool = false, countedBy gauge: RequestGauge) {
         guard gauge.begin() else { return nil }
-        guard let pool = pools.enter(origin) else {
+        guard let pool = pools.enter(origin, isSpare: isSpare) else {
             gauge.end()
             return nil
         }
         self.pool = pool
         self.origin = origin
+        self.isSpare = isSpare
         self.pools = pools
         self.gauge = gauge
     }
 
     deinit {
-        pools.leave(origin)
+        pools.leave(origin, isSpare: isSpare)
         gauge.end()
     }
 }
