@@ -15,7 +15,7 @@ extension RequestPipeline {
         (.merging, MergingStage()),  // what failed in an envelope is tried again by itself
         (.redirecting, RedirectingStage()),  // every hop is routed and signed anew
         (.compressing, nil),
-        (.hedging, HedgingStage()),  // above address and signature: the second attempt has a route and a nonce of its own
+        (.hedging, HedgingStage()),  // each of its two attempts has a route and a nonce of its own
         (.routing, nil),
         (.signing, nil),  // the last thing done on the way out, because it covers what is really sent
         (.judging, JudgingStage()),  // the first on the way back: status 200 may say "token expired" inside

@@ -133,9 +133,12 @@ extension OriginPool {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Gives no further exchange to the connections that there are.
+    /// Gives no further exchange to the connections that there are, and asks those that carry some whether they live.
     func drainAll() {
-        eventLoop.execute { self.perform(self.machine.drainAll()) }
+        eventLoop.execute {
+            self.perform(self.machine.drainAll())
+            for connection in self.connections.values { connection.checkLife() }
+        }
     }
 
     /// Cuts every connection, and ends all that waits.

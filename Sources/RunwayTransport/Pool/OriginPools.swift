@@ -68,7 +68,13 @@ final class OriginPools: Sendable {
         state.withLock { $0.entries[Key(origin: origin, isSpare: isSpare)]?.userCount -= 1 }
     }
 
-    /// Gives no further exchange to any connection that there is.
+    /// The origins that were used last, at most so many, the last first.
+    func recentOrigins(_ maximumCount: Int) -> [Origin] {
+        let entries = state.withLock { $0.entries.filter { !$0.key.isSpare } }
+        return entries.sorted { $0.value.lastUse > $1.value.lastUse }.prefix(maximumCount).map(\.key.origin)
+    }
+
+    /// Gives no further exchange to any connection that there is, and asks those that carry some whether they live.
     func drainAll() {
         for pool in state.withLock({ $0.entries.values.map(\.pool) }) { pool.drainAll() }
     }

@@ -91,7 +91,8 @@ struct ContestLayer {
         transport = ContestTransport(isDeaf: isDeaf)
         network = NetworkLayer(
             transport: transport, clock: LayerClock(clock), sinks: [records],
-            limits: LayerLimits(admission: .none, hedging: limits), status: status, randomness: SeededGenerator(seed: 1))
+            limits: LayerLimits(admission: .none, hedging: limits), status: status,
+            randomness: SeededGenerator(seed: 1))
     }
 
     /// Begins a call, and waits until its first request is on the wire.

@@ -45,7 +45,8 @@ struct HedgeRaceTests {
         let secondEnd = delay + second.end
         if first.goodHead < secondHead {
             return Verdict(
-                settled: .first, time: first.end, calledOff: secondEnd < first.goodHead ? [] : [.second], hasSecond: true)
+                settled: .first, time: first.end, calledOff: secondEnd < first.goodHead ? [] : [.second],
+                hasSecond: true)
         }
         if secondHead < .infinity {
             return Verdict(
@@ -117,7 +118,8 @@ struct HedgeRaceTests {
             let control = HedgeControl(limits: limits)
             let subjects = (0..<3).map {
                 HedgeControl.Subject(
-                    origin: Origin(scheme: "https", host: "h\($0)", port: 443), endpoint: ObjectIdentifier(SlowRead.self))
+                    origin: Origin(scheme: "https", host: "h\($0)", port: 443),
+                    endpoint: ObjectIdentifier(SlowRead.self))
             }
             // From any moment on, no more than the reserve and what the calls since then have earned.
             var hedges: [[Int]] = [[], [], []]

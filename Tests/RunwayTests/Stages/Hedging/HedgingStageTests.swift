@@ -171,7 +171,8 @@ struct HedgingStageTests {
 
     @Test func callsThatShareARequestShareItsHedge() async throws {
         let layer = ContestLayer()
-        let calls = [await layer.begin(SlowRead())] + (0..<4).map { _ in Task { try await layer.network.call(SlowRead()) } }
+        let first = await layer.begin(SlowRead())
+        let calls = [first] + (0..<4).map { _ in Task { try await layer.network.call(SlowRead()) } }
         await layer.transport.wait { $0.flight(0).companions.count == 5 }
         layer.clock.advance(by: SlowRead.delay)
         await layer.transport.wait { $0.count == 2 }
