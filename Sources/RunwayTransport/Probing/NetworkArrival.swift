@@ -4,7 +4,7 @@ import Synchronization
 /// What is done when the device has come to another network: the addresses of the hosts in use are measured, and the best connected to.
 final class NetworkArrival: Sendable {
     /// The longest that the addresses of a host are measured before a connection is made anyhow.
-    static let longestMeasurement = Duration.seconds(2)
+    static let longestMeasurement = Duration.seconds(1)
 
     private let dialer: Dialer
     /// Guards what is being done.

@@ -58,6 +58,8 @@ struct NetworkChangeTests {
             let layer = NetworkLayer(to: server.baseURL, over: transport)
             let call = Task { try await layer.call(Fetch<POST>("a")) }
             await server.wait(for: .headers)
+            // What comes after the PING, whatever it is, shows that the connection lives.
+            await server.wait { $0.frames().contains { $0.is(.settings) && $0.flags & RawFrame.ack != 0 } }
             transport.networkDidChange(to: .cellular)
             let error = await #expect(throws: NetworkError.self) { try await call.value }
             #expect(error?.kind == .timedOut || error?.kind == .noNetwork)
