@@ -186,8 +186,11 @@ extension Exchange {
 
     /// Tells how the address does that was outrun by another: its answer would have begun later than now.
     private func reportSilence() {
-        guard !isOver, request.hedged?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent else { return }
-        facts?.report?.answered(after: Duration(NIODeadline.now() - sent))
+        guard !isOver, request.hedged?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent,
+            let report = facts?.report
+        else { return }
+        report.answered(after: Duration(NIODeadline.now() - sent))
+        if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
     private func makeDecoder(_ coding: ContentCoding) -> ContentDecoder {
