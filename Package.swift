@@ -111,7 +111,7 @@ let package = Package(
         .target(
             name: "RunwayDemo",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport",
+                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayTesting",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),

@@ -15,6 +15,8 @@ public struct LayerLimits: Sendable, Hashable {
     public var admission: AdmissionLimits
     /// How many further attempts a host is given. The default is one for every ten calls, and ten more.
     public var retrying: RetryLimits
+    /// How many second attempts beside slow first ones a host is given. The default is one for every twenty reads, and five more.
+    public var hedging: HedgeLimits
     /// How many calls wait for a token. The default is 1,000.
     public var authorizing: AuthorizingLimits
 
@@ -22,13 +24,15 @@ public struct LayerLimits: Sendable, Hashable {
     public init(
         cache: CacheLimits = CacheLimits(), httpCache: HTTPCacheLimits = HTTPCacheLimits(),
         coalescing: CoalescingLimits = CoalescingLimits(), admission: AdmissionLimits = AdmissionLimits(),
-        retrying: RetryLimits = RetryLimits(), authorizing: AuthorizingLimits = AuthorizingLimits()
+        retrying: RetryLimits = RetryLimits(), hedging: HedgeLimits = HedgeLimits(),
+        authorizing: AuthorizingLimits = AuthorizingLimits()
     ) {
         self.cache = cache
         self.httpCache = httpCache
         self.coalescing = coalescing
         self.admission = admission
         self.retrying = retrying
+        self.hedging = hedging
         self.authorizing = authorizing
     }
 }

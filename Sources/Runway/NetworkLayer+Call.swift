@@ -57,7 +57,7 @@ extension NetworkLayer {
                 case .whole(let rawData): BodyStream(rawData.bytes)
                 case .stream(let body): body
                 }
-            return StreamedAnswer(response: response.head, body: body.recorded(in: flight))
+            return StreamedAnswer(response: response.head, body: body.recorded(in: flight, at: response.record))
         } catch {
             throw flight.finish(failing: error)
         }

@@ -36,7 +36,8 @@ extension NetworkLayer {
             flight.setSource(response.source)
             let refusal = response.refusal
             switch response.body {
-            case .stream(let body): response.body = .stream(body.recorded(in: flight, refusal: refusal))
+            case .stream(let body):
+                response.body = .stream(body.recorded(in: flight, at: response.record, refusal: refusal))
             case .whole:
                 if refusal == nil { flight.keepProposal() }
                 if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }
@@ -53,6 +54,7 @@ private struct Exchange<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
     static var retry: RetryPolicy { .none }
+    static var hedging: HedgingPolicy { .none }
     /// Whoever writes a request wants it sent: two of them may be for two people, whose answers must not be mixed up.
     static var coalesces: Bool { false }
     static var isMergeable: Bool { false }

@@ -30,6 +30,7 @@ public final class NetworkLayer: Sendable {
     let strictTransport = StrictTransport()
     let deadlines: DeadlineTimer
     let retries: RetryControl
+    let hedges: HedgeControl
     /// The reads under way that calls can share.
     let reads: SharedWork<ReadKey, Response>
     let merger: Merger
@@ -41,6 +42,8 @@ public final class NetworkLayer: Sendable {
         private let memoryPressure: SystemMemoryPressure
     #endif
     private let transport: any Transport
+    /// Guards what is known of the network that connections were made on.
+    private let track: Mutex<NetworkTrack>
     private let flightCount = Atomic<UInt64>(0)
 
     /// Guards the settings of the services.
@@ -86,9 +89,11 @@ public final class NetworkLayer: Sendable {
             memoryPressure = SystemMemoryPressure(relieving: cache)
         #endif
         retries = RetryControl(limits: limits.retrying, randomness: randomness)
+        hedges = HedgeControl(limits: limits.hedging)
         self.tokens = TokenKeeper(network: name, store: tokens, limits.authorizing)
         merger = Merger(clock: clock, timer: deadlines)
         connectivity = NetworkStatusMonitor(status)
+        track = Mutex(NetworkTrack(status.current))
         admission = AdmissionControl(limits.admission)
         connectivity.start { [weak self] status in self?.networkDidChange(to: status) }
     }
@@ -115,6 +120,27 @@ public final class NetworkLayer: Sendable {
                 return true
             }
         }
+    }
+
+    /// Lets the transport of a service make ready for its first call, by connecting where it can. It returns at once, and does nothing
+    /// where there is no network or the service has no URL that can be read.
+    ///
+    /// ```swift
+    /// network.warmUp(Listings.self)      // at launch, before the first screen asks
+    /// ```
+    ///
+    /// What was warm, or in use, before the device came to another network is made ready again by itself.
+    public func warmUp<Service: APIService>(_ service: Service.Type) {
+        let settings = settings(of: service)
+        guard isReachable, let url = settings.baseURLs[settings.environment] else { return }
+        (settings.transport ?? transport).warmUp(url)
+    }
+
+    /// Tells every transport of the layer that what it connected to may be out of reach, where that is so.
+    func tellTransports(of status: NetworkStatus) {
+        guard track.withLock({ $0.leadsElsewhere(status) }) else { return }
+        let own = configurations.withLock { $0.values.compactMap(\.settings.transport) }
+        for transport in [transport] + own { transport.networkDidChange(to: status) }
     }
 
     /// What this layer uses for a service now.

@@ -60,10 +60,11 @@ public final class AsyncHTTPClientTransport: Transport {
         do {
             if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
                 let answer = WholeAnswer(
-                    to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent)
+                    to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent,
+                    onHead: request.noteHead)
                 let (head, bytes) = try await answer.receive(
                     request.clientRequest(isTransparent: isTransparent), over: client, on: eventLoop, in: flight)
-                flight.noteHTTPVersion(head.version.name)
+                flight.noteHTTPVersion(head.version.name, of: request)
                 gauge.end()
                 return Response(
                     HTTPResponse(head.status, head.headers, isTransparent: isTransparent), bytes,
@@ -72,7 +73,8 @@ public final class AsyncHTTPClientTransport: Transport {
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
             let answer = try await client.execute(
                 request.streamedClientRequest(isTransparent: isTransparent), deadline: .distantFuture)
-            flight.noteHTTPVersion(answer.version.name)
+            request.noteHead(HTTPResponse.Status(code: Int(answer.status.code)))
+            flight.noteHTTPVersion(answer.version.name, of: request)
             let head = HTTPResponse(answer.status, answer.headers, isTransparent: isTransparent)
             switch request.delivery {
             case .whole(let maximumByteCount):

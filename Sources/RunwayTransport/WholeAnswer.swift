@@ -21,10 +21,15 @@ final class WholeAnswer: HTTPClientResponseDelegate {
     private let method: HTTPRequest.Method
     private let maximumByteCount: Int
     private let isTransparent: Bool
+    private let onHead: @Sendable (HTTPResponse.Status) -> Void
     /// Guards what has come so far.
     private let state = Mutex(State())
 
-    init(to method: HTTPRequest.Method, upTo maximumByteCount: Int, isTransparent: Bool) {
+    init(
+        to method: HTTPRequest.Method, upTo maximumByteCount: Int, isTransparent: Bool,
+        onHead: @escaping @Sendable (HTTPResponse.Status) -> Void
+    ) {
+        self.onHead = onHead
         self.method = method
         self.isTransparent = isTransparent
         self.maximumByteCount = maximumByteCount
@@ -55,7 +60,8 @@ final class WholeAnswer: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        task.eventLoop.makeCompletedFuture {
+        onHead(HTTPResponse.Status(code: Int(head.status.code)))
+        return task.eventLoop.makeCompletedFuture {
             let framing = AnswerFraming(
                 head.status, head.headers, answering: method, isTransparent: isTransparent)
             let body = try GatheredBody(framing, upTo: maximumByteCount)

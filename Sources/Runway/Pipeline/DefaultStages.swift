@@ -17,6 +17,7 @@ extension RequestPipeline {
         (.securing, SecuringStage()),  // below redirecting: no hop leaves TLS either
         (.cookies, CookieStage()),  // every hop has its own
         (.compressing, CompressingStage()),  // above signing, which covers what is really sent
+        (.hedging, HedgingStage()),  // each of its two attempts has a route and a nonce of its own
         (.routing, nil),
         (.signing, nil),  // the last thing done on the way out, because it covers what is really sent
         (.judging, JudgingStage()),  // the first on the way back: status 200 may say "token expired" inside

@@ -150,19 +150,32 @@ public final class Flight: Sendable {
         return try await operation()
     }
 
-    /// Writes down which version of HTTP the current attempt uses. For transports that know.
-    public func noteHTTPVersion(_ version: String) {
-        state.withLock { state in
-            guard !state.attempts.isEmpty else { return }
-            state.attempts[state.attempts.count - 1].record.httpVersion = version
-        }
+    /// Writes down which version of HTTP an attempt uses. For transports that know.
+    ///
+    /// - Parameters:
+    ///   - version: The version, such as `HTTP/2`.
+    ///   - request: The request as the transport was given it. The default, `nil`, is that of the last attempt; a flight that is hedged
+    ///     has two at a time.
+    public func noteHTTPVersion(_ version: String, of request: Request? = nil) {
+        changeAttempt(request?.record) { $0.httpVersion = version }
     }
 
-    /// Writes down what the wire did for the current attempt. For transports that know; the last word counts.
-    public func noteWire(_ wire: WireRecord) {
+    /// Writes down what the wire did for an attempt. For transports that know; the last word counts.
+    ///
+    /// - Parameters:
+    ///   - wire: What the wire did.
+    ///   - request: The request as the transport was given it. The default, `nil`, is that of the last attempt; a flight that is hedged
+    ///     has two at a time.
+    public func noteWire(_ wire: WireRecord, of request: Request? = nil) {
+        changeAttempt(request?.record) { $0.wire = wire }
+    }
+
+    /// Changes the record of an attempt, or of the last.
+    private func changeAttempt(_ index: Int?, _ change: (inout FlightRecord.Attempt) -> Void) {
         state.withLock { state in
-            guard !state.attempts.isEmpty else { return }
-            state.attempts[state.attempts.count - 1].record.wire = wire
+            let index = index ?? state.attempts.count - 1
+            guard state.attempts.indices.contains(index) else { return }
+            change(&state.attempts[index].record)
         }
     }
 }
@@ -210,6 +223,8 @@ extension Flight {
     func endAttempt(_ index: Int, with response: Response) {
         let end = clock.now - takeOff
         state.withLock { state in
+            // What was called off is over, whatever still comes of it.
+            guard state.attempts[index].record.end == nil else { return }
             state.attempts[index].record.status = response.head.status
             state.attempts[index].record.responseHeaderFields = response.head.headerFields
             guard case .whole(let rawData) = response.body else { return }
@@ -220,19 +235,25 @@ extension Flight {
     }
 
     func endAttempt(_ index: Int, failing error: NetworkError) {
+        callOffAttempt(index, because: error.detail)
+    }
+
+    /// Closes the record of an attempt without an answer, unless it is closed.
+    func callOffAttempt(_ index: Int, because reason: String) {
         let end = clock.now - takeOff
-        state.withLock {
-            $0.attempts[index].record.end = end
-            $0.attempts[index].record.failure = error.detail
+        changeAttempt(index) { record in
+            guard record.end == nil else { return }
+            record.end = end
+            record.failure = reason
         }
     }
 
-    /// Closes the record of the last attempt, whose body was read as a stream. After the end of the call it changes nothing.
-    func endStream(byteCount: Int, failing error: NetworkError?) {
+    /// Closes the record of an attempt, or of the last, whose body was read as a stream. After the end of the call it changes nothing.
+    func endStream(_ index: Int?, byteCount: Int, failing error: NetworkError?) {
         let end = clock.now - takeOff
         state.withLock { state in
-            guard !state.attempts.isEmpty, state.ending == nil else { return }
-            let index = state.attempts.count - 1
+            let index = index ?? state.attempts.count - 1
+            guard state.attempts.indices.contains(index), state.ending == nil else { return }
             state.attempts[index].record.end = end
             state.attempts[index].record.responseByteCount = byteCount
             state.attempts[index].record.failure = error?.detail

@@ -12,6 +12,10 @@ public struct Request: Sendable {
     var ownConditions: HTTPFields?
     /// The body before it was compressed, for the record; `nil` where it was not.
     var plainBody: [UInt8]?
+    /// Which of the attempts of a hedged request this is; `nil` for all other requests.
+    package var hedged: HedgedAttempt?
+    /// Which of its flight's records tells of this request; `nil` until it goes to the transport.
+    var record: Int?
 
     /// Makes a request.
     ///

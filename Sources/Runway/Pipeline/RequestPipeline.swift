@@ -86,11 +86,15 @@ extension RequestPipeline {
             // What was called off before it left is no request on the wire.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             let attempt = flight.beginAttempt(request)
+            var request = request
+            request.record = attempt
+            request.hedged?.begin(as: attempt)
             let (order, requested) = (flight.layer.cache.drawOrder(), flight.clock.now)
             do {
                 var response = try await transport.send(request, in: flight)
                 response.order = order
                 response.requested = requested
+                response.record = attempt
                 flight.endAttempt(attempt, with: response)
                 return response
             } catch {

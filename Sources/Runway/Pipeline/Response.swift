@@ -18,6 +18,8 @@ public struct Response: Sendable {
     var order: UInt64?
     /// The instant on the layer's clock at which that request left; `nil` likewise.
     var requested: Duration?
+    /// Which of its flight's records tells of the request that fetched it; `nil` likewise.
+    var record: Int?
     /// Whether a fresh answer is to be fetched although this one lands.
     var isProvisional = false
 

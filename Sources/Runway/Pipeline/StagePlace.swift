@@ -26,6 +26,8 @@ public enum StagePlace: Int, Sendable, CaseIterable, Comparable {
     case cookies
     /// Compresses the body of the request.
     case compressing
+    /// Sends a slow read a second time beside the first.
+    case hedging
     /// Chooses the address of the host.
     case routing
     /// Signs what is really sent.

@@ -12,9 +12,12 @@ public struct StreamedAnswer: Sendable {
 extension BodyStream {
     /// This stream, which ends the record of its call when it ends, fails, or is let go.
     ///
-    /// - Parameter refusal: What the call failed with although its answer is read; `nil` where the answer is fine.
-    func recorded(in flight: Flight, refusal: NetworkError? = nil) -> BodyStream {
-        let recorder = StreamRecorder(flight: flight, refusal: refusal)
+    /// - Parameters:
+    ///   - flight: The call.
+    ///   - index: Which of its records tells of the request that the stream answers; `nil` for the last.
+    ///   - refusal: What the call failed with although its answer is read; `nil` where the answer is fine.
+    func recorded(in flight: Flight, at index: Int?, refusal: NetworkError? = nil) -> BodyStream {
+        let recorder = StreamRecorder(flight: flight, index: index, refusal: refusal)
         return BodyStream {
             var iterator = makeAsyncIterator()
             return {
@@ -33,14 +36,16 @@ extension BodyStream {
 /// Counts what is read of a streamed body, and ends the record of its call.
 private final class StreamRecorder: Sendable {
     private let flight: Flight
+    private let index: Int?
     private let refusal: NetworkError?
     /// How many bytes were read.
     private let byteCount = Atomic(0)
     /// Whether the record of the attempt is closed, which happens once.
     private let isClosed = Atomic(false)
 
-    init(flight: Flight, refusal: NetworkError?) {
+    init(flight: Flight, index: Int?, refusal: NetworkError?) {
         self.flight = flight
+        self.index = index
         self.refusal = refusal
     }
 
@@ -72,6 +77,6 @@ private final class StreamRecorder: Sendable {
 
     private func close(failing error: NetworkError?) {
         if isClosed.exchange(true, ordering: .relaxed) { return }
-        flight.endStream(byteCount: byteCount.load(ordering: .relaxed), failing: error)
+        flight.endStream(index, byteCount: byteCount.load(ordering: .relaxed), failing: error)
     }
 }

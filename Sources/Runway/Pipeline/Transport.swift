@@ -15,9 +15,23 @@ public protocol Transport: Sendable {
     ///   - request: What to send; its head has a scheme and an authority.
     ///   - flight: The call that it is part of, for what the transport has to say for the record.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
+
+    /// Makes ready for requests to a URL that are about to come, such as by connecting. It returns at once; what goes wrong shows when
+    /// a request comes. The default does nothing.
+    ///
+    /// - Parameter url: An absolute URL, such as a service's base URL.
+    func warmUp(_ url: String)
+
+    /// The device has come to another network, or back to one after it had none: connections that were made before may lead nowhere.
+    /// It returns at once, and may be called more than once for a change. The default does nothing.
+    func networkDidChange(to status: NetworkStatus)
 }
 
 extension Transport {
     /// The layer has to see to the deadline.
     public func endsInTime(_ request: Request) -> Bool { false }
+    /// Nothing is made ready.
+    public func warmUp(_ url: String) {}
+    /// Nothing is done.
+    public func networkDidChange(to status: NetworkStatus) {}
 }

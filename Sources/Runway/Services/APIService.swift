@@ -48,6 +48,9 @@ public protocol APIService: Sendable {
     static var remembersStrictTransport: Bool { get }
     /// Whether cookies are kept and sent. The default is ``CookiePolicy/off``.
     static var cookies: CookiePolicy { get }
+    /// Whether reads that are slow get a second attempt beside the first, where their endpoint does not say. The default is
+    /// ``HedgingPolicy/none``.
+    static var hedging: HedgingPolicy { get }
     /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
     static var credentials: (any Credentials)? { get }
 
@@ -100,6 +103,8 @@ extension APIService {
     public static var remembersStrictTransport: Bool { false }
     /// No cookies.
     public static var cookies: CookiePolicy { .off }
+    /// Nothing is hedged.
+    public static var hedging: HedgingPolicy { .none }
     /// No access tokens.
     public static var credentials: (any Credentials)? { nil }
 

@@ -34,6 +34,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var cache: CachePolicy { get }
     /// Which failures are worth another attempt, and when it is made. The default is ``RetryPolicy/standard``.
     static var retry: RetryPolicy { get }
+    /// Whether a read that is slow gets a second attempt beside the first. The default is the service's.
+    static var hedging: HedgingPolicy { get }
     /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server knows a request that it has
     /// seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
     static var sendsIdempotencyKey: Bool { get }
@@ -97,6 +99,8 @@ extension Endpoint {
     public static var cache: CachePolicy { .none }
     /// ``RetryPolicy/standard``.
     public static var retry: RetryPolicy { .standard }
+    /// The service's.
+    public static var hedging: HedgingPolicy { Service.hedging }
     /// No key.
     public static var sendsIdempotencyKey: Bool { false }
     /// Identical reads share one request.

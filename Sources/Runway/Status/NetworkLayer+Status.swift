@@ -30,6 +30,7 @@ extension NetworkLayer {
     func networkDidChange(to status: NetworkStatus) {
         // What failed on the last network says nothing of this one.
         admission.forgetFailures()
+        tellTransports(of: status)
         NotificationCenter.default.post(
             name: Self.statusDidChange, object: self,
             userInfo: [Self.networkNameKey: name, Self.networkStatusKey: status])

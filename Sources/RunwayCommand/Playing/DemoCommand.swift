@@ -22,6 +22,10 @@ struct DemoCommand: AsyncParsableCommand {
             edited, nine small calls in one request, an access token that expires
             while ten calls are in the air, a host that goes down and comes back.
 
+            Last, calls to a host with four addresses of the loopback, near and far:
+            one is dead, and one dies while a call is in the air, which is hedged.
+            A table shows which addresses were dialled, which one won, and why.
+
             Shown are the screens as their views show them; then every call, what
             was decided and how long it took; then the totals: calls (every load
             that was asked for, whatever became of it), how many flew and why the
@@ -35,8 +39,8 @@ struct DemoCommand: AsyncParsableCommand {
             --json prints one object: "calls", "callsFlown", "callsNotFlown" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
-            every request that carried several calls), "scenes", "seed" and
-            "problems".
+            every request that carried several calls), "hosts" (what the last part
+            showed), "scenes", "seed" and "problems".
 
             EXAMPLES
               runway demo
@@ -63,7 +67,12 @@ struct DemoCommand: AsyncParsableCommand {
         do {
             report = try await Interruption.cancelling {
                 try await ProgressLine.during({ _ in scene.text }) {
-                    try await DemoSession.play(seed: seed) { scene.text = $0 }
+                    var report = try await DemoSession.play(seed: seed) { scene.text = $0 }
+                    scene.text = "One host, four addresses"
+                    let hosts = try await HostTour.play(seed: seed)
+                    report.problems += hosts.problems
+                    report.hosts = hosts
+                    return report
                 }
             }
         } catch let error as Interruption.Signalled {

@@ -32,6 +32,8 @@ public struct DemoReport: Sendable, Encodable {
     public var envelopes: [FlightRecord]
     /// What was not as it should be; empty where all was well.
     public var problems: [String]
+    /// How the addresses of a host were chosen, where that was played, too.
+    public var hosts: HostTourReport?
 
     init(
         seed: UInt64, scenes: [Scene], flights: [FlightRecord], envelopes: [FlightRecord], problems: [String]

@@ -7,6 +7,7 @@ final class DialOperation {
     private let dialer: Dialer
     private let eventLoop: any EventLoop
     private let deadline: NIODeadline
+    private let avoided: Set<IPAddress>
     private let promise: EventLoopPromise<DialedConnection>
     private let start = NIODeadline.now()
 
@@ -27,12 +28,13 @@ final class DialOperation {
 
     init(
         _ origin: Origin, with dialer: Dialer, on eventLoop: any EventLoop, deadline: NIODeadline,
-        _ promise: EventLoopPromise<DialedConnection>
+        avoiding avoided: Set<IPAddress>, _ promise: EventLoopPromise<DialedConnection>
     ) {
         self.origin = origin
         self.dialer = dialer
         self.eventLoop = eventLoop
         self.deadline = deadline
+        self.avoided = avoided
         self.promise = promise
         proxy = dialer.proxies.server(for: origin)
         host = proxy?.host ?? origin.bareHost
@@ -46,7 +48,7 @@ final class DialOperation {
             race = DialRace(HostPlan(order: [address]), lookup: .never)
         } else {
             let listed = proxy == nil ? dialer.hosts?.addresses(of: host, scheme: origin.scheme) ?? [] : []
-            let plan = listed.isEmpty ? HostPlan() : dialer.selector.plan(listed, of: host)
+            let plan = listed.isEmpty ? HostPlan() : dialer.selector.plan(listed, of: host).avoiding(avoided)
             race = DialRace(plan, lookup: listed.isEmpty ? .atOnce : .onTrouble)
         }
         perform(race.start(at: now))
@@ -89,7 +91,7 @@ final class DialOperation {
                 }
                 self.lookedUp = Dictionary(known) { first, _ in first }
                 let plan = self.dialer.selector.plan(known.map(\.0).prefix(16).uniqued(), of: self.host)
-                self.perform(self.race.lookedUp(plan, at: self.now))
+                self.perform(self.race.lookedUp(plan.avoiding(self.avoided), at: self.now))
             case .failure(let error):
                 self.failure.lookupError = error
                 self.perform(self.race.lookupFailed(at: self.now))

@@ -36,7 +36,7 @@ struct Dialer: Sendable {
         proxies = configuration.proxies
     }
 
-    /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:)`` gives one that can be called off.
+    /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:avoiding:)`` gives one that can be called off.
     ///
     /// It fails as ``DialError``.
     func dial(
@@ -46,11 +46,16 @@ struct Dialer: Sendable {
     }
 
     /// Begins to make a connection to an origin, on this loop, until a deadline. Any thread may do so.
-    func start(_ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline) -> Dial {
+    ///
+    /// - Parameter avoided: Addresses that are dialled after all others. The default is none.
+    func start(
+        _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline, avoiding avoided: Set<IPAddress> = []
+    ) -> Dial {
         let promise = eventLoop.makePromise(of: DialedConnection.self)
         let box = NIOLoopBoundBox.makeEmptyBox(valueType: DialOperation.self, eventLoop: eventLoop)
         let begin = { @Sendable in
-            let operation = DialOperation(origin, with: self, on: eventLoop, deadline: deadline, promise)
+            let operation = DialOperation(
+                origin, with: self, on: eventLoop, deadline: deadline, avoiding: avoided, promise)
             box.value = operation
             operation.run()
         }

@@ -58,7 +58,7 @@ private final class AnswerReader: Sendable {
     }
 
     private func noteWire() {
-        if let wire = stream.wire { flight.noteWire(wire) }
+        if let wire = stream.wire { flight.noteWire(wire, of: exchange.request) }
     }
 }
 

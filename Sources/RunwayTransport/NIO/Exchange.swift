@@ -73,6 +73,7 @@ final class Exchange: @unchecked Sendable {
     func cancel(_ reason: any Error) {
         pool.eventLoop.execute {
             if self.cancellation == nil { self.cancellation = reason }
+            self.reportSilence()
             // Before it began there is nothing to end.
             guard self.continuation != nil || self.stream != nil, !self.isOver else { return }
             let connection = self.connection
@@ -150,6 +151,7 @@ extension Exchange {
     func receive(_ head: HTTPResponse, isEmpty: Bool, contentLength: Int?, version: String) throws {
         answerBegan()
         reportAnswer()
+        request.noteHead(head.status)
         let coding = isTransparent ? nil : ContentCoding(outerOf: head.headerFields)
         self.coding = coding
         httpVersion = version
@@ -179,7 +181,16 @@ extension Exchange {
             return
         }
         report.answered(after: Duration(firstByte - sent))
-        if report.isOutrun, let connection { pool.drain(connection.id) }
+        if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
+    }
+
+    /// Tells how the address does that was outrun by another: its answer would have begun later than now.
+    private func reportSilence() {
+        guard !isOver, request.hedged?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent,
+            let report = facts?.report
+        else { return }
+        report.answered(after: Duration(NIODeadline.now() - sent))
+        if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
     private func makeDecoder(_ coding: ContentCoding) throws -> ContentDecoder {

@@ -20,6 +20,7 @@ public final class NIOTransport: Transport {
     public typealias ShutdownMode = AsyncHTTPClientTransport.ShutdownMode
 
     private let pools: OriginPools
+    private let arrival: NetworkArrival
     private let isTransparent: Bool
     private let gauge = RequestGauge()
 
@@ -35,9 +36,11 @@ public final class NIOTransport: Transport {
     init(configuration: TransportConfiguration, dialer: Dialer) {
         isTransparent = configuration.isTransparent
         pools = OriginPools(configuration, dialer: dialer, on: MultiThreadedEventLoopGroup.singleton)
+        arrival = NetworkArrival(dialer)
     }
 
     deinit {
+        arrival.cancel()
         pools.shutDown()
     }
 
@@ -55,15 +58,17 @@ public final class NIOTransport: Transport {
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         do {
             let head = try WireRequestHead(request, isTransparent: isTransparent)
-            guard let pass = PoolPass(to: Origin(request.head), of: pools, countedBy: gauge) else {
+            // The second attempt of a hedged request goes another way than the first.
+            let isSpare = request.hedged?.contender == .second
+            guard let pass = PoolPass(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
             }
             let exchange = Exchange(request, head, in: pass.pool)
             exchange.startUpload()
             let (answer, wire) = await Self.outcome(of: exchange, in: flight)
-            flight.noteWire(wire)
+            flight.noteWire(wire, of: request)
             let received = try answer.get()
-            flight.noteHTTPVersion(received.httpVersion)
+            flight.noteHTTPVersion(received.httpVersion, of: request)
             return Response(received, to: exchange, in: flight, until: pass)
         } catch {
             throw NetworkError(transport: error, from: request.head.authority)
@@ -93,15 +98,32 @@ public final class NIOTransport: Transport {
         let authority = parts.port.map { "\(host):\($0)" } ?? host
         let head = HTTPRequest(method: .head, scheme: scheme, authority: authority, path: "/")
         guard (try? WireRequestHead(Request(head: head), isTransparent: true)) != nil else { return }
-        PoolPass(to: Origin(head), of: pools, countedBy: gauge)?.pool.warm()
+        warmUp(Origin(head))
     }
 
+    private func warmUp(_ origin: Origin) { PoolPass(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
+
+    /// Retires all connections, see ``retireConnections()``; then measures the addresses of the hosts in use, and connects to them, so
+    /// that the next calls need not wait for either. At most ``maximumRenewedOrigins`` are, those that were used last. It returns at
+    /// once. A layer calls it when its status says that the device came to another network.
+    public func networkDidChange(to status: NetworkStatus) {
+        retireConnections()
+        guard status.isReachable else { return }
+        let origins = pools.recentOrigins(Self.maximumRenewedOrigins)
+        arrival.renew(origins) { [weak self] in self?.warmUp($0) }
+    }
+
+    /// The most origins that are made ready again when the device came to another network.
+    public static let maximumRenewedOrigins = 8
+
     /// Gives no further request to the connections that there are: for a device whose network has changed under them. Requests that
-    /// they carry may end; the next ones go over new connections.
+    /// they carry may end; the next ones go over new connections. One of HTTP/2 that carries some is asked at once with a PING whether
+    /// it lives, and cut where it does not answer within ``WireSettings/pingTimeout``.
     public func retireConnections() { pools.drainAll() }
 
     /// Ends the transport. Requests made after it fail; calling it again changes nothing.
     public func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
+        arrival.cancel()
         await gauge.close(waitingFor: mode)
         pools.shutDown()
     }
@@ -111,24 +133,28 @@ public final class NIOTransport: Transport {
 final class PoolPass: Sendable {
     let pool: OriginPool
     private let origin: Origin
+    private let isSpare: Bool
     private let pools: OriginPools
     private let gauge: RequestGauge
 
     /// `nil` after the shutdown.
-    init?(to origin: Origin, of pools: OriginPools, countedBy gauge: RequestGauge) {
+    ///
+    /// - Parameter isSpare: Whether the pool is wanted whose connections lead elsewhere than those of the origin's own.
+    init?(to origin: Origin, of pools: OriginPools, isSpare: Bool = false, countedBy gauge: RequestGauge) {
         guard gauge.begin() else { return nil }
-        guard let pool = pools.enter(origin) else {
+        guard let pool = pools.enter(origin, isSpare: isSpare) else {
             gauge.end()
             return nil
         }
         self.pool = pool
         self.origin = origin
+        self.isSpare = isSpare
         self.pools = pools
         self.gauge = gauge
     }
 
     deinit {
-        pools.leave(origin)
+        pools.leave(origin, isSpare: isSpare)
         gauge.end()
     }
 }

@@ -19,11 +19,19 @@ protocol WireConnection: AnyObject {
     /// The exchange is over on its side: nobody wants its answer. The connection is kept if it can be.
     func giveUp(_ exchange: Exchange)
 
+    /// Finds out soon whether the connection still leads to the server, if it carries anything and there is a way to ask.
+    func checkLife()
+
     /// The reader of the exchange's answer took so many bytes.
     func readerTook(_ byteCount: Int, of exchange: Exchange)
 
     /// Ends the connection at once; what it carries fails with the error.
     func close(failing error: any Error)
+}
+
+extension WireConnection {
+    /// There is no way to ask.
+    func checkLife() {}
 }
 
 /// How a connection was made.

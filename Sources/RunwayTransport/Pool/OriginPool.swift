@@ -1,5 +1,6 @@
 import NIOCore
 import Runway
+import Synchronization
 
 /// The connections of one origin: performs what ``PoolMachine`` decides.
 ///
@@ -10,17 +11,30 @@ final class OriginPool: @unchecked Sendable {
     let origin: Origin
     let eventLoop: any EventLoop
     let configuration: TransportConfiguration
-    private let dialer: Dialer
+    /// Whether its connections lead elsewhere than those of the origin's own pool.
+    let isSpare: Bool
+    let dialer: Dialer
+    /// The pool that it is a spare one for.
+    let main: OriginPool?
+    /// The addresses that its connections lead to, as far as they are known; any thread may ask.
+    let addressesInUse = Mutex<Set<IPAddress>>([])
 
     private var machine: PoolMachine
-    private var connections: [ConnectionID: any WireConnection] = [:]
+    private(set) var connections: [ConnectionID: any WireConnection] = [:] {
+        didSet { publishAddresses() }
+    }
     private var dials: [ConnectionID: Dial] = [:]
     private var waiting: [RequestID: Exchange] = [:]
     private var requestCount: RequestID = 0
     /// What wakes the machine, and when.
     private var timer: (instant: NIODeadline, task: Scheduled<Void>)?
 
-    init(_ origin: Origin, on eventLoop: any EventLoop, dialer: Dialer, _ configuration: TransportConfiguration) {
+    init(
+        _ origin: Origin, on eventLoop: any EventLoop, dialer: Dialer, _ configuration: TransportConfiguration,
+        isSpare: Bool = false, beside main: OriginPool? = nil
+    ) {
+        self.isSpare = isSpare
+        self.main = main
         self.origin = origin
         self.eventLoop = eventLoop
         self.dialer = dialer
@@ -42,6 +56,7 @@ extension OriginPool {
         requestCount += 1
         exchange.id = requestCount
         exchange.submitted = .now()
+        keepApart()
         perform(machine.submit(exchange.id, deadline: waitLimit(from: exchange.submitted)), for: exchange, or: nil)
     }
 
@@ -118,9 +133,12 @@ extension OriginPool {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Gives no further exchange to the connections that there are.
+    /// Gives no further exchange to the connections that there are, and asks those that carry some whether they live.
     func drainAll() {
-        eventLoop.execute { self.perform(self.machine.drainAll()) }
+        eventLoop.execute {
+            self.perform(self.machine.drainAll())
+            for connection in self.connections.values { connection.checkLife() }
+        }
     }
 
     /// Cuts every connection, and ends all that waits.
@@ -155,7 +173,8 @@ extension OriginPool {
     }
 
     private func connect(_ id: ConnectionID) {
-        let dial = dialer.start(origin, on: eventLoop, deadline: waitLimit(from: .now()))
+        let dial = dialer.start(
+            origin, on: eventLoop, deadline: waitLimit(from: .now()), avoiding: avoidedAddresses)
         dials[id] = dial
         dial.connection.assumeIsolated().whenComplete { result in
             self.dials[id] = nil

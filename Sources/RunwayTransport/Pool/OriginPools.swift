@@ -12,8 +12,15 @@ final class OriginPools: Sendable {
         var lastUse: UInt64 = 0
     }
 
+    /// What a pool is for.
+    fileprivate struct Key: Hashable {
+        let origin: Origin
+        /// Whether its connections lead elsewhere than those of the origin's own pool, for hedged requests.
+        let isSpare: Bool
+    }
+
     fileprivate struct State {
-        var entries: [Origin: Entry] = [:]
+        var entries: [Key: Entry] = [:]
         var entryCount: UInt64 = 0
         var isShutDown = false
     }
@@ -33,32 +40,41 @@ final class OriginPools: Sendable {
         self.eventLoops = eventLoops
     }
 
-    /// The pool of an origin for one exchange, which has to ``leave(_:)`` it; `nil` after the shutdown.
-    func enter(_ origin: Origin) -> OriginPool? {
+    /// The pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown.
+    func enter(_ origin: Origin, isSpare: Bool = false) -> OriginPool? {
+        let key = Key(origin: origin, isSpare: isSpare)
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in
             if state.isShutDown { return (nil, nil) }
             state.entryCount += 1
             var evicted: OriginPool?
-            if state.entries[origin] == nil {
+            if state.entries[key] == nil {
                 if state.entries.count >= Self.maximumPools { evicted = state.evict() }
                 // All connections of an origin share one loop, and its exchanges with them.
-                let pool = OriginPool(origin, on: eventLoops.next(), dialer: dialer, configuration)
-                state.entries[origin] = Entry(pool: pool)
+                let main = isSpare ? state.entries[Key(origin: origin, isSpare: false)]?.pool : nil
+                let pool = OriginPool(
+                    origin, on: eventLoops.next(), dialer: dialer, configuration, isSpare: isSpare, beside: main)
+                state.entries[key] = Entry(pool: pool)
             }
-            state.entries[origin]?.userCount += 1
-            state.entries[origin]?.lastUse = state.entryCount
-            return (state.entries[origin]?.pool, evicted)
+            state.entries[key]?.userCount += 1
+            state.entries[key]?.lastUse = state.entryCount
+            return (state.entries[key]?.pool, evicted)
         }
         evicted?.shutDown()
         return pool
     }
 
     /// An exchange has left the pool.
-    func leave(_ origin: Origin) {
-        state.withLock { $0.entries[origin]?.userCount -= 1 }
+    func leave(_ origin: Origin, isSpare: Bool = false) {
+        state.withLock { $0.entries[Key(origin: origin, isSpare: isSpare)]?.userCount -= 1 }
     }
 
-    /// Gives no further exchange to any connection that there is.
+    /// The origins that were used last, at most so many, the last first.
+    func recentOrigins(_ maximumCount: Int) -> [Origin] {
+        let entries = state.withLock { $0.entries.filter { !$0.key.isSpare } }
+        return entries.sorted { $0.value.lastUse > $1.value.lastUse }.prefix(maximumCount).map(\.key.origin)
+    }
+
+    /// Gives no further exchange to any connection that there is, and asks those that carry some whether they live.
     func drainAll() {
         for pool in state.withLock({ $0.entries.values.map(\.pool) }) { pool.drainAll() }
     }

@@ -17,6 +17,8 @@ struct DemoTests {
         let repeated = try #require(report["requestsRepeated"] as? [String: Int])
         let envelopes = try #require(report["envelopes"] as? [Any])
         #expect((report["flights"] as? [Any])?.count == calls)
+        let hosts = try #require(report["hosts"] as? [String: Any])
+        #expect((hosts["rows"] as? [Any])?.count == 6)
         #expect(calls == flown + notFlown.values.reduce(0, +))
         #expect(
             report["requestsOnTheWire"] as? Int == flown + repeated.values.reduce(0, +) + envelopes.count)

@@ -36,7 +36,7 @@ struct RequestPipelineTests {
         #expect(
             StagePlace.allCases == [
                 .deadline, .caching, .offlineQueue, .coalescing, .admission, .retrying, .authorizing, .merging,
-                .redirecting, .securing, .cookies, .compressing, .routing, .signing, .judging,
+                .redirecting, .securing, .cookies, .compressing, .hedging, .routing, .signing, .judging,
             ])
         #expect(StagePlace.allCases == StagePlace.allCases.sorted())
     }
@@ -46,7 +46,7 @@ struct RequestPipelineTests {
             RequestPipeline().steps
                 == [
                     StagePlace.deadline, .caching, .coalescing, .admission, .retrying, .authorizing, .merging,
-                    .redirecting, .securing, .cookies, .compressing, .judging,
+                    .redirecting, .securing, .cookies, .compressing, .hedging, .judging,
                 ].map { .stage($0) })
     }
 
@@ -59,7 +59,7 @@ struct RequestPipelineTests {
         let before = try #require(steps.firstIndex(of: .customStage("before")))
         let after = try #require(steps.firstIndex(of: .customStage("after")))
         #expect(before < after)
-        for other in [StagePlace.deadline, .caching, .redirecting, .judging] {
+        for other in [StagePlace.deadline, .caching, .redirecting, .hedging, .judging] {
             let index = try #require(steps.firstIndex(of: .stage(other)))
             #expect((index < before) == (other < place), "\(other)")
             #expect((index > after) == (other > place), "\(other)")

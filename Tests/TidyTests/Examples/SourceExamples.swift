@@ -31,6 +31,7 @@ struct RentalDetails: Endpoint {
     static let service = Listings.self
     static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
     static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
+    static let hedging = HedgingPolicy.learned()
     @Unencoded var id: Int
     var path: EndpointPath { "rental/\(id)" }
 }

@@ -10,6 +10,10 @@ func ownWire() throws -> NetworkLayer {
     return network
 }
 
+func warm(_ network: NetworkLayer) {
+    network.warmUp(Listings.self)  // at launch, before the first screen asks
+}
+
 func wireThroughProxies() throws -> NIOTransport {
     var configuration = TransportConfiguration()
     configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)

@@ -1,4 +1,4 @@
-/// The further attempts that one host is still given: a token bucket that is counted in whole calls.
+/// The further attempts, or the hedges, that one host is still given: a token bucket that is counted in whole calls.
 struct RetryBudget {
     private let price: Int
     private let capacity: Int
@@ -6,9 +6,13 @@ struct RetryBudget {
     private(set) var balance: Int
 
     /// Makes a full budget.
-    init(_ limits: RetryLimits) {
-        price = max(1, limits.callsPerRetry)
-        capacity = price * max(0, limits.reserve)
+    ///
+    /// - Parameters:
+    ///   - callsPerAttempt: How many calls earn a further attempt.
+    ///   - reserve: The most further attempts that it holds.
+    init(callsPerAttempt: Int, reserve: Int) {
+        price = max(1, callsPerAttempt)
+        capacity = price * max(0, reserve)
         balance = capacity
     }
 
@@ -17,6 +21,9 @@ struct RetryBudget {
 
     /// Puts in what one call earns.
     mutating func deposit() { balance = min(capacity, balance + 1) }
+
+    /// Puts back one further attempt that was not made.
+    mutating func giveBack() { balance = min(capacity, balance + price) }
 
     /// Takes out one further attempt; `false` where there is none left.
     mutating func withdraw() -> Bool {

@@ -3,8 +3,7 @@ import Synchronization
 /// What the flights of a layer share to retry with sense: the budgets of hosts, and the chance that spreads waits.
 final class RetryControl: Sendable {
     private struct State {
-        /// The budgets that are not full.
-        var budgets: LeastRecentlyUsed<Origin, RetryBudget>
+        var budgets: HostBudgets
         var randomness: any RandomNumberGenerator & Sendable
     }
 
@@ -16,35 +15,21 @@ final class RetryControl: Sendable {
         self.limits = limits
         state = Mutex(
             State(
-                budgets: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max),
+                budgets: HostBudgets(
+                    callsPerAttempt: limits.callsPerRetry, reserve: limits.reserve, maximumHosts: limits.maximumHosts),
                 randomness: randomness))
     }
 
     /// Puts into the budget of a host what a call to it earns.
     func deposit(for origin: @autoclosure () -> Origin) {
         state.withLock { state in
-            // As long as no host has failed, which is nearly always, there is no host to look for.
-            guard state.budgets.count > 0 else { return }
-            let origin = origin()
-            guard var budget = state.budgets.value(for: origin) else { return }
-            budget.deposit()
-            if budget.isFull {
-                state.budgets.remove(origin)
-            } else {
-                state.budgets.insert(budget, for: origin, byteCount: 0)
-            }
+            guard !state.budgets.areFull else { return }
+            state.budgets.deposit(for: origin())
         }
     }
 
     /// Takes one further attempt out of the budget of a host; `false` where there is none left.
-    func withdraw(for origin: Origin) -> Bool {
-        state.withLock { state in
-            var budget = state.budgets.value(for: origin) ?? RetryBudget(limits)
-            guard budget.withdraw() else { return false }
-            state.budgets.insert(budget, for: origin, byteCount: 0)
-            return true
-        }
-    }
+    func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
     /// A wait between nothing and `ceiling`, every one as likely as the others.
     func jitter(upTo ceiling: Duration) -> Duration {

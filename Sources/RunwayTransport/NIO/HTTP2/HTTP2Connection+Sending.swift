@@ -112,9 +112,21 @@ extension HTTP2Connection {
         guard let interval = pool.configuration.wire.pingInterval, pingInstant == nil,
             now - lastRead >= TimeAmount(interval)
         else { return }
+        ping(now)
+    }
+
+    private func ping(_ now: NIODeadline) {
         pingInstant = now
         write(.rootStream, .ping(HTTP2PingData(withInteger: UInt64(now.uptimeNanoseconds)), ack: false))
         flushSoon()
+    }
+
+    /// Asks with a PING whether the connection lives, however lately it was heard of.
+    func checkLife() {
+        guard !isClosed, !streams.isEmpty, pingInstant == nil else { return }
+        let now = NIODeadline.now()
+        ping(now)
+        wakeUp.set(now + TimeAmount(pool.configuration.wire.pingTimeout))
     }
 
     /// Ends what the server is silent about for too long, and the connection where it does not answer a PING.

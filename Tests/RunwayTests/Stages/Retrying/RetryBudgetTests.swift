@@ -26,7 +26,7 @@ struct RetryBudgetTests {
     }
 
     @Test func noLimitsGiveNothing() {
-        var budget = RetryBudget(.none)
+        var budget = RetryBudget(RetryLimits.none)
         for _ in 0..<1000 { budget.deposit() }
         let isAllowed = budget.withdraw()
         #expect(!isAllowed && budget.isFull)
@@ -99,5 +99,11 @@ struct RetryBudgetTests {
         #expect(waits1 == waits(1) && waits1 != waits(2))
         let control = RetryControl(limits: RetryLimits(), randomness: SystemRandomNumberGenerator())
         #expect(control.jitter(upTo: .zero) == .zero)
+    }
+}
+
+extension RetryBudget {
+    fileprivate init(_ limits: RetryLimits) {
+        self.init(callsPerAttempt: limits.callsPerRetry, reserve: limits.reserve)
     }
 }

@@ -28,7 +28,8 @@ final class RawHTTP2Server: Sendable {
     private let channel: any Channel
     private let state = Mutex(State())
 
-    var baseURL: String { "https://localhost:\(channel.localAddress?.port ?? 0)" }
+    var baseURL: String { "https://localhost:\(port)" }
+    var port: Int { channel.localAddress?.port ?? 0 }
     var connectionCount: Int { state.withLock(\.connectionCount) }
     /// How many connections have ended.
     var endCount: Int { state.withLock(\.endCount) }
@@ -43,10 +44,18 @@ final class RawHTTP2Server: Sendable {
         _ wire: WireSettings = WireSettings(), idleTimeout: Duration = .seconds(300),
         sinks: [any EventSink] = []
     ) throws -> NetworkLayer {
+        let configuration = configuration(wire, idleTimeout: idleTimeout)
+        return NetworkLayer(to: baseURL, over: try NIOTransport(configuration: configuration), sinks: sinks)
+    }
+
+    /// What a transport needs to call it.
+    func configuration(
+        _ wire: WireSettings = WireSettings(), idleTimeout: Duration = .seconds(300)
+    ) -> TransportConfiguration {
         var configuration = TransportConfiguration(
             trust: .certificates(pem: [certificatePEM]), connectTimeout: .seconds(300), idleTimeout: idleTimeout)
         configuration.wire = wire
-        return NetworkLayer(to: baseURL, over: try NIOTransport(configuration: configuration), sinks: sinks)
+        return configuration
     }
 
     /// Runs a server for as long as `body` does.

@@ -1,0 +1,196 @@
+import HTTPTypes
+import Synchronization
+
+/// One request and the second attempt that it may get: performs what its ``HedgeRace`` decides.
+final class HedgedRequest: Sendable {
+    private typealias Outcome = Result<Response, NetworkError>
+
+    private struct State {
+        var race = HedgeRace()
+        var attempts: [Hedge.Contender: HedgedAttempt] = [:]
+        var tasks: [Hedge.Contender: Task<Void, Never>] = [:]
+        var outcomes: [Hedge.Contender: Outcome] = [:]
+        var caller: CheckedContinuation<Outcome, Never>?
+        /// Why the caller left, if it did so before it waited.
+        var early: NetworkError?
+        var timer: DeadlineTimer.Token?
+    }
+
+    private let request: Request
+    private let subject: HedgeControl.Subject
+    private let delay: Duration
+    private let flight: Flight
+    private let next: RequestPipeline.Rest
+    private let start: Duration
+    /// Guards the race, what takes part in it, and who waits for its end.
+    private let state = Mutex(State())
+
+    init(
+        _ request: Request, _ subject: HedgeControl.Subject, after delay: Duration, in flight: Flight,
+        _ next: RequestPipeline.Rest
+    ) {
+        self.request = request
+        self.subject = subject
+        self.delay = delay
+        self.flight = flight
+        self.next = next
+        start = flight.clock.now
+    }
+
+    /// Sends the request, a second time if need be, and gives the better answer.
+    ///
+    /// - Throws: What the first attempt threw where neither was answered; ``NetworkError/Kind/cancelled`` and
+    ///   ``NetworkError/Kind/timedOut`` at once where the call is cancelled or its deadline passes.
+    func answer() async throws(NetworkError) -> Response {
+        let outcome = await flight.withDeadlineHandler {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { begin($0) }
+            } onCancel: {
+                leave(.cancelled(in: .stage(.hedging)))
+            }
+        } onDeadline: {
+            self.leave(
+                NetworkError(.timedOut, in: .stage(.hedging), "There was no answer before the deadline of the call."))
+        }
+        return try outcome.get()
+    }
+
+    private func begin(_ caller: CheckedContinuation<Outcome, Never>) {
+        let early = state.withLock { state in
+            if state.early == nil { state.caller = caller }
+            return state.early
+        }
+        if let early { return caller.resume(returning: .failure(early)) }
+        launch(.first)
+        let deadlines = flight.layer.deadlines
+        let timer = deadlines.schedule(at: start + delay) { [weak self] in self?.delayPassed() }
+        let isOver = state.withLock { state in
+            state.timer = state.race.isOver ? nil : timer
+            return state.race.isOver
+        }
+        if isOver { deadlines.remove(timer) }
+    }
+
+    private func launch(_ contender: Hedge.Contender) {
+        let attempt = HedgedAttempt(contender) { [weak self] in self?.headCame(to: contender, $0) }
+        var own = request
+        own.hedged = attempt
+        let task = Task { @concurrent [own, flight, next] in
+            let outcome: Outcome
+            do throws(NetworkError) {
+                outcome = .success(try await next.send(own, in: flight))
+            } catch {
+                outcome = .failure(error)
+            }
+            ended(contender, with: outcome)
+        }
+        let isUnwanted = state.withLock { state in
+            state.attempts[contender] = attempt
+            state.tasks[contender] = task
+            return state.race.isOver || state.race.winner == contender.other
+        }
+        if isUnwanted { callOff(contender, because: "The other attempt was answered first.") }
+    }
+
+    private func delayPassed() {
+        guard state.withLock({ $0.race.mayStartSecond }) else { return }
+        let layer = flight.layer
+        if let reason = reasonAgainstHedging { return flight.note(Hedge.heldBack(reason)) }
+        guard layer.hedges.withdraw(for: subject.origin) else { return flight.note(Hedge.heldBack(.budgetSpent)) }
+        guard state.withLock({ $0.race.startSecond() }) else {
+            return layer.hedges.giveBack(for: subject.origin)
+        }
+        flight.note(Hedge.started(after: flight.clock.now - start))
+        launch(.second)
+    }
+
+    private var reasonAgainstHedging: Hedge.Reason? {
+        if flight.layer.status.isConstrained { return .constrained }
+        return flight.layer.admission.isCircuitClosed(to: request.head) ? nil : .circuitOpen
+    }
+
+    private func headCame(to contender: Hedge.Contender, _ status: HTTPResponse.Status) {
+        perform(state.withLock { $0.race.headCame(to: contender, isGood: !status.isWorthAnotherAttempt) })
+    }
+
+    private func ended(_ contender: Hedge.Contender, with outcome: Outcome) {
+        let ending: HedgeRace.Ending =
+            switch outcome {
+            case .success(let response): response.isWorthAnotherAttempt ? .poor : .good
+            case .failure: .failed
+            }
+        let actions = state.withLock { state in
+            // Who keeps an answer keeps its stream, and with it its connection busy.
+            if !state.race.isOver, state.race.winner != contender.other { state.outcomes[contender] = outcome }
+            return state.race.ended(contender, as: ending)
+        }
+        perform(actions)
+    }
+
+    private func perform(_ actions: [HedgeRace.Action]) {
+        for action in actions {
+            switch action {
+            case .win(let contender): noteWin(contender)
+            case .callOff(let contender): callOff(contender, because: "The other attempt was answered first.")
+            case .settle(let contender): settle(as: contender)
+            }
+        }
+    }
+
+    private func noteWin(_ contender: Hedge.Contender) {
+        let time = flight.clock.now - start
+        // Where the second one won, this is less than the first would have taken: so much is known.
+        flight.layer.hedges.note(time, of: subject)
+        guard state.withLock({ $0.race.hasSecond }) else { return }
+        flight.note(Hedge.won(contender, after: time))
+        state.withLock { $0.attempts[contender.other] }?.noteOutrun()
+    }
+
+    /// Ends an attempt, and its record: a transport that does not listen can't hold that up.
+    private func callOff(_ contender: Hedge.Contender, because reason: String) {
+        let (attempt, task) = state.withLock { ($0.attempts[contender], $0.tasks[contender]) }
+        task?.cancel()
+        if let record = attempt?.record { flight.callOffAttempt(record, because: reason) }
+    }
+
+    private func settle(as contender: Hedge.Contender) {
+        let (caller, outcome, timer, isLost) = state.withLock { state in
+            defer {
+                state.caller = nil
+                state.outcomes = [:]
+            }
+            let isLost = state.race.hasSecond && state.race.winner == nil
+            return (state.caller, state.outcomes[contender], state.timer, isLost)
+        }
+        if let timer { flight.layer.deadlines.remove(timer) }
+        if isLost { flight.note(Hedge.lost) }
+        caller?.resume(returning: outcome ?? .failure(.cancelled(in: .stage(.hedging))))
+    }
+
+    /// The caller waits no longer.
+    private func leave(_ error: NetworkError) {
+        let (actions, caller, timer) = state.withLock { state in
+            defer {
+                state.caller = nil
+                state.outcomes = [:]
+            }
+            if !state.race.isOver, state.caller == nil { state.early = error }
+            return (state.race.abandon(), state.caller, state.timer)
+        }
+        if let timer { flight.layer.deadlines.remove(timer) }
+        for case .callOff(let contender) in actions { callOff(contender, because: error.detail) }
+        caller?.resume(returning: .failure(error))
+    }
+}
+
+extension HTTPResponse.Status {
+    /// Whether another server, or the same a moment later, may answer better.
+    fileprivate var isWorthAnotherAttempt: Bool { code >= 500 || [408, 425, 429].contains(code) }
+}
+
+extension Response {
+    /// Whether the service, too, would rather be asked elsewhere or later.
+    fileprivate var isWorthAnotherAttempt: Bool {
+        if case .overloaded = verdict { true } else { head.status.isWorthAnotherAttempt }
+    }
+}

@@ -1,0 +1,27 @@
+/// Tells the changes of a status that come with another network from those that don't.
+struct NetworkTrack {
+    /// The last status that was one of a network.
+    private var last: NetworkStatus
+    /// Whether there was no network since.
+    private var wasCut: Bool
+
+    init(_ status: NetworkStatus) {
+        last = status
+        wasCut = !status.isReachable
+    }
+
+    /// Whether connections that were made before this status may lead nowhere now.
+    mutating func leadsElsewhere(_ status: NetworkStatus) -> Bool {
+        guard status.isReachable else {
+            wasCut = true
+            return false
+        }
+        defer {
+            last = status
+            wasCut = false
+        }
+        if wasCut { return true }
+        // A network that comes to be known is none that changed, and what a network costs is no way to it.
+        return last.link != .unknown && (last.link != status.link || last.identity != status.identity)
+    }
+}

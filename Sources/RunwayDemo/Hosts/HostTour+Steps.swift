@@ -1,0 +1,131 @@
+import Runway
+import RunwayTesting
+import RunwayTransport
+
+/// What happens on the way, one function a step.
+extension HostTour {
+    func meetTheHost() async throws {
+        try await step("The first call: nothing is known of any address", shouldWin: .near) {
+            try await call(NearbyHomes())
+        } why: { _ in
+            "one more is dialled beside the first of the list, which costs nobody any time; its handshake was done first"
+        }
+    }
+
+    func measureAll() async throws {
+        let report = try await HostProbe(configuration: configuration, timeout: .milliseconds(450))
+            .run(NearbyService.host, port: port)
+        // Beside those of the list there is what the name is looked up as.
+        let listed = report.entries.filter { $0.source == .listed }
+        let texts = listed.map { "\($0.address) \($0.failure ?? $0.total?.text ?? "")" }
+        rows.append(
+            HostTourReport.Row(
+                title: "A probe measures all of them at once", dialled: paths.map(\.address),
+                won: listed.first.map { "\($0.address)" },
+                milliseconds: listed.compactMap(\.total).max()?.wholeMilliseconds ?? 0,
+                why: texts.joined(separator: "; ")))
+        if listed.first?.address != address(.near) { problems.append("the probe found another address nearer") }
+        if ban(.dead) == nil { problems.append("the probe did not find out that \(path(.dead).address) is dead") }
+    }
+
+    func callAgain() async throws {
+        try await step("The next call", shouldWin: .near) {
+            try await call(NearbyHomes(city: "guangzhou"))
+        } why: {
+            $0.isReused == true ? "the connection is kept" : "the lowest latency wins"
+        }
+    }
+
+    func loseTheNearestInTheAir() async throws {
+        try await path(.near).set(.silent)
+        try await step("The nearest falls silent under a call that is hedged", shouldWin: .middle) {
+            try await call(UrgentHomes())
+        } why: { [records] _ in
+            let hedges = records.records.last?.decisions(of: Hedge.self) ?? []
+            return hedges.map(\.description).joined(separator: "; ")
+        }
+    }
+
+    func loseTheNearestForGood() async throws {
+        let near = path(.near).address
+        try await path(.near).set(.refusing)
+        try await step("The nearest dies: its connections break, and it takes no other", shouldWin: .middle) {
+            try await call(NearbyHomes(city: "shenzhen"))
+        } why: { [self] _ in
+            let rest = ban(.near).map { ", and is left alone for \($0.text)" } ?? ""
+            return "\(near) refused\(rest); the next nearest takes its place at once"
+        }
+        if ban(.near) == nil { problems.append("\(near) died, and is not left alone") }
+    }
+
+    func comeToAnotherNetwork() async throws {
+        try await path(.near).set(.passing(PathConditions(roundTrip: .milliseconds(20))))
+        let warmed = path(.near).totalConnectionCount
+        try await step("The device comes to a mobile network, on which the nearest lives again", shouldWin: .near) {
+            status.set(.cellular)
+            // All are measured, and the best is connected to: the dead one takes the longest to be found so.
+            try await wait { self.ban(.dead) != nil && self.path(.near).totalConnectionCount >= warmed + 2 }
+            return try await call(NearbyHomes(city: "chengdu"))
+        } why: {
+            let found = $0.isReused == true ? "a warm connection" : "one that was being made already"
+            return "every address is measured anew, and the nearest connected to; the call found \(found)"
+        }
+    }
+
+    /// Plays one step, and puts it into the table.
+    private func step(
+        _ title: String, shouldWin place: Place, _ play: () async throws -> (wire: WireRecord?, time: Duration),
+        why: (WireRecord) -> String
+    ) async throws {
+        let before = paths.map(\.totalConnectionCount)
+        let bans = Place.allCases.map { ban($0) ?? .zero }
+        let (wire, time) = try await play()
+        // Silent and refusing addresses count no connections: that they are left alone shows that they were tried.
+        let dialled = Place.allCases.filter { place in
+            paths[place.rawValue].totalConnectionCount > before[place.rawValue]
+                || (ban(place) ?? .zero) > bans[place.rawValue]
+        }
+        let winner = wire?.address.map { String($0.prefix { $0 != ":" }) }
+        rows.append(
+            HostTourReport.Row(
+                title: title, dialled: dialled.map { path($0).address }, won: winner,
+                milliseconds: time.wholeMilliseconds, why: why(wire ?? WireRecord())))
+        if winner != path(place).address {
+            problems.append("\(title): \(winner ?? "no address") won, and \(path(place).address) should have")
+        }
+    }
+
+    /// Makes a call; gives what the wire did for the attempt that was answered, and how long the call took.
+    private func call(_ endpoint: some Endpoint) async throws -> (wire: WireRecord?, time: Duration) {
+        let count = records.records.count
+        let failure = await failure(of: endpoint)
+        try Task.checkCancellation()
+        if let error = failure {
+            problems.append("a call failed: \(error)")
+        }
+        let record = try await records.records(count: count + 1).last
+        return (record?.attempts.last { $0.status != nil }?.wire, record?.duration ?? .zero)
+    }
+
+    private func failure(of endpoint: some Endpoint) async -> NetworkError? {
+        do throws(NetworkError) {
+            _ = try await layer.call(endpoint)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Waits until a condition holds, for at most ten seconds.
+    private func wait(until condition: () -> Bool) async throws {
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(10)
+        while !condition(), clock.now < limit { try await clock.sleep(for: .milliseconds(5)) }
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMilliseconds: Int {
+        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Runway
+import RunwayTesting
+import RunwayTransport
+
+/// Plays calls to a host that has four addresses, near and far, of which one is dead and one dies in the middle.
+///
+/// The backend is real, and so are sockets, TLS and the transport, which chooses; a carrier in this process makes the addresses of the
+/// loopback near and far. What each call should come to is known before; what came otherwise is in ``HostTourReport/problems``.
+public final class HostTour {
+    /// The addresses, by what they are.
+    enum Place: Int, CaseIterable {
+        case far, near, dead, middle
+
+        var roundTrip: Duration? {
+            switch self {
+            case .far: .milliseconds(220)
+            case .near: .milliseconds(20)
+            case .dead: nil
+            case .middle: .milliseconds(100)
+            }
+        }
+    }
+
+    let paths: [NetworkPath]
+    let port: Int
+    let layer: NetworkLayer
+    let selector: HostSelector
+    let status: SettableNetworkStatus
+    let configuration: TransportConfiguration
+    let records: RecordCollector
+    var rows: [HostTourReport.Row] = []
+    var problems: [String] = []
+
+    /// Plays all of it.
+    ///
+    /// - Parameter seed: What the backend's listings are made from. The default is 1.
+    /// - Throws: What kept the backend from serving or the addresses from being there, and `CancellationError` when the task is cancelled.
+    @concurrent public static func play(seed: UInt64 = 1) async throws -> HostTourReport {
+        let backend = try ListingsBackend(seed: seed, listingsPerKind: 50)
+        return try await withListingsBackend(backend) { serving in
+            let network = try await BadNetwork(to: serving.port, addresses: Place.allCases.count, seed: seed)
+            do {
+                let report = try await HostTour(serving, network).play()
+                await network.shutDown()
+                return report
+            } catch {
+                await network.shutDown()
+                throw error
+            }
+        }
+    }
+
+    private init(_ serving: ServingBackend, _ network: BadNetwork) throws {
+        paths = network.paths
+        port = network.port
+        status = SettableNetworkStatus(.wifi)
+        selector = HostSelector(status: status)
+        var configuration = TransportConfiguration(
+            trust: .certificates(pem: serving.certificate.map { [$0.authorityPEM] } ?? []))
+        configuration.hosts = HostBook(
+            bundled: try HostList([NearbyService.host: network.addresses]), selector: selector)
+        self.configuration = configuration
+        records = RecordCollector()
+        layer = NetworkLayer(
+            name: "hosts", transport: try NIOTransport(configuration: configuration), sinks: [records], status: status)
+        layer.configure(NearbyService.self) { [port] in
+            $0.environment = "loopback"
+            $0.baseURLs["loopback"] = "https://\(NearbyService.host):\(port)"
+        }
+    }
+
+    private func play() async throws -> HostTourReport {
+        for place in Place.allCases {
+            let state = place.roundTrip.map { PathState.passing(PathConditions(roundTrip: $0)) } ?? .silent
+            try await path(place).set(state)
+        }
+        try await meetTheHost()
+        try await measureAll()
+        try await callAgain()
+        try await loseTheNearestInTheAir()
+        try await loseTheNearestForGood()
+        try await comeToAnotherNetwork()
+        let texts = Place.allCases.map { place in
+            let time = place.roundTrip.map { "\($0.text) there and back" } ?? "answers nothing"
+            return (path(place).address, "\(place), \(time)")
+        }
+        return HostTourReport(addresses: Dictionary(uniqueKeysWithValues: texts), rows: rows, problems: problems)
+    }
+
+    func path(_ place: Place) -> NetworkPath { paths[place.rawValue] }
+
+    func address(_ place: Place) -> IPAddress? { IPAddress(path(place).address) }
+
+    func ban(_ place: Place) -> Duration? { address(place).flatMap { selector.ban(of: $0, of: NearbyService.host) } }
+
+    func latency(_ place: Place) -> Duration? {
+        address(place).flatMap { selector.latency(of: $0, of: NearbyService.host) }
+    }
+}
+
+/// The service whose host has several addresses.
+enum NearbyService: APIService {
+    static let name = "nearby"
+    static let environments: [ServiceEnvironment: String] = [:]
+    static let host = "localhost"
+}
+
+/// Homes near the user.
+struct NearbyHomes: Endpoint {
+    static let service = NearbyService.self
+    var path: EndpointPath { "zf/list" }
+    var city = "beijing"
+}
+
+/// The same, for a screen that must not wait: it is hedged.
+struct UrgentHomes: Endpoint {
+    static let service = NearbyService.self
+    static let hedging = HedgingPolicy.after(.milliseconds(150))
+    var path: EndpointPath { "zf/list" }
+    var city = "shanghai"
+}

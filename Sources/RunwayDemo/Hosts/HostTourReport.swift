@@ -1,0 +1,41 @@
+import Runway
+
+/// What a ``HostTour`` showed: which addresses were dialled, which one won, and why.
+public struct HostTourReport: Sendable, Encodable {
+    /// One thing that happened.
+    public struct Row: Sendable, Encodable {
+        /// What happened.
+        public var title: String
+        /// The addresses that were dialled for it; empty where a connection was there.
+        public var dialled: [String]
+        /// The address that answered; `nil` where none did.
+        public var won: String?
+        /// How long it took, in milliseconds.
+        public var milliseconds: Int
+        /// Why that one won.
+        public var why: String
+    }
+
+    /// How each address is, by its number and in words.
+    public var addresses: [String: String]
+    /// What happened, in order.
+    public var rows: [Row]
+    /// What was not as it should be; empty where all was well.
+    public var problems: [String]
+}
+
+extension HostTourReport: CustomStringConvertible {
+    /// The table, as a person reads it.
+    public var description: String {
+        var lines = ["— One host, four addresses"]
+        lines += addresses.sorted { $0.key < $1.key }.map { "    \($0.key)  \($0.value)" }
+        for row in rows {
+            let dialled = row.dialled.isEmpty ? "nothing" : row.dialled.joined(separator: ", ")
+            lines += [
+                "", "  \(row.title)", "    dialled  \(dialled)",
+                "    won      \(row.won ?? "none"), after \(row.milliseconds) ms", "    why      \(row.why)",
+            ]
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+@testable import RunwayDemo
+
+/// The host with four addresses, over real sockets.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct HostTourTests {
+    @Test func theRightAddressWinsEachTimeAndTheTableSaysWhy() async throws {
+        let report = try await HostTour.play()
+        #expect(report.problems.isEmpty, "\(report)")
+        #expect(
+            report.rows.map(\.won) == [
+                "127.0.0.3", "127.0.0.3", "127.0.0.3", "127.0.0.5", "127.0.0.5", "127.0.0.3",
+            ])
+        // The first call dials two at once, the probe all, and who finds a connection none.
+        #expect(report.rows[0].dialled.contains("127.0.0.3") && report.rows[0].dialled.count >= 2)
+        #expect(report.rows[1].dialled == ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"])
+        #expect(report.rows[3].why.contains("hedged: no answer after"))
+        #expect(report.rows[3].why.contains("the second attempt was answered first"))
+        #expect(report.rows[4].why.contains("127.0.0.3 refused"))
+        let text = report.description
+        for row in report.rows { #expect(text.contains(row.title) && text.contains(row.why)) }
+        #expect(text.contains("127.0.0.4  dead, answers nothing"))
+    }
+
+    @Test func aCancelledTourEnds() async throws {
+        let tour = Task { try await HostTour.play() }
+        tour.cancel()
+        await #expect(throws: (any Error).self) { try await tour.value }
+    }
+}

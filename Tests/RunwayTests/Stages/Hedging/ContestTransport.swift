@@ -1,0 +1,131 @@
+import HTTPTypes
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import Runway
+
+/// A transport whose requests wait, each by the order in which it came, until the test says what becomes of them.
+final class ContestTransport: Transport {
+    private struct State {
+        var requests: [(request: Request, flight: Flight)] = []
+        var parked: [Int: CheckedContinuation<Result<Response, NetworkError>, Never>] = [:]
+        var cancelled: Set<Int> = []
+    }
+
+    /// Guards the requests that came, those that wait and those whose task was cancelled.
+    private let state = Mutex(State())
+    private let isDeaf: Bool
+
+    /// - Parameter isDeaf: Whether a cancelled request goes on waiting, as on a transport that does not listen.
+    init(isDeaf: Bool = false) { self.isDeaf = isDeaf }
+
+    var count: Int { state.withLock { $0.requests.count } }
+    var cancelled: Set<Int> { state.withLock { $0.cancelled } }
+    /// The requests that wait.
+    var parked: [Int] { state.withLock { $0.parked.keys.sorted() } }
+
+    func request(_ index: Int) -> Request { state.withLock { $0.requests[index].request } }
+
+    func flight(_ index: Int) -> Flight { state.withLock { $0.requests[index].flight } }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        let index = state.withLock { state in
+            state.requests.append((request, flight))
+            return state.requests.count - 1
+        }
+        let cancellation = Result<Response, NetworkError>.failure(
+            NetworkError(.cancelled, in: .transporting, "cancelled on the wire"))
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !isDeaf, state.cancelled.contains(index) { return true }
+                    state.parked[index] = continuation
+                    return false
+                }
+                if isOver { continuation.resume(returning: cancellation) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                state.cancelled.insert(index)
+                return isDeaf ? nil : state.parked.removeValue(forKey: index)
+            }
+            continuation?.resume(returning: cancellation)
+        }
+        return try result.get()
+    }
+
+    /// Tells of the head of an answer, as a transport does whose answers are long.
+    func head(of index: Int, _ status: HTTPResponse.Status = .ok) { request(index).noteHead(status) }
+
+    func end(_ index: Int, with result: Result<Response, NetworkError>) {
+        state.withLock { $0.parked.removeValue(forKey: index) }?.resume(returning: result)
+    }
+
+    /// Answers with the number of the request.
+    func answer(_ index: Int, _ status: HTTPResponse.Status = .ok) {
+        end(index, with: .success(.json("\(index)", status: status)))
+    }
+
+    func fail(_ index: Int, _ kind: NetworkError.Kind = .noNetwork) {
+        end(index, with: .failure(NetworkError(kind, in: .transporting, "gone \(index)")))
+    }
+
+    /// Lets other tasks run until the condition holds.
+    func wait(until condition: (ContestTransport) -> Bool) async {
+        while !condition(self) { await Task.yield() }
+    }
+}
+
+/// A layer over a ``ContestTransport``, whose clock the test moves.
+struct ContestLayer {
+    let transport: ContestTransport
+    let clock = ManualClock()
+    let records = RecordCollector()
+    let network: NetworkLayer
+
+    init(
+        isDeaf: Bool = false, limits: HedgeLimits = HedgeLimits(),
+        status: any NetworkStatusSource = SettableNetworkStatus()
+    ) {
+        transport = ContestTransport(isDeaf: isDeaf)
+        network = NetworkLayer(
+            transport: transport, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, hedging: limits), status: status,
+            randomness: SeededGenerator(seed: 1))
+    }
+
+    /// Begins a call, and waits until its first request is on the wire.
+    func begin<E: Endpoint>(_ endpoint: E) async -> Task<RawData, any Error> {
+        let count = transport.count
+        let call = Task { try await network.call(endpoint) }
+        await transport.wait { $0.count > count }
+        return call
+    }
+
+    /// Begins a call, and lets the delay pass until its second request is on the wire.
+    func beginHedged<E: Endpoint>(_ endpoint: E) async -> Task<RawData, any Error> {
+        let call = await begin(endpoint)
+        let count = transport.count
+        clock.advance(by: SlowRead.delay)
+        await transport.wait { $0.count > count }
+        return call
+    }
+
+    func record() async throws -> FlightRecord {
+        await network.events.flush()
+        return try #require(records.records.last)
+    }
+
+    func hedges() async throws -> [Hedge] { try await record().decisions(of: Hedge.self) }
+}
+
+/// A read that is hedged after a tenth of a second.
+struct SlowRead: Endpoint {
+    static let service = Library.self
+    static let delay = Duration.milliseconds(100)
+    static let hedging = HedgingPolicy.after(delay)
+    static let retry = RetryPolicy.none
+    var path: EndpointPath { "slow" }
+    var number = 0
+}

@@ -1,0 +1,142 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// How a hedged read ends that is not answered, and when none is hedged although it is slow.
+@Suite(.timeLimit(.minutes(10)))
+struct HedgeEndingTests {
+    /// A read whose request nobody shares, so that its own task waits.
+    private struct LoneRead: Endpoint {
+        static let service = Library.self
+        static let hedging = HedgingPolicy.after(SlowRead.delay)
+        static let retry = RetryPolicy.none
+        static let coalesces = false
+        var path: EndpointPath { "lone" }
+    }
+
+    private func end(
+        _ endpoint: some Endpoint, isDeaf: Bool, as kind: NetworkError.Kind,
+        _ end: (ContestLayer, Task<RawData, any Error>) async throws -> Void
+    ) async throws {
+        let layer = ContestLayer(isDeaf: isDeaf)
+        let call = await layer.beginHedged(endpoint)
+        try await end(layer, call)
+        let error = await #expect(throws: NetworkError.self) { try await call.value }
+        #expect(error?.kind == kind)
+        await layer.transport.wait { $0.cancelled == [0, 1] }
+        let record = try await layer.record()
+        #expect(record.attempts.count == 2)
+        for attempt in record.attempts { #expect(attempt.end != nil && attempt.failure != nil) }
+        for index in layer.transport.parked { layer.transport.answer(index) }
+    }
+
+    @Test(arguments: [false, true])
+    func aCancelledCallEndsBothAttemptsAtOnce(isDeaf: Bool) async throws {
+        try await end(SlowRead(), isDeaf: isDeaf, as: .cancelled) { $1.cancel() }
+        try await end(LoneRead(), isDeaf: isDeaf, as: .cancelled) { $1.cancel() }
+    }
+
+    @Test(arguments: [false, true])
+    func theDeadlineEndsBothAttemptsAtOnce(isDeaf: Bool) async throws {
+        func passDeadline(_ layer: ContestLayer, _ call: Task<RawData, any Error>) async throws {
+            try await layer.clock.waitForSleepers()
+            layer.clock.advance(by: Library.deadline)
+        }
+        try await end(SlowRead(), isDeaf: isDeaf, as: .timedOut, passDeadline)
+        try await end(LoneRead(), isDeaf: isDeaf, as: .timedOut, passDeadline)
+    }
+
+    @Test func aLoserThatDoesNotListenHoldsNobodyUp() async throws {
+        let layer = ContestLayer(isDeaf: true)
+        let call = await layer.beginHedged(SlowRead())
+        layer.transport.answer(1)
+        #expect(try await call.value.text == "1")
+        #expect(layer.transport.parked == [0])
+        // What it brings later changes nothing.
+        layer.transport.answer(0)
+        await layer.transport.wait { $0.parked.isEmpty }
+        let record = try await layer.record()
+        #expect(record.attempts.map(\.status) == [nil, .ok])
+    }
+
+    @Test func aBudgetIsFiveAndATwentiethOfTheReads() async throws {
+        let layer = ContestLayer()
+        var hedged = 0
+        for number in 0..<65 {
+            let (call, first) = (await layer.begin(SlowRead(number: number)), layer.transport.count - 1)
+            try await layer.clock.waitForSleepers()
+            layer.clock.advance(by: SlowRead.delay)
+            await layer.transport.wait { transport in
+                transport.count == first + 2
+                    || transport.flight(first).hasNoted { $0 as? Hedge == .heldBack(.budgetSpent) }
+            }
+            layer.transport.answer(first)
+            _ = try await call.value
+            let decisions = try await layer.hedges()
+            if decisions == [.heldBack(.budgetSpent)] { continue }
+            #expect(decisions.first == .started(after: SlowRead.delay))
+            hedged += 1
+        }
+        #expect(hedged == 5 + 65 / 20)
+    }
+
+    @Test func nothingIsHedgedWithoutABudgetOrWhereFewBytesAreWanted() async throws {
+        let constrained = SettableNetworkStatus(NetworkStatus(.cellular, isConstrained: true))
+        for (layer, reason) in [
+            (ContestLayer(limits: .none), Hedge.Reason.budgetSpent), (ContestLayer(status: constrained), .constrained),
+        ] {
+            let call = await layer.begin(SlowRead())
+            layer.clock.advance(by: SlowRead.delay)
+            await layer.transport.wait { $0.flight(0).hasNoted { $0 is Hedge } }
+            layer.transport.answer(0)
+            _ = try await call.value
+            #expect(layer.transport.count == 1)
+            #expect(try await layer.hedges() == [.heldBack(reason)])
+        }
+    }
+
+    @Test func aLearnedDelayIsWhatTheSlowestTwentiethTakes() async throws {
+        struct Learning: Endpoint {
+            static let service = Library.self
+            static let hedging = HedgingPolicy.learned(shortest: .milliseconds(10), longest: .seconds(1))
+            static let retry = RetryPolicy.none
+            var path: EndpointPath { "learning" }
+        }
+        let layer = ContestLayer()
+        for milliseconds in 1...64 {
+            let call = await layer.begin(Learning())
+            layer.clock.advance(by: .milliseconds(milliseconds))
+            layer.transport.head(of: milliseconds - 1)
+            layer.transport.answer(milliseconds - 1)
+            _ = try await call.value
+        }
+        let call = await layer.begin(Learning())
+        layer.clock.advance(by: .milliseconds(60))
+        for _ in 0..<50 { await Task.yield() }
+        #expect(layer.transport.count == 65)
+        layer.clock.advance(by: .milliseconds(1))
+        await layer.transport.wait { $0.count == 66 }
+        layer.transport.answer(65)
+        _ = try await call.value
+        #expect(try await layer.hedges().first == .started(after: .milliseconds(61)))
+    }
+
+    @Test func aDelayIsWithinItsBounds() {
+        let policy = HedgingPolicy.learned(shortest: .milliseconds(50), longest: .seconds(2))
+        #expect(policy.delay(knowing: nil) == .seconds(2))
+        #expect(policy.delay(knowing: .milliseconds(7)) == .milliseconds(50))
+        #expect(policy.delay(knowing: .milliseconds(70)) == .milliseconds(70))
+        #expect(policy.delay(knowing: .seconds(7)) == .seconds(2))
+        #expect(HedgingPolicy.after(.seconds(-1)).delay(knowing: nil) == .zero)
+        #expect(HedgingPolicy.none.delay(knowing: .seconds(1)) == nil)
+    }
+
+    @Test func limitsOutOfBoundsAreTheNearestBound() {
+        let low = HedgeLimits(callsPerHedge: 0, reserve: -1, maximumHosts: 0)
+        #expect(low == HedgeLimits(callsPerHedge: 1, reserve: 0, maximumHosts: 1))
+        let high = HedgeLimits(callsPerHedge: .max, reserve: .max)
+        #expect(high == HedgeLimits(callsPerHedge: 1_000_000, reserve: 1_000_000))
+    }
+}

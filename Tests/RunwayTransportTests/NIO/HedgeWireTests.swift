@@ -1,0 +1,118 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayTransport
+
+/// Reads that are hedged, over real sockets to two addresses of a server one of which turns slow.
+@Suite(.timeLimit(.minutes(10)))
+struct HedgeWireTests {
+    /// A read that is sent a second time after a moment.
+    private struct HedgedRead: Endpoint {
+        static let service = TestService.self
+        static let hedging = HedgingPolicy.after(.milliseconds(200))
+        static let coalesces = false
+        var path: EndpointPath { "read" }
+    }
+
+    /// Which connections of a server withhold their answers.
+    private final class Silence: Sendable {
+        let connections = Mutex<Set<Int>>([])
+    }
+
+    private func withServer(
+        _ body: (RawHTTP2Server, BadNetwork, NetworkLayer, Silence, RecordCollector) async throws -> Void
+    ) async throws {
+        let silence = Silence()
+        try await RawHTTP2Server.run { connection, frame in
+            let isSilent = silence.connections.withLock { $0.contains(connection.number) }
+            if frame?.is(.headers) == true, isSilent { return }
+            HTTP2WireTests.honest(connection, frame)
+        } _: { server in
+            let network = try await BadNetwork(to: server.port, addresses: 2)
+            var configuration = server.configuration()
+            configuration.hosts = HostBook(bundled: try HostList(["localhost": network.addresses]))
+            let records = RecordCollector()
+            let layer = NetworkLayer(
+                to: "https://localhost:\(network.port)", over: try NIOTransport(configuration: configuration),
+                sinks: [records])
+            do {
+                try await body(server, network, layer, silence, records)
+            } catch {
+                await network.shutDown()
+                throw error
+            }
+            await network.shutDown()
+        }
+    }
+
+    @Test func theSecondAttemptGoesToAnotherAddressAndTheLosersStreamAloneIsReset() async throws {
+        try await withServer { server, network, layer, silence, records in
+            // The second is far: the first is the one that calls take.
+            try await network.paths[1].set(.passing(PathConditions(roundTrip: .milliseconds(40))))
+            for _ in 0..<2 { _ = try await layer.call(Fetch<GET>("warm")) }
+            let first = try #require(try await records.records(count: 2).last?.attempts.last?.wire?.address)
+            let main = server.frames(of: 1).contains { $0.is(.headers) } ? 1 : 2
+            _ = silence.connections.withLock { $0.insert(main) }
+
+            let raw = try await layer.call(HedgedRead())
+            #expect(raw.text == "answer")
+            let record = try #require(try await records.records(count: 3).last)
+            let hedges = record.decisions(of: Hedge.self)
+            #expect(hedges.count == 2, "\(record)")
+            if case .won(.second, _) = hedges.last {} else { Issue.record("\(record)") }
+            #expect(record.attempts.count == 2 && record.attempts[1].status == .ok)
+            let second = try #require(record.attempts[1].wire?.address)
+            #expect(second != first)
+
+            // The stream alone is reset (CANCEL), and the connection carries the next request.
+            await server.wait { $0.frames(of: main).contains { $0.is(.reset) } }
+            silence.connections.withLock { $0 = [] }
+            let openCount = server.connectionCount
+            #expect(server.endCount < openCount)
+            _ = try await layer.call(Fetch<GET>("after"))
+            let after = try #require(try await records.records(count: 4).last?.attempts.last?.wire)
+            #expect(after.isReused == true)
+            #expect(server.connectionCount == openCount)
+        }
+    }
+
+    /// Makes a connection for calls that are not hedged, and has it withhold all answers from then on; gives its address.
+    private func silenceMain(
+        _ server: RawHTTP2Server, _ layer: NetworkLayer, _ silence: Silence, _ records: RecordCollector
+    ) async throws -> String {
+        _ = try await layer.call(Fetch<GET>("warm"))
+        let main = server.frames(of: 1).contains { $0.is(.headers) } ? 1 : 2
+        silence.connections.withLock { $0 = [main] }
+        return try #require(try await records.records(count: 1).last?.attempts.last?.wire?.address)
+    }
+
+    @Test func theNextHedgeFindsItsConnectionThere() async throws {
+        try await withServer { server, _, layer, silence, records in
+            let address = try await silenceMain(server, layer, silence, records)
+            for count in 2...3 {
+                _ = try await layer.call(HedgedRead())
+                let record = try #require(try await records.records(count: count).last)
+                let answered = record.attempts.last
+                #expect(answered?.status == .ok && answered?.wire?.address != address)
+                // The silent one may be known to be the slower by then, and left without a hedge.
+                if record.attempts.count == 2 { #expect(answered?.wire?.isReused == (count == 3), "\(record)") }
+            }
+        }
+    }
+
+    @Test func anAddressThatIsOutrunAgainAndAgainIsLeft() async throws {
+        try await withServer { server, _, layer, silence, records in
+            let address = try await silenceMain(server, layer, silence, records)
+            var isLeft = false
+            for count in 2...6 where !isLeft {
+                _ = try await layer.call(HedgedRead())
+                let first = try await records.records(count: count).last?.attempts.first
+                isLeft = first?.wire?.address.map { $0 != address } ?? false
+            }
+            #expect(isLeft)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import RunwayTesting
+import Testing
+
+@testable import Runway
+@testable import RunwayTransport
+
+/// What a transport does when its layer's status says that the device came to another network, over real sockets.
+@Suite(.timeLimit(.minutes(10)))
+struct NetworkChangeTests {
+    @Test func theAddressesInUseAreMeasuredAnewAndTheBestIsConnectedTo() async throws {
+        let certificate = try TestCertificate(for: dialHost)
+        try await withBadNetwork(4, certificate) { network, origin in
+            let status = SettableNetworkStatus(.wifi)
+            let selector = HostSelector(status: status)
+            let book = HostBook(bundled: try HostList([dialHost: network.addresses]), selector: selector)
+            var configuration = TransportConfiguration(
+                trust: .certificates(pem: [certificate.certificatePEM]), connectTimeout: .seconds(300))
+            configuration.hosts = book
+            let records = RecordCollector()
+            let layer = NetworkLayer(
+                transport: try NIOTransport(configuration: configuration), sinks: [records],
+                limits: LayerLimits(admission: .none, retrying: .none), status: status)
+            layer.configure(TestService.self) { $0.baseURLs = [.release: "https://\(dialHost):\(network.port)"] }
+            func wire() async throws -> WireRecord {
+                let count = records.records.count + 1
+                _ = try await layer.call(Fetch<GET>("a"))
+                return try #require(try await records.records(count: count).last?.attempts.last?.wire)
+            }
+            let addresses = network.addresses.compactMap { IPAddress($0) }
+            func latencies() -> [Duration?] { addresses.map { selector.latency(of: $0, of: dialHost) } }
+            #expect(try await wire().isReused == false)
+
+            // On the other network the fourth is by far the nearest.
+            for path in network.paths.dropLast() {
+                try await path.set(.passing(PathConditions(roundTrip: .milliseconds(150))))
+            }
+            status.set(.cellular)
+            #expect(latencies().allSatisfy { $0 == nil })
+            try await waitUntil("every address to be measured") { latencies().allSatisfy { $0 != nil } }
+            // The probe's own connections are over, and so is what was used before; what is left is warm.
+            try await waitUntil("one warm connection") { network.paths.map(\.connectionCount) == [0, 0, 0, 1] }
+            let warm = try await wire()
+            #expect(warm.isReused == true)
+            #expect(warm.address == "127.0.0.5:\(network.port)")
+            #expect(origin.malformedRequests.isEmpty)
+        }
+    }
+
+    @Test func aRequestOnAConnectionThatDiedWithTheNetworkIsFoundOutByAPing() async throws {
+        try await RawHTTP2Server.run { connection, frame in
+            // A server that is out of reach: neither the request nor a PING is answered.
+            if frame == nil { connection.write(.settings()) }
+        } _: { server in
+            var wire = WireSettings()
+            wire.pingInterval = nil
+            wire.pingTimeout = .milliseconds(30)
+            let transport = try NIOTransport(configuration: server.configuration(wire))
+            let layer = NetworkLayer(to: server.baseURL, over: transport)
+            let call = Task { try await layer.call(Fetch<POST>("a")) }
+            await server.wait(for: .headers)
+            // What comes after the PING, whatever it is, shows that the connection lives.
+            await server.wait { $0.frames().contains { $0.is(.settings) && $0.flags & RawFrame.ack != 0 } }
+            transport.networkDidChange(to: .cellular)
+            let error = await #expect(throws: NetworkError.self) { try await call.value }
+            #expect(error?.kind == .timedOut || error?.kind == .noNetwork)
+            #expect(server.frames().contains { $0.is(.ping) })
+        }
+    }
+
+    @Test func callsThatWaitForANetworkGoOverConnectionsThatAreMadeOnIt() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("there"))
+            let status = SettableNetworkStatus(.wifi)
+            let layer = NetworkLayer(
+                transport: try NIOTransport(), limits: LayerLimits(admission: AdmissionLimits(), retrying: .none),
+                status: status)
+            layer.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
+            _ = try await layer.call(Fetch<GET>("a"))
+            status.set(.none)
+            let call = Task { try await layer.call(Fetch<GET>("b"), options: CallOptions(waitsForNetwork: true)) }
+            try await waitUntil("the call to wait") { layer.connectivity.waitingCount == 1 }
+            status.set(.cellular)
+            #expect(try await call.value.text == "there")
+            try await origin.waitForDisconnects(count: 1)
+            #expect(origin.connectionCount == 2)
+        }
+    }
+}
