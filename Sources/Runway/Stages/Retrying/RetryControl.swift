@@ -46,6 +46,11 @@ final class RetryControl: Sendable {
         }
     }
 
+    /// 128 bits that nobody can foresee, of the layer's randomness.
+    func randomBits() -> (UInt64, UInt64) {
+        state.withLock { ($0.randomness.next(), $0.randomness.next()) }
+    }
+
     /// A wait between nothing and `ceiling`, every one as likely as the others.
     func jitter(upTo ceiling: Duration) -> Duration {
         state.withLock { state in
