@@ -30,6 +30,7 @@ extension NetworkError {
         case let error as HTTPClientError: sending(error)
         case let error as ExchangeFailure: error.sending
         case let error as WireError: error.sending
+        case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).sending
         case is NIOConnectionError, is DialError, NIOSSLError.handshakeFailed: .notSent
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
@@ -71,6 +72,7 @@ extension NetworkError {
             (.noNetwork, "The connection to \(place) was lost before TLS was set up.")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
+        case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).meaning(place)
         case is any NIOHTTP2Error: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
         case HTTPParserError.invalidEOFState:
             (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")

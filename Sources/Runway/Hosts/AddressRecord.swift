@@ -42,29 +42,34 @@ struct AddressRecord {
     }
 
     mutating func noteDial(_ roundTrip: Double, at now: Duration) {
-        let sample = max(roundTrip, 1e-5)
-        if let latency, let lastSample {
-            let isSlower = min(sample, lastSample) > 2 * latency
-            let isFaster = max(sample, lastSample) < latency / 2
-            // One measurement far off is chance, and counts for little; two are another path.
-            self.latency =
-                if isSlower {
-                    min(sample, lastSample)
-                } else if isFaster {
-                    max(sample, lastSample)
-                } else {
-                    latency + Self.smoothing * (min(sample, 3 * latency) - latency)
-                }
-        } else {
-            latency = sample
-        }
-        lastSample = sample
+        smooth(max(roundTrip, 1e-5))
         answers = []
         measured = now
         exploring = nil
         bannedUntil = nil
         successes += 1
         if successes >= 3 { strikes = 0 }
+    }
+
+    /// Takes in that a round trip takes longer than `bound`. How much longer is measured, but that comes later than the next dial may.
+    mutating func noteOutrun(above bound: Double) {
+        if let latency, bound > latency { smooth(bound) }
+    }
+
+    private mutating func smooth(_ sample: Double) {
+        defer { lastSample = sample }
+        guard let latency, let lastSample else { return self.latency = sample }
+        let isSlower = min(sample, lastSample) > 2 * latency
+        let isFaster = max(sample, lastSample) < latency / 2
+        // One measurement far off is chance, and counts for little; two are another path.
+        self.latency =
+            if isSlower {
+                min(sample, lastSample)
+            } else if isFaster {
+                max(sample, lastSample)
+            } else {
+                latency + Self.smoothing * (min(sample, 3 * latency) - latency)
+            }
     }
 
     mutating func noteAnswer(beyondServerTime excess: Double) {
@@ -83,5 +88,7 @@ struct AddressRecord {
         strikes += 1
         successes = 0
         answers = []
+        // If it comes back it may be by another path.
+        lastSample = nil
     }
 }

@@ -24,6 +24,8 @@ package struct HostPlan: Sendable, Equatable {
 package enum HostEvent: Sendable, Equatable {
     /// A connection was made, in so many round trips' time that this is one of them.
     case dialed(roundTrip: Duration)
+    /// A connection was not made when another address had won, so that a round trip takes longer than this.
+    case outrun(roundTripAbove: Duration)
     /// On a connection to it, an answer began this long after the request was sent.
     case answered(firstByte: Duration)
     /// No connection was made, in time or at all, or one was lost.

@@ -57,6 +57,9 @@ struct HostRanking {
         case .dialed(let roundTrip):
             if let latency = record.latency, roundTrip.seconds > 2 * latency { upheaval = now }
             record.noteDial(roundTrip.seconds, at: now)
+        case .outrun(let bound):
+            if let latency = record.latency, bound.seconds > 2 * latency { upheaval = now }
+            record.noteOutrun(above: bound.seconds)
         case .answered(let firstByte): noteAnswer(firstByte.seconds, &record)
         case .failed:
             record.noteFailure(limits, at: now, chance: chance)

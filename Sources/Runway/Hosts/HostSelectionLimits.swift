@@ -5,7 +5,7 @@ public struct HostSelectionLimits: Sendable, Hashable {
     public var firstBan: Duration
     /// The longest that an address is left alone. The default is 10 minutes.
     public var longestBan: Duration
-    /// How old a measurement may get before another one is made, beside a dial that is made anyhow. The default is 15 s.
+    /// How old a measurement may get before another one is made, beside a dial that is made anyhow. The default is 5 s.
     public var explorationInterval: Duration
     /// How much nearer another address must be to take the place of the one in use: this share of its latency at most, and 3 ms less. The
     /// default is 0.85; between 0.1 and 1.
@@ -19,7 +19,7 @@ public struct HostSelectionLimits: Sendable, Hashable {
     /// Makes limits; see the properties for the defaults.
     public init(
         firstBan: Duration = .seconds(5), longestBan: Duration = .seconds(600),
-        explorationInterval: Duration = .seconds(15), hysteresis: Double = 0.85, maximumHosts: Int = 128
+        explorationInterval: Duration = .seconds(5), hysteresis: Double = 0.85, maximumHosts: Int = 128
     ) {
         self.firstBan = max(firstBan, .seconds(1))
         self.longestBan = max(longestBan, self.firstBan)

@@ -3,8 +3,8 @@ import Runway
 /// A staggered race of a host's addresses (RFC 8305), through TLS: a state machine without clock, sockets or timers.
 ///
 /// An address wins when its handshake is done. The next one starts when one fails, and otherwise when 250 ms have passed without news,
-/// or less where the first is known to be quick; an address that has come as far as a connection has as much again. So one that is dead or silent costs at most 250 ms and one round
-/// trip. The name is looked up at once where no address is known, and at the first sign of trouble where some are. What failed of late
+/// or less where the first is known to be quick; an address that has come as far as a connection has as much again. So one that is
+/// dead or silent costs at most 250 ms and one round trip. The name is looked up at once where no address is known, and at the first sign of trouble where some are. What failed of late
 /// comes last.
 struct DialRace {
     enum Action: Equatable {
@@ -141,6 +141,9 @@ struct DialRace {
             if isSilent(runner, at: now) {
                 actions += [.cancel(runner.address), .note(.failed, runner.address)]
             } else if runner.isExplored || runner.start <= winner.start {
+                // TCP takes one round trip, and TLS another.
+                let bound = (now - runner.start) / (runner.isConnected ? 2 : 1)
+                actions.append(.note(.outrun(roundTripAbove: bound), runner.address))
                 actions.append(.measure(runner.address, for: Self.longestMeasurement))
             } else {
                 actions += [.cancel(runner.address), .note(.abandoned, runner.address)]

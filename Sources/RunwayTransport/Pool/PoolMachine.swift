@@ -214,14 +214,17 @@ extension PoolMachine {
             actions.append(.close(connection.id))
             connections.removeAll { $0.id == connection.id }
         }
-        return actions
+        // A server that takes nothing on its connection may have been kept for too long while requests waited for it.
+        return actions + connectAsNeeded()
     }
 
-    /// Forgets every connection and ends every wait. What the connections carry is theirs to end.
+    /// Forgets every connection and ends every wait. What the connections carry is theirs to end, and what is being made is its
+    /// maker's to cancel.
     mutating func shutDown() -> [PoolAction] {
         isShutDown = true
         defer { connections = [] }
-        return takeAllWaiting().map { .fail($0, .shutDown) } + connections.map { .close($0.id) }
+        return takeAllWaiting().map { .fail($0, .shutDown) }
+            + connections.filter { $0.state != .connecting }.map { .close($0.id) }
     }
 }
 

@@ -45,7 +45,10 @@ struct DialRaceTests {
         #expect(race.woke(at: .milliseconds(250)) == [.wake(at: .milliseconds(350))])
         #expect(race.woke(at: .milliseconds(350)) == [.connect(b)])
         let end = race.secured(b, at: .milliseconds(400))
-        #expect(end == [.succeed(b), .measure(a, for: .seconds(2))])
+        #expect(
+            end == [
+                .succeed(b), .note(.outrun(roundTripAbove: .milliseconds(200)), a), .measure(a, for: .seconds(2)),
+            ])
         #expect(race.secured(a, at: .milliseconds(401)).isEmpty)
     }
 
@@ -63,7 +66,9 @@ struct DialRaceTests {
     @Test func whatIsExploredRunsBesideTheFirstAndIsMeasuredAfterIt() {
         var race = DialRace(HostPlan(order: [a, b, d], explored: d), lookup: .never)
         #expect(race.start(at: .zero) == [.connect(a), .connect(d), .wake(at: .milliseconds(250))])
-        #expect(race.secured(a, at: .milliseconds(40)) == [.succeed(a), .measure(d, for: .seconds(2))])
+        let end = race.secured(a, at: .milliseconds(40))
+        #expect(
+            end == [.succeed(a), .note(.outrun(roundTripAbove: .milliseconds(40)), d), .measure(d, for: .seconds(2))])
     }
 
     @Test func whatIsExploredAndFailsHurriesNobody() {

@@ -69,7 +69,8 @@ extension Peer.Kind {
             head.path =
                 "/"
                 + random.pick([
-                    "0.bin", "1.bin", "1000.bin", "16384.bin", "65535.bin", "1048577.bin", "text.txt", "none", "iso_4217.json",
+                    "0.bin", "1.bin", "1000.bin", "16384.bin", "65535.bin", "1048577.bin", "text.txt", "none",
+                    "iso_4217.json",
                     "iso_639-3.json", "iso_15924.json",
                 ])
             head.method = random.pick([.get, .get, .get, .head])
@@ -85,8 +86,10 @@ extension Peer.Kind {
             if head.method != .get { body = path == "/early" ? .bytes([1, 2, 3]) : random.pick(uploads) }
         case .httpbin:
             head.path = random.pick([
-                "/get?a=1&b=%E4%BB%B7", "/gzip", "/deflate", "/bytes/1000?seed=1", "/stream-bytes/5000?seed=1&chunk_size=100",
-                "/status/418", "/status/204", "/status/304", "/encoding/utf8", "/html", "/stream/5", "/range/1000", "/redirect/1",
+                "/get?a=1&b=%E4%BB%B7", "/gzip", "/deflate", "/bytes/1000?seed=1",
+                "/stream-bytes/5000?seed=1&chunk_size=100",
+                "/status/418", "/status/204", "/status/304", "/encoding/utf8", "/html", "/stream/5", "/range/1000",
+                "/redirect/1",
             ])
             head.method = .get
             if Int.random(in: 0..<3, using: &random) == 0 {

@@ -145,8 +145,8 @@ struct HTTP1WireTests {
 
     @Test func trailersEndAnAnswerAndTheConnectionGoesOn() async throws {
         try await withScriptedOrigin { origin in
-            let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n0\r\nX-Sum: 1\r\n\r\n"
-            origin.on("/a", respond: .raw(text).ending(.stayOpen))
+            let body = Array("3\r\none\r\n0\r\nX-Sum: 1\r\n\r\n".utf8)
+            origin.on("/a", respond: ScriptedResponse(headerFields: [.transferEncoding: "chunked"], chunks: [body]))
             let network = try layer(origin)
             for _ in 0..<2 { #expect(try await network.call(Fetch<GET>("a")).text == "one") }
             #expect(origin.connectionCount == 1)

@@ -24,6 +24,8 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     let channel: any Channel
     let streamWindow: Int
     private let connectionWindow: Int
+    /// By how much the window of every stream grows when the server takes our settings, which NIO's handler counts no sooner.
+    private var windowToCome: Int
     private(set) var context: ChannelHandlerContext?
     private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
     private var nextStreamNumber = 1
@@ -51,6 +53,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         let settings = pool.configuration.wire
         streamWindow = min(max(settings.streamWindowByteCount, 65_535), Int(Int32.max))
         connectionWindow = min(max(settings.connectionWindowByteCount, 65_535), Int(Int32.max))
+        windowToCome = streamWindow - 65_535
         initialLimit = min(Self.limitBeforeSettings, max(1, settings.maximumConcurrentStreams))
         wakeUp = WakeUp(on: dialed.channel.eventLoop)
         guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
@@ -185,7 +188,8 @@ extension HTTP2Connection {
         case .rstStream(let code): receiveReset(code, on: frame.streamID)
         case .goAway(let last, let code, _): receiveGoAway(last, code)
         case .settings(.settings(let settings)): receive(settings)
-        case .settings(.ack), .ping, .priority, .pushPromise, .windowUpdate, .alternativeService, .origin: break
+        case .settings(.ack): windowToCome = 0
+        case .ping, .priority, .pushPromise, .windowUpdate, .alternativeService, .origin: break
         }
     }
 
@@ -288,7 +292,7 @@ extension HTTP2Connection {
                 write(.rootStream, .windowUpdate(windowSizeIncrement: connectionWindow - window))
                 flushSoon()
             } else if let stream = streams[event.streamID] {
-                stream.window = window
+                stream.window = window + windowToCome
                 openWindow(of: stream)
             }
         case let event as StreamClosedEvent:

@@ -1,0 +1,49 @@
+import Foundation
+import Runway
+import RunwayTesting
+import RunwayTransport
+
+// The examples in the doc comments about hosts and the wire, line by line. They are compiled and not run.
+
+func ownWire() throws -> NetworkLayer {
+    let network = NetworkLayer(transport: try NIOTransport())
+    return network
+}
+
+func wireThroughProxies() throws -> NIOTransport {
+    var configuration = TransportConfiguration()
+    configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
+    return try NIOTransport(configuration: configuration)
+}
+
+func bundleHosts() throws -> HostList {
+    let bundled = try HostList(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
+    return bundled
+}
+
+func keepHosts(in path: String, over network: NetworkLayer) async throws -> HostBook {
+    let hosts = HostBook(bundled: try HostList(["api.example.com": ["203.0.113.7"]]), file: path)
+    // at every launch; asks once a day
+    try await hosts.refreshIfDue(over: network, from: HostListRequest<Listings>())
+    return hosts
+}
+
+func probe() async throws {
+    let report = try await HostProbe().run("api.example.com")
+    for entry in report.entries { print(entry.address, entry.tls ?? .zero, entry.failure ?? "") }
+}
+
+func callOverABadNetwork(to origin: ScriptedOrigin) async throws {
+    let network = try await BadNetwork(to: origin.port, addresses: 4)
+    try await network.paths[0].set(.silent)
+    try await network.paths[1].set(.passing(PathConditions(roundTrip: .milliseconds(80))))
+    // … let the app call network.port at 127.0.0.2, 127.0.0.3, …
+    await network.shutDown()
+}
+
+#if os(Linux)
+    func watchTheNetwork(over transport: some Transport) throws -> NetworkLayer {
+        let network = NetworkLayer(transport: transport, status: try NetlinkNetworkStatus())
+        return network
+    }
+#endif
