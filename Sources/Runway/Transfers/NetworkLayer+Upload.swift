@@ -54,7 +54,8 @@ extension RequestBody {
                 var start = 0
                 return {
                     defer { start = min(bytes.count, start + Self.partByteCount) }
-                    return start < bytes.count ? Array(bytes[start..<min(bytes.count, start + Self.partByteCount)]) : nil
+                    return start < bytes.count
+                        ? Array(bytes[start..<min(bytes.count, start + Self.partByteCount)]) : nil
                 }
             }
             return RequestBody.stream(stream, byteCount: bytes.count, isReplayable: true).counted(in: flight, progress)

@@ -25,7 +25,8 @@ extension [UInt8] {
 extension FileServer {
     /// A layer whose calls come here.
     func layer(
-        sinks: [any EventSink] = [], clock: LayerClock = .system, retrying: RetryLimits = RetryLimits(), seed: UInt64 = 1
+        sinks: [any EventSink] = [], clock: LayerClock = .system, retrying: RetryLimits = RetryLimits(),
+        seed: UInt64 = 1
     ) -> NetworkLayer {
         NetworkLayer(
             transport: StubTransport { [self] request in answer(request) }, clock: clock, sinks: sinks,

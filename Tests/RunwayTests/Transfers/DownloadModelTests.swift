@@ -22,19 +22,26 @@ struct DownloadModelTests {
     private static func play(_ seed: UInt64) async throws -> String? {
         var random = SeededGenerator(seed: seed)
         let folder = try TestFolder()
-        func makeBytes() -> [UInt8] { .random(Int.random(in: 0...3, using: &random) * Int.random(in: 0...150_000, using: &random), seed: random.next()) }
+        func makeBytes() -> [UInt8] {
+            let count = Int.random(in: 0...3, using: &random) * Int.random(in: 0...150_000, using: &random)
+            return [UInt8].random(count, seed: random.next())
+        }
         var states = [makeBytes()]
         let server = FileServer(states[0], tag: "\"0\"")
-        server.state.withLock { $0.random = random }
+        let seeded = random
+        server.state.withLock { $0.random = seeded }
         if Bool.random(using: &random) { server.state.withLock { $0.hasDigest = true } }
         let old: [UInt8]? = Bool.random(using: &random) ? [1, 2, 3] : nil
         if let old { try Data(old).write(to: folder.file()) }
 
         for _ in 0..<Int.random(in: 0...4, using: &random) {
-            let bends = (0..<Int.random(in: 1...6, using: &random)).compactMap { _ in
-                Int.random(in: 0..<3, using: &random) == 0 ? FileServer.Bend.cut : FileServer.Bend.allCases.randomElement(using: &random)
+            var bends: [FileServer.Bend] = []
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let isCut = Int.random(in: 0..<3, using: &random) == 0
+                bends.append(isCut ? .cut : FileServer.Bend.allCases.randomElement(using: &random) ?? .cut)
             }
-            server.state.withLock { $0.bends = bends }
+            let chosen = bends
+            server.state.withLock { $0.bends = chosen }
             if let problem = await attempt(server, folder, states, old, &random) { return problem }
             switch Int.random(in: 0..<6, using: &random) {
             case 0:
@@ -61,7 +68,10 @@ struct DownloadModelTests {
         let cancelling = !mustSucceed && Int.random(in: 0..<3, using: &random) == 0
         let moment = Int.random(in: 1...8, using: &random)
         let task = Mutex<Task<DownloadedFile, any Error>?>(nil)
-        server.state.withLock { $0.onPart = cancelling ? { if $0 >= moment { task.withLock { $0 }?.cancel() } } : nil }
+        let cancel: @Sendable (Int) -> Void = { count in
+            if cancelling, count >= moment { task.withLock(\.self)?.cancel() }
+        }
+        server.state.withLock { state in state.onPart = cancel }
         let (network, before) = (server.layer(seed: random.next()), folder.bytes())
         let download = Task {
             try await network.download(Film(), to: folder.file()) { progress in told.withLock { $0.append(progress) } }

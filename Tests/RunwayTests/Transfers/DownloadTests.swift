@@ -218,10 +218,11 @@ struct DownloadTests {
 
     @Test func cancelledDownloadLeavesWhatCame() async throws {
         let gate = Mutex<Task<DownloadedFile, any Error>?>(nil)
-        server.state.withLock { $0.onPart = { if $0 == 2 { gate.withLock { $0 }?.cancel() } } }
+        let cancel: @Sendable (Int) -> Void = { if $0 == 2 { gate.withLock(\.self)?.cancel() } }
+        server.state.withLock { $0.onPart = cancel }
         let started = Mutex(false)
         let task = Task {
-            while !started.withLock({ $0 }) { await Task.yield() }
+            while !started.withLock(\.self) { await Task.yield() }
             return try await download()
         }
         gate.withLock { $0 = task }

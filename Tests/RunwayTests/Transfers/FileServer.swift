@@ -84,7 +84,8 @@ final class FileServer: Sendable {
         var bytes = state.bytes
         if let range {
             bytes = Array(bytes[range])
-            let length = bend == .otherLength ? "\(state.bytes.count + 1)" : bend == .vague ? "*" : "\(state.bytes.count)"
+            let length =
+                bend == .otherLength ? "\(state.bytes.count + 1)" : bend == .vague ? "*" : "\(state.bytes.count)"
             head.headerFields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
         }
         if bend != .vague { head.headerFields[.contentLength] = "\(bytes.count)" }
@@ -96,7 +97,8 @@ final class FileServer: Sendable {
         if bend == .tooFew, !bytes.isEmpty { bytes.removeLast() }
         if bend == .tooMany { bytes.append(7) }
         return Response(
-            head: head, body: .stream(Self.stream(bytes, step: Int.random(in: 1...100_000, using: &random), breaks, state.onPart)))
+            head: head,
+            body: .stream(Self.stream(bytes, step: Int.random(in: 1...100_000, using: &random), breaks, state.onPart)))
     }
 
     private static func stream(
@@ -135,7 +137,9 @@ final class TestFolder: Sendable {
     func file(_ name: String = "file") -> URL { url.appendingPathComponent(name) }
 
     /// The bytes of a file; `nil` where there is none.
-    func bytes(_ name: String = "file") -> [UInt8]? { FileManager.default.contents(atPath: file(name).path).map(Array.init) }
+    func bytes(_ name: String = "file") -> [UInt8]? {
+        FileManager.default.contents(atPath: file(name).path).map(Array.init)
+    }
 
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 }
@@ -146,7 +150,12 @@ extension [UInt8] {
         var random = SeededGenerator(seed: seed)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)
-        while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
+        while bytes.count < count {
+            let number = random.next()
+            for shift in stride(from: 0, to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+            }
+        }
         return Array(bytes.prefix(count))
     }
 }

@@ -30,7 +30,10 @@ struct MultipartFormTests {
     @Test func partsStandBetweenBoundaries() async throws {
         var random = SeededGenerator(seed: 5)
         let form = MultipartForm(
-            [.field("city", "上海"), FormPart(name: "f", fileName: "a.txt", contentType: "text/plain", body: .bytes([104, 105]))],
+            [
+                .field("city", "上海"),
+                FormPart(name: "f", fileName: "a.txt", contentType: "text/plain", body: .bytes([104, 105])),
+            ],
             randomness: &random)
         let line = "--\(form.boundary)\r\n"
         #expect(form.boundary.utf8.count == 39 && form.contentType == "multipart/form-data; boundary=\(form.boundary)")

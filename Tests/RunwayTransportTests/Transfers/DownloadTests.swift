@@ -80,7 +80,9 @@ struct DownloadTests {
         }
     }
 
-    private func driven<Value: Sendable>(_ clock: ManualClock, _ work: @escaping @Sendable () async -> Value) async -> Value {
+    private func driven<Value: Sendable>(_ clock: ManualClock, _ work: @escaping @Sendable () async -> Value) async
+        -> Value
+    {
         let driver = Task {
             while !Task.isCancelled {
                 clock.advance(by: .seconds(1))

@@ -19,10 +19,14 @@ final class RangedFile: Sendable {
 
     @Sendable func answer(_ request: ReceivedRequest) -> ScriptedResponse {
         var start = 0
-        if let range = request["Range"], request["If-Range"] == "\"1\"" { start = Int(range.dropFirst(6).dropLast()) ?? 0 }
+        if let range = request["Range"], request["If-Range"] == "\"1\"" {
+            start = Int(range.dropFirst(6).dropLast()) ?? 0
+        }
         var response = ScriptedResponse(
             status: start > 0 ? .partialContent : .ok, headerFields: [.eTag: "\"1\"", .acceptRanges: "bytes"],
-            chunks: stride(from: start, to: bytes.count, by: 30_000).map { Array(bytes[$0..<min(bytes.count, $0 + 30_000)]) })
+            chunks: stride(from: start, to: bytes.count, by: 30_000).map {
+                Array(bytes[$0..<min(bytes.count, $0 + 30_000)])
+            })
         if start > 0 {
             response = response.header(.contentRange, "bytes \(start)-\(bytes.count - 1)/\(bytes.count)")
         }

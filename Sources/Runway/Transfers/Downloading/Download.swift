@@ -77,7 +77,11 @@ struct Download: Sendable {
         let sink = DownloadBody(partial: partial, source: source, flight: flight, progress: progress)
         let work = Task { @concurrent in await sink.receive(body, plan) }
         return await flight.withDeadlineHandler {
-            await withTaskCancellationHandler { await work.value } onCancel: { work.cancel() }
+            await withTaskCancellationHandler {
+                await work.value
+            } onCancel: {
+                work.cancel()
+            }
         } onDeadline: {
             work.cancel()
         }

@@ -32,14 +32,16 @@ final class PartialFile: Sendable {
 
     private static func openNow(_ target: String) throws(FileError) -> PartialFile {
         if let status = try OpenFile.status(at: target), !status.isPlainFile, !status.isLink {
-            throw FileError(target, "can't be replaced", reason: "it is \(status.isFolder ? "a folder" : "no plain file")")
+            throw FileError(
+                target, "can't be replaced", reason: "it is \(status.isFolder ? "a folder" : "no plain file")")
         }
         let path = path(of: target)
         while true {
             let file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
             let status = try file.status()
             guard status.isPlainFile, status.isPrivate else {
-                throw FileError(path, "can't be used", reason: "it is no plain file of the user's own and nobody else's")
+                throw FileError(
+                    path, "can't be used", reason: "it is no plain file of the user's own and nobody else's")
             }
             guard file.lock() else {
                 throw FileError(path, "can't be used", reason: "another download to the same place is under way")
@@ -55,7 +57,8 @@ final class PartialFile: Sendable {
         return try await queue.run { () throws(FileError) in
             let byteCount = try file.status().byteCount
             // A note that can't be read, is cut off or not to be trusted is as good as none.
-            guard byteCount > 0, let bytes = try? PrivateFile(reading: notePath)?.read(upTo: PartialNote.maximumByteCount),
+            guard byteCount > 0,
+                let bytes = try? PrivateFile(reading: notePath)?.read(upTo: PartialNote.maximumByteCount),
                 let note = PartialNote(bytes), note.source == source, byteCount <= note.representation.byteCount ?? .max
             else { return nil }
             return (note.representation, note.reliableByteCount(of: byteCount, in: BootSession.name))
@@ -72,7 +75,8 @@ final class PartialFile: Sendable {
                 try Self.removeNote(notePath)
             } else {
                 try Self.write(
-                    PartialNote(source: source, representation: representation, bootSession: BootSession.name), notePath)
+                    PartialNote(source: source, representation: representation, bootSession: BootSession.name), notePath
+                )
             }
         }
     }
@@ -112,11 +116,15 @@ final class PartialFile: Sendable {
             }
             try file.truncate(to: byteCount)
             // A file that is replaced keeps its rights.
-            if let status = try OpenFile.status(at: target), status.isPlainFile { try file.setMode(status.mode & 0o777) }
+            if let status = try OpenFile.status(at: target), status.isPlainFile {
+                try file.setMode(status.mode & 0o777)
+            }
             try file.sync()
             guard rename(path, target) == 0 else { throw FileError(target, "can't be replaced") }
             try Self.removeNote(notePath)
-            do { try PrivateFile.syncFolder(of: target) } catch { throw FileError(target, "can't be kept", reason: "\(error)") }
+            do { try PrivateFile.syncFolder(of: target) } catch {
+                throw FileError(target, "can't be kept", reason: "\(error)")
+            }
         }
     }
 

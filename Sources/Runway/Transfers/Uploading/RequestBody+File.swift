@@ -22,7 +22,8 @@ extension RequestBody {
     /// - Throws: ``NetworkError/Kind/storage`` for what is no plain file or can't be read.
     public static func file(_ file: URL) throws(NetworkError) -> RequestBody {
         guard file.isFileURL else {
-            throw NetworkError(.invalidParameters, in: .assembling, "The body is to be a file, and its URL is none of a file.")
+            throw NetworkError(
+                .invalidParameters, in: .assembling, "The body is to be a file, and its URL is none of a file.")
         }
         do throws(FileError) {
             let body = try FileBody(file.path)
@@ -77,7 +78,7 @@ struct FileBody: Sendable {
     }
 
     private func part(of file: OpenFile?, at offset: Int) throws(FileError) -> (OpenFile, [UInt8]) {
-        let file = try file ?? OpenFile(path, O_RDONLY | O_NONBLOCK)
+        let file = if let file { file } else { try OpenFile(path, O_RDONLY | O_NONBLOCK) }
         if offset == 0 || offset == status.byteCount { try checkIsUnchanged(file) }
         let bytes = try file.read(min(Self.partByteCount, status.byteCount - offset), at: offset)
         if bytes.isEmpty, offset < status.byteCount { try checkIsUnchanged(file) }
@@ -85,7 +86,8 @@ struct FileBody: Sendable {
     }
 
     private func checkIsUnchanged(_ file: OpenFile) throws(FileError) {
-        guard try file.status().isUnchanged(since: status) else {
+        let now = try file.status()
+        guard now.isUnchanged(since: status) else {
             throw FileError(path, "can't be sent", reason: "it has changed since the call was made")
         }
     }
