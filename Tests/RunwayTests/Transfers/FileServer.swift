@@ -79,7 +79,9 @@ final class FileServer: Sendable {
         if bend == .unavailable { return .json("{}", status: .serviceUnavailable) }
         var head = HTTPResponse(status: range == nil ? .ok : .partialContent)
         if state.hasTag { head.headerFields[.eTag] = bend == .otherTag && range != nil ? "\"other\"" : state.tag }
-        if state.hasDigest { head.headerFields[.init("Repr-Digest")!] = state.bytes.digestField }
+        if state.hasDigest, let name = HTTPField.Name("Repr-Digest") {
+            head.headerFields[name] = state.bytes.digestField
+        }
         if bend == .coded, range != nil { head.headerFields[.contentEncoding] = "gzip" }
         var bytes = state.bytes
         if let range {

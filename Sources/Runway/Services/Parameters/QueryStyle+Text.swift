@@ -21,7 +21,9 @@ extension QueryStyle {
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
     func fields(_ parameters: Parameters) throws(UnencodableParameter) -> [(name: String, value: String)] {
-        try sortedPairs(parameters).map { ($0.name.removingPercentEncoding ?? "", $0.value.removingPercentEncoding ?? "") }
+        try sortedPairs(parameters).map { name, value in
+            (name.removingPercentEncoding ?? "", value.removingPercentEncoding ?? "")
+        }
     }
 
     private func sortedPairs(
