@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DownloadModelTests {
     /// How many stories are played; `RUNWAY_DOWNLOADS` asks for more.
-    static let count = ProcessInfo.processInfo.environment["RUNWAY_DOWNLOADS"].flatMap { Int($0) } ?? 30
+    static let count = ProcessInfo.processInfo.environment["RUNWAY_DOWNLOADS"].flatMap { Int($0) } ?? 15
 
     @Test func whateverHappensTheFileIsOldOrOneStateOfTheServersFile() async throws {
         for seed in 1...UInt64(Self.count) {

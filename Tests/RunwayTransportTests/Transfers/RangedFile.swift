@@ -52,6 +52,12 @@ final class TransferFolder: Sendable {
     deinit { try? FileManager.default.removeItem(at: url) }
 
     var file: URL { url.appendingPathComponent("file") }
+    /// How much of a download is on the disk.
+    var partByteCount: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + ".part")
+        return attributes?[.size] as? Int ?? 0
+    }
+
     var bytes: [UInt8]? { FileManager.default.contents(atPath: file.path).map(Array.init) }
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 }
