@@ -58,6 +58,9 @@ extension NetworkError {
         case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:
             (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
+        // What made the body knows best what keeps it from being sent.
+        case let error as RequestBodyFailed where error.cause is NetworkError:
+            ((error.cause as? NetworkError)?.kind ?? .invalidParameters, (error.cause as? NetworkError)?.detail ?? "")
         case let error as RequestBodyFailed:
             (.invalidParameters, "The body of the request could not be read: \(error.cause).")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError,

@@ -25,7 +25,12 @@ public final class Flight: Sendable {
     }
 
     /// The instant by which this call has to be over, whoever shares its request.
-    let ownDeadline: Duration
+    var ownDeadline: Duration { takeOff + .nanoseconds(putOff.load(ordering: .relaxed)) + lifetime }
+
+    /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
+    let lifetime: Duration
+    /// How many nanoseconds after the take-off the last byte of a transfer went or came; 0 for all other calls.
+    private let putOff = Atomic<Int64>(0)
     /// The number of the read that this flight carries for itself and others; 0 while it carries none.
     private let carriedRead = Atomic<UInt64>(0)
 
@@ -112,7 +117,7 @@ public final class Flight: Sendable {
         caching = Mutex(FlightCaching(mark: layer.cache.mark))
         clock = layer.clock
         takeOff = layer.clock.now
-        ownDeadline = takeOff + lifetime
+        self.lifetime = lifetime
     }
 
     /// Writes a decision into the record of the call.
@@ -145,9 +150,15 @@ public final class Flight: Sendable {
     ) async throws(Failure) -> Value {
         // Those who share a flight each see to their own deadline, and cancel it when the last of them has passed.
         if carriedRead.load(ordering: .acquiring) != 0 { return try await operation() }
-        let token = layer.deadlines.schedule(at: ownDeadline, expire: handler)
+        let token = layer.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
         defer { layer.deadlines.remove(token) }
         return try await operation()
+    }
+
+    /// Starts the time anew in which the call has to be over: bytes of a transfer went or came.
+    func putOffDeadline() {
+        let (seconds, attoseconds) = (clock.now - takeOff).components
+        putOff.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
     }
 
     /// Writes down which version of HTTP an attempt uses. For transports that know.

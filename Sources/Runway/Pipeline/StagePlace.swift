@@ -55,6 +55,8 @@ public enum FlightStep: Sendable, Hashable, CustomStringConvertible {
     case customStage(String)
     /// Bytes are on the wire.
     case transporting
+    /// The body of the answer is written to a file.
+    case saving
     /// The answer is checked.
     case checking
     /// The manager keeps the answer and tells its delegate.
@@ -72,6 +74,7 @@ public enum FlightStep: Sendable, Hashable, CustomStringConvertible {
         case .stage(let place): "\(place)"
         case .customStage(let name): name
         case .transporting: "transporting"
+        case .saving: "saving"
         case .checking: "checking"
         case .landing: "landing"
         case .reforming: "reforming"

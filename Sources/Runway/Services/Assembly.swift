@@ -16,13 +16,19 @@ extension ServiceSettings {
         let parameters = own.merging(defaults: commonParameters)
         flight.setSent(parameters)
 
+        let parts: [FormPart]
+        let content: RequestBody
+        do { (parts, content) = (try endpoint.parts, try endpoint.content) } catch {
+            throw .invalidParameters(in: .assembling, error)
+        }
+
         var fields = HTTPFields()
         try fields.set(commonHeaders)
         try fields.set(endpoint.headers)
         if case .raw(let contentType) = E.encoding, fields[.contentType] == nil {
             try fields.set(HTTPField.Name.contentType.rawName, contentType)
         }
-        do throws(UnencodableParameter) {
+        do {
             var query = ""
             var body = RequestBody.none
             switch E.encoding {
@@ -36,7 +42,15 @@ extension ServiceSettings {
                 fields.setDefault(.contentType, "application/json")
             case .raw:
                 query = try QueryStyle.default.text(parameters)
-                body = endpoint.content
+                body = content
+            case .multipart(let style):
+                let form = MultipartForm(
+                    try style.fields(parameters).map { FormPart.field($0.name, $0.value) } + parts,
+                    flight.layer.retries.randomBits())
+                if let problem = form.problem { throw UnsendableForm(problem: problem) }
+                body = form.body
+                // Of another media type the server could not tell the parts apart.
+                fields[.contentType] = form.contentType
             }
             let target = baseURL.target(path, query)
             var head = baseURL.head

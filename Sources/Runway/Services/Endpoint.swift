@@ -63,7 +63,13 @@ public protocol Endpoint: Encodable, Sendable {
     /// The default is none.
     var headers: [String: String] { get }
     /// The body of this call, for the encoding ``ParameterEncoding/raw(contentType:)``. The default is empty.
-    var content: RequestBody { get }
+    ///
+    /// - Throws: Whatever keeps the body from being made, such as a file that is not there.
+    var content: RequestBody { get throws }
+    /// The parts of the form that are no parameters, for the encoding ``ParameterEncoding/multipart(_:)``. The default is none.
+    ///
+    /// - Throws: Whatever keeps them from being made, such as a file that is not there.
+    var parts: [FormPart] { get throws }
 
     /// Completes the parameters before interceptors see them. The default changes nothing.
     ///
@@ -120,6 +126,8 @@ extension Endpoint {
     public var headers: [String: String] { [:] }
     /// An empty body.
     public var content: RequestBody { .none }
+    /// No parts.
+    public var parts: [FormPart] { [] }
 
     /// Changes nothing.
     public func complete() {}

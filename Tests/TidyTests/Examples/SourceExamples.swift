@@ -48,6 +48,36 @@ struct RentalPhotos: Endpoint {
     var path: EndpointPath { "rental/\(id)/photos" }
 }
 
+struct RentalFilm: Endpoint {
+    static let service = Listings.self
+    @Unencoded var id: Int
+    var path: EndpointPath { "rental/\(id)/film" }
+}
+
+struct FilmUpload: Endpoint {
+    static let service = Listings.self
+    static let method = HTTPRequest.Method.put
+    static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
+    @Unencoded var film: URL
+    @Unencoded var id: Int
+    var path: EndpointPath { "rental/\(id)/film" }
+    var content: RequestBody { get throws { try .file(film) } }
+}
+
+func publish(_ file: URL, on network: NetworkLayer) async throws -> RawData {
+    let answer = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
+        print(progress.fraction ?? 0)
+    }
+    return answer
+}
+
+func save(_ network: NetworkLayer, to file: URL) async throws {
+    let film = try await network.download(RentalFilm(id: 7), to: file) { progress in
+        print(progress.fraction ?? 0)
+    }
+    print(film.byteCount)
+}
+
 enum PropertyListKeys: ViewKeySpace {
     static let title = key("title", of: String.self)
 }

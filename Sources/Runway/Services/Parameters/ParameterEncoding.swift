@@ -10,6 +10,10 @@ public enum ParameterEncoding: Sendable, Hashable {
     case json(dates: DateStyle = .iso8601)
     /// The body is ``Endpoint/content``, with this media type; parameters go into the query.
     case raw(contentType: String)
+    /// Into the body, as a form with files (`multipart/form-data`, RFC 7578): the parameters as fields, then ``Endpoint/parts``.
+    ///
+    /// Names and values are written as `QueryStyle` says, unescaped.
+    case multipart(QueryStyle = .default)
 }
 
 /// How a date is written.

@@ -5,13 +5,7 @@ extension QueryStyle {
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
     public func text(_ parameters: Parameters) throws(UnencodableParameter) -> String {
-        var pairs: [(name: String, value: String)] = []
-        pairs.reserveCapacity(parameters.entries.count)
-        for entry in parameters.entries {
-            try append(entry.value, named: escaped(entry.name), at: entry.name, depth: 0, to: &pairs)
-        }
-        // Swift's sort is stable, which keeps the order of pairs that share a name. All names are ASCII by now, which texts order bytewise.
-        if pairs.count > 1 { pairs.sort { $0.name < $1.name } }
+        let pairs = try sortedPairs(parameters)
         var parts: [String] = []
         parts.reserveCapacity(4 * pairs.count)
         for (name, value) in pairs {
@@ -21,6 +15,28 @@ extension QueryStyle {
             parts.append(value)
         }
         return String(joining: parts)
+    }
+
+    /// The parameters as sorted pairs, as they are before they are escaped.
+    ///
+    /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
+    func fields(_ parameters: Parameters) throws(UnencodableParameter) -> [(name: String, value: String)] {
+        try sortedPairs(parameters).map { name, value in
+            (name.removingPercentEncoding ?? "", value.removingPercentEncoding ?? "")
+        }
+    }
+
+    private func sortedPairs(
+        _ parameters: Parameters
+    ) throws(UnencodableParameter) -> [(name: String, value: String)] {
+        var pairs: [(name: String, value: String)] = []
+        pairs.reserveCapacity(parameters.entries.count)
+        for entry in parameters.entries {
+            try append(entry.value, named: escaped(entry.name), at: entry.name, depth: 0, to: &pairs)
+        }
+        // Swift's sort is stable, which keeps the order of pairs that share a name. All names are ASCII by now, which texts order bytewise.
+        if pairs.count > 1 { pairs.sort { $0.name < $1.name } }
+        return pairs
     }
 
     private func append(

@@ -124,7 +124,7 @@ final class PrivateFile {
     }
 
     /// Lets the move of a file outlive a loss of power.
-    private static func syncFolder(of path: String) throws {
+    static func syncFolder(of path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw error("can't be opened", folder) }

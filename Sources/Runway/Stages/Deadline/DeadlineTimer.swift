@@ -16,7 +16,7 @@ final class DeadlineTimer: Sendable {
 
     private struct State {
         var count: UInt64 = 0
-        var pending: [Token: (instant: Duration, expire: Action)] = [:]
+        var pending: [Token: (instant: Duration, flight: Flight?, expire: Action)] = [:]
         var wakeUp: (instant: Duration, task: Task<Void, Never>)?
     }
 
@@ -33,11 +33,13 @@ final class DeadlineTimer: Sendable {
     }
 
     /// Calls `expire` when the clock reaches `instant`, unless the deadline is removed before.
-    func schedule(at instant: Duration, expire: @escaping Action) -> Token {
+    ///
+    /// - Parameter flight: Whose deadline it is; where that was put off by then, it is waited for.
+    func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
             state.count += 1
             let token = Token(number: state.count)
-            state.pending[token] = (instant, expire)
+            state.pending[token] = (instant, flight, expire)
             if state.wakeUp.map({ $0.instant > instant }) ?? true { sleep(until: instant, &state) }
             return token
         }
@@ -60,12 +62,19 @@ final class DeadlineTimer: Sendable {
     private func wake() {
         let now = clock.now
         let expired = state.withLock { state in
-            let expired = state.pending.filter { $0.value.instant <= now }
-            for token in expired.keys { state.pending[token] = nil }
+            var expired: [Action] = []
+            for (token, deadline) in state.pending where deadline.instant <= now {
+                if let later = deadline.flight?.ownDeadline, later > now {
+                    state.pending[token]?.instant = later
+                } else {
+                    expired.append(deadline.expire)
+                    state.pending[token] = nil
+                }
+            }
             state.wakeUp = nil
             if let next = state.pending.values.map(\.instant).min() { sleep(until: next, &state) }
             return expired
         }
-        for (_, deadline) in expired { deadline.expire() }
+        for expire in expired { expire() }
     }
 }

@@ -31,6 +31,11 @@ final class RetryControl: Sendable {
     /// Takes one further attempt out of the budget of a host; `false` where there is none left.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
+    /// 128 bits that nobody can foresee, of the layer's randomness.
+    func randomBits() -> (UInt64, UInt64) {
+        state.withLock { ($0.randomness.next(), $0.randomness.next()) }
+    }
+
     /// A wait between nothing and `ceiling`, every one as likely as the others.
     func jitter(upTo ceiling: Duration) -> Duration {
         state.withLock { state in

@@ -1,0 +1,61 @@
+import Crypto
+import Foundation
+
+/// The digests of some bytes that a server gave (RFC 9530), as far as they are of a kind that is still fit for it (RFC 9530 §5).
+struct ContentDigests {
+    private var sha256: (expected: [UInt8], hash: SHA256)?
+    private var sha512: (expected: [UInt8], hash: SHA512)?
+
+    /// Reads the value of the field; `nil` for one without a digest that can be checked.
+    init?(_ value: String?) {
+        guard let value else { return nil }
+        for member in FieldList.elements(of: value) {
+            guard let equals = member.firstIndex(of: "=") else { continue }
+            let digest = member[member.index(after: equals)...].prefix { $0 != ";" }
+            // Bytes of a structured field stand between colons (RFC 8941 §3.3.5).
+            guard digest.count >= 2, digest.hasPrefix(":"), digest.hasSuffix(":"),
+                let bytes = Data(base64Encoded: String(digest.dropFirst().dropLast())).map(Array.init)
+            else { continue }
+            switch member[..<equals] {
+            case "sha-256": sha256 = (bytes, SHA256())
+            case "sha-512": sha512 = (bytes, SHA512())
+            default: break
+            }
+        }
+        if sha256 == nil, sha512 == nil { return nil }
+    }
+
+    /// Takes the next bytes.
+    mutating func update(_ bytes: [UInt8]) {
+        sha256?.hash.update(data: bytes)
+        sha512?.hash.update(data: bytes)
+    }
+
+    /// Whether the bytes that were taken are those that the server meant.
+    var areMet: Bool {
+        if let sha256, Array(sha256.hash.finalize()) != sha256.expected { return false }
+        if let sha512, Array(sha512.hash.finalize()) != sha512.expected { return false }
+        return true
+    }
+}
+
+extension PartialFile {
+    /// What is read of a file at a time.
+    private static let stepByteCount = 1 << 20
+
+    /// Whether the bytes in a range are those that a digest field means; a field that can't be checked is met.
+    ///
+    /// - Throws: ``FileError``, and `CancellationError` when the task is cancelled.
+    func meets(_ field: String?, in range: Range<Int>) async throws -> Bool {
+        guard var digests = ContentDigests(field) else { return true }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            try Task.checkCancellation()
+            let bytes = try await read(min(Self.stepByteCount, range.upperBound - offset), at: offset)
+            if bytes.isEmpty { return false }
+            digests.update(bytes)
+            offset += bytes.count
+        }
+        return digests.areMet
+    }
+}

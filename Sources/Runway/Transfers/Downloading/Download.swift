@@ -1,0 +1,203 @@
+import Foundation
+import HTTPTypes
+
+/// Fetches one file: asks for what is missing until all of it is there.
+struct Download: Sendable {
+    /// What is asked for, as the endpoint makes it.
+    let request: Request
+    let flight: Flight
+    let partial: PartialFile
+    /// Names what is asked for, and for whom.
+    let source: String
+    let progress: ProgressTeller?
+
+    private var layer: NetworkLayer { flight.layer }
+
+    /// Fetches the file and puts it in its place.
+    @concurrent func run(upTo maximumByteCount: Int) async throws(NetworkError) -> DownloadedFile {
+        let remains = try await onDisk { () throws(FileError) in try await partial.remains(of: source) }
+        var plan = DownloadPlan(
+            upTo: maximumByteCount, mayResume: request.head.method == .get, remains?.representation,
+            byteCount: remains?.byteCount ?? 0)
+        var resumed = plan.byteCount
+        if let range = plan.range { flight.note(Transfer.resuming(at: range.start)) }
+        var attempt = 1
+        while true {
+            var response = try await layer.send(plan.request(request), in: flight)
+            if let error = response.refusal, plan.range == nil || response.head.status != .rangeNotSatisfiable {
+                throw error
+            }
+            flight.setSource(response.source)
+            let head = response.head
+            let hadRange = plan.range != nil
+            let answer = plan.take(head, isDecoded: response.isDecoded, now: HTTPDate(flight.clock.date))
+            switch answer {
+            case .append: break
+            case .replace:
+                if hadRange { flight.note(Transfer.startedOver(.whole)) }
+                resumed = 0
+                if let representation = plan.representation {
+                    try await onDisk { () throws(FileError) in
+                        try await partial.begin(representation, of: source)
+                    }
+                }
+            case .askAgain, .refuse:
+                try startOver(answer, &resumed)
+                continue
+            }
+            progress?.tell(plan.byteCount, of: plan.representation?.byteCount, isUrgent: true)
+            let start = plan.byteCount
+            let body = response.takeBody()
+            let ending: DownloadBody.Ending
+            (plan, ending) = await receive(body, plan)
+            let error = error(of: ending)
+            flight.endStream(byteCount: max(0, plan.byteCount - start), failing: error)
+            switch ending {
+            case .ended(let end):
+                let answer = try await check(
+                    response.contentDigest, from: start, isComplete: end == .complete, &plan)
+                if let answer {
+                    try startOver(answer, &resumed)
+                } else if end == .complete {
+                    return try await save(plan, head, resumed: resumed)
+                } else {
+                    try await waitToGoOn(&plan, &attempt, after: error)
+                }
+            case .useless(let answer): try startOver(answer, &resumed)
+            case .broken: try await waitToGoOn(&plan, &attempt, after: error)
+            case .failed(let error): throw NetworkError(error, in: .saving)
+            }
+        }
+    }
+
+    /// Reads a body until it ends, until nothing came for as long as the call's deadline, or until the task is cancelled.
+    private func receive(
+        _ body: BodyStream, _ plan: DownloadPlan
+    ) async -> (plan: DownloadPlan, ending: DownloadBody.Ending) {
+        let sink = DownloadBody(partial: partial, source: source, flight: flight, progress: progress)
+        let work = Task { @concurrent in await sink.receive(body, plan) }
+        return await flight.withDeadlineHandler {
+            await withTaskCancellationHandler {
+                await work.value
+            } onCancel: {
+                work.cancel()
+            }
+        } onDeadline: {
+            work.cancel()
+        }
+    }
+
+    /// What the end of a body means for the call; `nil` for a good one.
+    private func error(of ending: DownloadBody.Ending) -> NetworkError? {
+        switch ending {
+        case .ended(.complete), .ended(.partial), .useless: return nil
+        case .ended(.short):
+            return NetworkError(.noNetwork, in: .transporting, "The answer ended before all that it named had come.")
+        case .failed(let error): return NetworkError(error, in: .saving)
+        case .broken(let error):
+            if Task.isCancelled { return .cancelled(in: .saving) }
+            if flight.clock.now >= flight.ownDeadline {
+                return NetworkError(.timedOut, in: .saving, "Nothing came for \(flight.lifetime).")
+            }
+            return error as? NetworkError
+                ?? NetworkError(.noNetwork, in: .transporting, "\(error)", underlying: error)
+        }
+    }
+
+    /// Checks what came against the digests that the server gave; `nil` where all is well.
+    private func check(
+        _ contentDigest: String?, from start: Int, isComplete: Bool, _ plan: inout DownloadPlan
+    ) async throws(NetworkError) -> DownloadPlan.Answer? {
+        do {
+            let isContentMet = try await partial.meets(contentDigest, in: start..<max(start, plan.byteCount))
+            let digest = isComplete ? plan.representation?.digest : nil
+            let isWholeMet = try await partial.meets(digest, in: 0..<plan.byteCount)
+            return isContentMet && isWholeMet ? nil : plan.startAfresh(.digest)
+        } catch {
+            if let error = error as? FileError { throw NetworkError(error, in: .saving) }
+            throw .cancelled(in: .saving)
+        }
+    }
+
+    private func startOver(_ answer: DownloadPlan.Answer, _ resumed: inout Int) throws(NetworkError) {
+        switch answer {
+        case .refuse(let reason): throw NetworkError(.invalidAnswer, in: .saving, reason + ".")
+        case .askAgain(let mismatch):
+            flight.note(Transfer.startedOver(mismatch))
+            if mismatch != .complete { resumed = 0 }
+        case .append, .replace: break
+        }
+    }
+
+    /// Waits for the moment to ask for the rest, where the call's policy, the host's budget and the deadline allow it.
+    ///
+    /// - Throws: What broke the body off, where nothing more is asked for.
+    private func waitToGoOn(
+        _ plan: inout DownloadPlan, _ attempt: inout Int, after error: NetworkError?
+    ) async throws(NetworkError) {
+        let broken = error ?? NetworkError(.invalidAnswer, in: .saving, "The server gives the file in too small parts.")
+        // An answer that is torn off reads as one that is not good HTTP.
+        guard error == nil || [.noNetwork, .timedOut, .invalidAnswer].contains(broken.kind), !Task.isCancelled,
+            flight.clock.now < flight.ownDeadline
+        else { throw broken }
+        let cause: RetryCause = broken.kind == .timedOut ? .timedOut(.sent) : .noNetwork(.sent)
+        let policy = flight.retryPolicy
+        if plan.hasAdvanced() {
+            attempt = 1
+            // The server gives the file part by part of its own accord: there is nothing to wait for.
+            if error == nil { return }
+            guard policy.maximumAttempts > 1, policy.allows(request, after: cause) else { throw broken }
+        } else {
+            attempt += 1
+            guard attempt <= policy.maximumAttempts, policy.allows(request, after: cause),
+                layer.retries.withdraw(for: Origin(request.head))
+            else { throw broken }
+        }
+        let wait = layer.retries.jitter(upTo: policy.ceiling(after: attempt))
+        guard flight.clock.now + wait < flight.ownDeadline else { throw broken }
+        flight.note(Transfer.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
+        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch { throw .cancelled(in: .saving) }
+    }
+
+    private func save(
+        _ plan: DownloadPlan, _ head: HTTPResponse, resumed: Int
+    ) async throws(NetworkError) -> DownloadedFile {
+        let byteCount = plan.byteCount
+        try await onDisk { () throws(FileError) in try await partial.commit(byteCount: byteCount) }
+        let url = URL(fileURLWithPath: partial.target)
+        flight.note(Transfer.saved(name: url.lastPathComponent, byteCount: byteCount, resumed: resumed))
+        progress?.tell(byteCount, of: byteCount, isUrgent: true)
+        return DownloadedFile(url: url, byteCount: byteCount, resumedByteCount: resumed, response: head)
+    }
+
+    private func onDisk<Value>(_ deed: () async throws(FileError) -> Value) async throws(NetworkError) -> Value {
+        do throws(FileError) { return try await deed() } catch { throw NetworkError(error, in: .saving) }
+    }
+}
+
+extension DownloadPlan {
+    /// The request for what is missing.
+    fileprivate func request(_ whole: Request) -> Request {
+        var request = whole
+        guard let range else { return request }
+        request.head.headerFields[.range] = "bytes=\(range.start)-"
+        request.head.headerFields[.ifRange] = range.validator
+        return request
+    }
+}
+
+extension Response {
+    /// The digest of the body as it came; `nil` where that is not the body any more, since its coding was undone.
+    fileprivate var contentDigest: String? {
+        isDecoded ? nil : HTTPField.Name.contentDigest.flatMap { head.headerFields[$0] }
+    }
+
+    /// The body as a stream; the answer has none of it any more, so that what is not read is let go with the stream.
+    fileprivate mutating func takeBody() -> BodyStream {
+        defer { body = .whole(RawData([], response: head)) }
+        return switch body {
+        case .whole(let rawData): BodyStream(rawData.bytes)
+        case .stream(let stream): stream
+        }
+    }
+}

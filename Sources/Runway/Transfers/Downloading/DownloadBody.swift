@@ -1,0 +1,61 @@
+import HTTPTypes
+
+/// Writes the body of one answer to a partial file.
+struct DownloadBody: Sendable {
+    /// What is gathered before it is written: 256 KiB.
+    private static let gatheredByteCount = 256 << 10
+    /// After how many bytes it is made sure that they outlive a loss of power: 64 MiB.
+    private static let checkpointByteCount = 64 << 20
+
+    let partial: PartialFile
+    let source: String
+    let flight: Flight
+    let progress: ProgressTeller?
+
+    /// How it ended.
+    enum Ending: Sendable {
+        case ended(DownloadPlan.Ending)
+        /// More came than was said.
+        case useless(DownloadPlan.Answer)
+        /// The body broke off.
+        case broken(any Error)
+        case failed(FileError)
+    }
+
+    /// Reads the body to its end, or to where it is of no use. Whatever came before that is in the file.
+    @concurrent func receive(_ body: BodyStream, _ plan: DownloadPlan) async -> (plan: DownloadPlan, ending: Ending) {
+        var plan = plan
+        var gathered: [UInt8] = []
+        var offset = plan.byteCount
+        var synced = offset
+        func flush() async throws(FileError) {
+            if gathered.isEmpty { return }
+            try await partial.write(gathered, at: offset)
+            offset += gathered.count
+            gathered.removeAll(keepingCapacity: true)
+            guard offset - synced >= Self.checkpointByteCount, let representation = plan.representation else { return }
+            try await partial.checkpoint(representation, of: source, byteCount: offset)
+            synced = offset
+        }
+        var parts = body.makeAsyncIterator()
+        do throws(FileError) {
+            while true {
+                let part: [UInt8]?
+                do { part = try await parts.next() } catch {
+                    try await flush()
+                    return (plan, .broken(error))
+                }
+                guard let part else { break }
+                flight.putOffDeadline()
+                if let useless = plan.take(partOf: part.count) { return (plan, .useless(useless)) }
+                gathered += part
+                if gathered.count >= Self.gatheredByteCount { try await flush() }
+                progress?.tell(plan.byteCount, of: plan.representation?.byteCount)
+            }
+            try await flush()
+            return (plan, .ended(plan.takeEnd()))
+        } catch {
+            return (plan, .failed(error))
+        }
+    }
+}

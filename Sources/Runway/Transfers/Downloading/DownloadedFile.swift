@@ -1,0 +1,15 @@
+public import HTTPTypes
+
+public import struct Foundation.URL
+
+/// A file that was downloaded.
+public struct DownloadedFile: Sendable {
+    /// Where it is.
+    public let url: URL
+    /// Its size.
+    public let byteCount: Int
+    /// How many of its bytes an earlier download had left; 0 for one that was fetched as a whole.
+    public let resumedByteCount: Int
+    /// The head of the last answer; of status 206 where only a part was missing.
+    public let response: HTTPResponse
+}

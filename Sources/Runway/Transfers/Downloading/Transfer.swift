@@ -1,0 +1,65 @@
+/// What a transfer did with what came, for the record.
+public enum Transfer: FlightDecision, Equatable {
+    /// The download goes on where an earlier one ended.
+    case resuming(at: Int)
+    /// The connection broke after so many bytes of the file; the rest is asked for after a wait.
+    case interrupted(at: Int, wait: Duration, cause: RetryCause)
+    /// What was there could not be gone on with, and is fetched anew.
+    case startedOver(Mismatch)
+    /// The file is in its place.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file, without its folder.
+    ///   - byteCount: Its size.
+    ///   - resumed: How many of its bytes an earlier download had left.
+    case saved(name: String, byteCount: Int, resumed: Int)
+
+    /// Why an answer does not continue what is there.
+    public enum Mismatch: Sendable, Equatable, CustomStringConvertible {
+        /// The server sent the whole file: it has changed, or the server gives no parts.
+        case whole
+        /// The part is not the one that was asked for.
+        case range
+        /// The part is of another state of the file.
+        case validator
+        /// The part is in a content coding.
+        case coding
+        /// The server has no such part.
+        case unsatisfied
+        /// More came than was said.
+        case surplus
+        /// The digest that the server gave is not that of the bytes.
+        case digest
+        /// The server says that nothing is missing, which the last byte has to show.
+        case complete
+
+        /// The reason in a few words.
+        public var description: String {
+            switch self {
+            case .whole: "the whole file came"
+            case .range: "another part came than was asked for"
+            case .validator: "the part is of another file"
+            case .coding: "the part is in a content coding"
+            case .unsatisfied: "the server has no such part"
+            case .surplus: "more came than was said"
+            case .digest: "the digest is not that of the bytes"
+            case .complete: "nothing is missing"
+            }
+        }
+    }
+
+    /// The step.
+    public static var step: FlightStep { .saving }
+
+    /// What was done, as a log shows it.
+    public var description: String {
+        switch self {
+        case .resuming(let at): "going on at byte \(at)"
+        case .interrupted(let at, let wait, let cause): "\(cause) at byte \(at), going on in \(wait)"
+        case .startedOver(.complete): "asking for the last byte: the server says that nothing is missing"
+        case .startedOver(let mismatch): "starting over: \(mismatch)"
+        case .saved(let name, let byteCount, let resumed):
+            "saved \(name), \(byteCount) bytes" + (resumed > 0 ? ", \(resumed) of them from before" : "")
+        }
+    }
+}

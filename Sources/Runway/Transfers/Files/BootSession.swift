@@ -1,0 +1,23 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#endif
+
+/// Tells the times between two starts of the system apart: what was written in this one has not been lost with the power.
+enum BootSession {
+    /// The name of the present one; `nil` where the system does not tell.
+    static var name: String? {
+        #if canImport(Darwin)
+            var bytes = [UInt8](repeating: 0, count: 64)
+            var count = bytes.count
+            guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return nil }
+            return String(decoding: bytes.prefix(while: { $0 != 0 }), as: UTF8.self)
+        #else
+            guard let file = try? OpenFile("/proc/sys/kernel/random/boot_id", O_RDONLY),
+                let bytes = try? file.read(64, at: 0), !bytes.isEmpty
+            else { return nil }
+            return String(decoding: bytes.prefix(while: { $0 > 0x20 }), as: UTF8.self)
+        #endif
+    }
+}

@@ -1,0 +1,24 @@
+import Dispatch
+
+/// Does what may wait for a disk, one deed after the other, away from the threads that all tasks share.
+///
+/// A deed that was begun is done, whatever becomes of the task that waits for it.
+final class DiskQueue: Sendable {
+    private let queue = DispatchQueue(label: "runway.disk")
+
+    /// Does it and gives what it brought.
+    func run<Value: Sendable>(
+        _ deed: @escaping @Sendable () throws(FileError) -> Value
+    ) async throws(FileError) -> Value {
+        let result: Result<Value, FileError> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(FileError) {
+                    continuation.resume(returning: .success(try deed()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+}

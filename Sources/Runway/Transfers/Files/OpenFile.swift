@@ -1,0 +1,132 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// An open file and the deeds on it, each at a place of its own; it is closed when it is let go.
+///
+/// Every deed may wait for the disk: see ``DiskQueue``.
+final class OpenFile: Sendable {
+    /// What the system knows of a file.
+    struct Status: Equatable, Sendable {
+        var byteCount: Int
+        /// When its bytes were last changed, in nanoseconds since 1970.
+        var modified: Int64
+        var device: UInt64
+        var number: UInt64
+        var mode: mode_t
+        var owner: uid_t
+
+        var isPlainFile: Bool { mode & S_IFMT == S_IFREG }
+        var isFolder: Bool { mode & S_IFMT == S_IFDIR }
+        var isLink: Bool { mode & S_IFMT == S_IFLNK }
+
+        /// Whether it is the user's own, and nobody else may read or write it.
+        var isPrivate: Bool { owner == geteuid() && mode & 0o077 == 0 }
+
+        /// Whether both are of the same file, whatever it holds.
+        func isSameFile(as other: Status) -> Bool { device == other.device && number == other.number }
+
+        /// Whether both are of the same file with the same bytes, as far as the system tells.
+        func isUnchanged(since other: Status) -> Bool {
+            isSameFile(as: other) && byteCount == other.byteCount && modified == other.modified
+        }
+
+        fileprivate init(_ status: stat) {
+            byteCount = Int(status.st_size)
+            #if canImport(Darwin)
+                let time = status.st_mtimespec
+            #else
+                let time = status.st_mtim
+            #endif
+            modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(truncatingIfNeeded: status.st_ino)
+            mode = mode_t(status.st_mode)
+            owner = status.st_uid
+        }
+    }
+
+    let path: String
+    private let descriptor: CInt
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - flags: How, as for `open`; the file is not passed on to programs that the process starts.
+    ///   - mode: The rights of a file that is made.
+    init(_ path: String, _ flags: CInt, mode: mode_t = 0o600) throws(FileError) {
+        let descriptor = open(path, flags | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw FileError(path, "can't be opened") }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// What the system knows of it now.
+    func status() throws(FileError) -> Status {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError(path, "can't be looked at") }
+        return Status(status)
+    }
+
+    /// What stands at a path, a link itself and not what it leads to; `nil` for nothing.
+    static func status(at path: String) throws(FileError) -> Status? {
+        var status = stat()
+        if lstat(path, &status) == 0 { return Status(status) }
+        if errno == ENOENT { return nil }
+        throw FileError(path, "can't be looked at")
+    }
+
+    /// At most `count` bytes from a place on; empty at the end.
+    func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+        while true {
+            var received = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+                received = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+                initializedCount = max(received, 0)
+            }
+            if received >= 0 { return bytes }
+            if errno != EINTR { throw FileError(path, "can't be read") }
+        }
+    }
+
+    /// Writes all bytes to a place.
+    func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
+        var start = 0
+        while start < bytes.count {
+            let written = bytes.withUnsafeBytes { buffer in
+                pwrite(descriptor, buffer.baseAddress.map { $0 + start }, buffer.count - start, off_t(offset + start))
+            }
+            if written > 0 {
+                start += written
+            } else if written == 0 || errno != EINTR {
+                throw FileError(path, "can't be written")
+            }
+        }
+    }
+
+    /// Cuts the file off.
+    func truncate(to byteCount: Int) throws(FileError) {
+        guard ftruncate(descriptor, off_t(byteCount)) == 0 else { throw FileError(path, "can't be cut off") }
+    }
+
+    /// Lets what was written outlive a loss of power.
+    func sync() throws(FileError) {
+        guard fsync(descriptor) == 0 else { throw FileError(path, "can't be kept") }
+    }
+
+    /// Gives it other rights.
+    func setMode(_ mode: mode_t) throws(FileError) {
+        guard fchmod(descriptor, mode) == 0 else { throw FileError(path, "can't be given its rights") }
+    }
+
+    /// Takes the file for this process and this opening alone, as long as it is open; `false` where another has it.
+    func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+}

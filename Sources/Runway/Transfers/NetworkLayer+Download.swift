@@ -1,0 +1,77 @@
+public import Foundation
+import HTTPTypes
+
+extension NetworkLayer {
+    /// Makes one call and saves the body of its answer as a file, which appears whole or not at all.
+    ///
+    /// ```swift
+    /// let film = try await network.download(RentalFilm(id: 7), to: file) { progress in
+    ///     print(progress.fraction ?? 0)
+    /// }
+    /// print(film.byteCount)
+    /// ```
+    ///
+    /// What comes is written to `FILE.part` beside the file, of which no more than some hundred kilobytes are in memory. Where the
+    /// connection breaks, the rest is asked for, as often as the call's ``RetryPolicy`` says without 256 KiB more having come; where the
+    /// call fails, is cancelled, or the process is killed, the next download of the same request to the same file goes on where this
+    /// one ended. For that the server has to take ranges and name its file by a strong validator (RFC 9110 §13.1.5, §14), which is
+    /// kept in `FILE.part.info`; otherwise, and where the file has changed, it is fetched anew. Nothing is put together that the server
+    /// did not confirm to belong together, and the digests that it gives (RFC 9530, SHA-256 and SHA-512) are checked. Both files are
+    /// the user's own, of mode 0600, as is the file itself unless it replaces one, whose mode it takes; a symbolic link is replaced and
+    /// not followed.
+    ///
+    /// The request passes all stages, and asks for the file without a content coding. The service judges the head alone; what it does
+    /// not find fine is thrown and not written. The deadline of the call is the longest that it may go without a byte: each that comes
+    /// starts it anew. The answer is not kept in a cache. What was saved is on the record, as ``Transfer``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: What to fetch. Only GET can be resumed.
+    ///   - file: Where to put it; its folder has to be there.
+    ///   - maximumByteCount: The largest file that is taken. The default is 64 GiB.
+    ///   - options: What this call asks for that differs from what its endpoint says.
+    ///   - progress: Told how far the download is, at most ten times a second, and at the end.
+    /// - Throws: The one error that the call ended in: of kind ``NetworkError/Kind/storage`` where the file can't be written or another
+    ///   download to it is under way, ``NetworkError/Kind/invalidAnswer`` where it is too large or the server's answers contradict each
+    ///   other, ``NetworkError/Kind/cancelled`` when the task is cancelled.
+    public func download<E: Endpoint>(
+        _ endpoint: E, to file: URL, upTo maximumByteCount: Int = 64 << 30, options: CallOptions = .standard,
+        progress: TransferProgress.Report? = nil
+    ) async throws(NetworkError) -> DownloadedFile {
+        var options = options
+        options.cache = CachePolicy.none
+        let flight = makeFlight(E.self, options)
+        flight.setGiven(endpoint)
+        do throws(NetworkError) {
+            guard file.isFileURL else {
+                throw NetworkError(.invalidParameters, in: .preparing, "The place for the file is no URL of a file.")
+            }
+            let endpoint = try prepared(endpoint)
+            var request = try assemble(endpoint, delivery: .streamed, in: flight)
+            guard !request.head.headerFields.contains(.range), !request.head.headerFields.contains(.ifRange) else {
+                throw NetworkError(
+                    .invalidParameters, in: .assembling, "The endpoint asks for a range, which a download does itself.")
+            }
+            // A range is counted in the bytes of the coded body, which may be coded otherwise the next time.
+            request.head.headerFields[.acceptEncoding] = "identity"
+            let partial: PartialFile
+            do throws(FileError) { partial = try await .open(for: file.path) } catch {
+                throw NetworkError(error, in: .saving)
+            }
+            let download = Download(
+                request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),
+                progress: ProgressTeller(progress, clock))
+            let saved = try await download.run(upTo: max(0, maximumByteCount))
+            flight.finish(.succeeded)
+            return saved
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+
+    /// Removes what a download to a file left unfinished; does nothing where it left nothing.
+    ///
+    /// - Throws: ``NetworkError/Kind/storage``.
+    public func discardPartialDownload(to file: URL) throws(NetworkError) {
+        do throws(FileError) { try PartialFile.remove(file.path) } catch { throw NetworkError(error, in: .saving) }
+    }
+}

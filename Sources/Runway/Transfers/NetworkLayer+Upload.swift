@@ -1,0 +1,78 @@
+extension NetworkLayer {
+    /// Makes one call whose body takes long to send: a file, a form with files, a stream.
+    ///
+    /// ```swift
+    /// let answer = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
+    ///     print(progress.fraction ?? 0)
+    /// }
+    /// ```
+    ///
+    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest that it may go without a byte being sent:
+    /// each that is starts it anew, and from the last one on it is the longest wait for the answer. And `progress` is told of what the wire
+    /// took, which a server may not have received yet. A body that has to be sent again, for another attempt, a redirect or a new access
+    /// token, is sent from its start, and progress begins anew with it.
+    ///
+    /// - Parameters:
+    ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
+    ///   - options: What this call asks for that differs from what its endpoint says.
+    ///   - progress: Told how far the upload is, at most ten times a second, and at the end.
+    /// - Throws: The one error that the call ended in, as ``call(_:options:)``; of kind ``NetworkError/Kind/storage`` where a file can't be
+    ///   read or changed while it was sent.
+    public func upload<E: Endpoint>(
+        _ endpoint: E, options: CallOptions = .standard, progress: TransferProgress.Report? = nil
+    ) async throws(NetworkError) -> RawData {
+        let flight = makeFlight(E.self, options)
+        flight.setGiven(endpoint)
+        do throws(NetworkError) {
+            let endpoint = try prepared(endpoint)
+            var request = try assemble(
+                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            let teller = ProgressTeller(progress, clock)
+            let byteCount = request.body.byteCount
+            request.body = request.body.counted(in: flight, teller)
+            let accepted = try await accept(request, for: endpoint, in: flight)
+            if let byteCount { teller?.tell(byteCount, of: byteCount, isUrgent: true) }
+            flight.keepProposal()
+            flight.finish(.succeeded)
+            return accepted.rawData
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+}
+
+extension RequestBody {
+    /// What is given to the wire at a time of a body that is in memory: 128 KiB.
+    private static let partByteCount = 128 << 10
+
+    /// This body, whose parts put the deadline off and are told of as the wire takes them.
+    fileprivate func counted(in flight: Flight, _ progress: ProgressTeller?) -> RequestBody {
+        switch self {
+        case .none: return self
+        case .bytes(let bytes):
+            let stream = BodyStream {
+                var start = 0
+                return {
+                    defer { start = min(bytes.count, start + Self.partByteCount) }
+                    return start < bytes.count
+                        ? Array(bytes[start..<min(bytes.count, start + Self.partByteCount)]) : nil
+                }
+            }
+            return RequestBody.stream(stream, byteCount: bytes.count, isReplayable: true).counted(in: flight, progress)
+        case .stream(let stream, let byteCount, let isReplayable):
+            let counted = BodyStream {
+                var parts = stream.makeAsyncIterator()
+                var taken = 0
+                return {
+                    // Who asks for another part has taken the ones before.
+                    progress?.tell(taken, of: byteCount, isUrgent: taken == 0)
+                    if taken > 0 { flight.putOffDeadline() }
+                    let part = try await parts.next()
+                    taken += part?.count ?? 0
+                    return part
+                }
+            }
+            return .stream(counted, byteCount: byteCount, isReplayable: isReplayable)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// How far a transfer is.
+///
+/// Within one body the count only grows, and the last report of a transfer that succeeds is of all bytes. It goes back where the
+/// transfer has to start over: a download whose file has changed on the server, an upload that is sent a second time.
+public struct TransferProgress: Sendable, Hashable {
+    /// How many bytes came, or were handed to the wire. Those that an earlier download left are among them.
+    public var completedByteCount: Int
+    /// How many there are in all; `nil` where that is not known.
+    public var totalByteCount: Int?
+
+    /// The completed share, between 0 and 1; `nil` where the total is not known.
+    public var fraction: Double? {
+        totalByteCount.map { $0 == 0 ? 1 : Double(completedByteCount) / Double($0) }
+    }
+
+    /// Makes a report.
+    public init(completedByteCount: Int, totalByteCount: Int?) {
+        self.completedByteCount = completedByteCount
+        self.totalByteCount = totalByteCount
+    }
+
+    /// Is told how far a transfer is. It is called off every actor and has to return soon: the transfer waits for it.
+    public typealias Report = @Sendable (TransferProgress) -> Void
+}

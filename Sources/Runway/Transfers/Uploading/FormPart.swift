@@ -1,0 +1,47 @@
+public import Foundation
+
+/// One part of a form with files (`multipart/form-data`, RFC 7578): a field or a file.
+public struct FormPart: Sendable {
+    /// The name of the field.
+    public var name: String
+    /// The name of the file, as the server is told; `nil` for what is no file.
+    public var fileName: String?
+    /// The media type; `nil` is not said, which means `text/plain`.
+    public var contentType: String?
+    /// The content.
+    public var body: RequestBody
+
+    /// Makes a part.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - fileName: The name of the file, as the server is told; `nil` for what is no file.
+    ///   - contentType: The media type; `nil` is not said.
+    ///   - body: The content. One of unknown length makes the whole form one of unknown length, which is sent in chunks.
+    public init(name: String, fileName: String? = nil, contentType: String? = nil, body: RequestBody) {
+        self.name = name
+        self.fileName = fileName
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// A field of text.
+    public static func field(_ name: String, _ value: String) -> FormPart {
+        FormPart(name: name, body: .bytes(Array(value.utf8)))
+    }
+
+    /// A file, which is opened and read while it is sent; see ``RequestBody/file(_:)``.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - name: The name of the field.
+    ///   - fileName: The name that the server is told; `nil` is the file's own.
+    ///   - contentType: The media type. The default is `application/octet-stream`.
+    /// - Throws: ``NetworkError/Kind/storage`` for what is no plain file or can't be read.
+    public static func file(
+        _ file: URL, name: String, fileName: String? = nil, contentType: String = "application/octet-stream"
+    ) throws(NetworkError) -> FormPart {
+        FormPart(
+            name: name, fileName: fileName ?? file.lastPathComponent, contentType: contentType, body: try .file(file))
+    }
+}

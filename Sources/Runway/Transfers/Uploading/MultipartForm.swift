@@ -1,0 +1,133 @@
+import HTTPTypes
+
+/// A form with files as the body of a request (RFC 7578).
+///
+/// An endpoint with ``ParameterEncoding/multipart(_:)`` makes it of its parameters and ``Endpoint/parts``.
+///
+/// Its parts are sent one after the other, files as they are read; nothing is put together in memory. The length is known where every
+/// part knows its own, and the form can be sent again where every part can.
+public struct MultipartForm: Sendable {
+    /// The parts, in their order.
+    public let parts: [FormPart]
+    /// What stands between them.
+    public let boundary: String
+
+    /// Makes a form.
+    ///
+    /// - Parameters:
+    ///   - parts: The parts, in their order.
+    ///   - randomness: What the boundary is made of: 128 bits, so that no content holds it. The default is the system's.
+    public init(_ parts: [FormPart], randomness: inout some RandomNumberGenerator) {
+        self.init(parts, (randomness.next(), randomness.next()))
+    }
+
+    /// Makes a form with a boundary of the system's randomness.
+    public init(_ parts: [FormPart]) {
+        var randomness = SystemRandomNumberGenerator()
+        self.init(parts, randomness: &randomness)
+    }
+
+    init(_ parts: [FormPart], _ random: (UInt64, UInt64)) {
+        self.parts = parts
+        func digits(_ number: UInt64) -> String {
+            let text = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - text.utf8.count) + text
+        }
+        boundary = "runway-" + digits(random.0) + digits(random.1)
+    }
+
+    /// The value of `Content-Type`.
+    public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+    /// The body of the request.
+    public var body: RequestBody {
+        var pieces: [RequestBody] = []
+        for part in parts {
+            pieces.append(.bytes(Array("--\(boundary)\r\n\(part.head)\r\n".utf8)))
+            pieces.append(part.body)
+            pieces.append(.bytes([13, 10]))
+        }
+        pieces.append(.bytes(Array("--\(boundary)--\r\n".utf8)))
+        return RequestBody(joining: pieces)
+    }
+
+    /// Why the form can't be sent; `nil` where it can.
+    var problem: String? {
+        for part in parts {
+            if let type = part.contentType, type.isEmpty || !HTTPField.isValidValue(type) {
+                return "The media type of the part \"\(part.name)\" has a character that may not stand in it."
+            }
+        }
+        return nil
+    }
+}
+
+/// A form holds what no form may hold.
+struct UnsendableForm: Error, CustomStringConvertible {
+    let problem: String
+    var description: String { problem }
+}
+
+extension FormPart {
+    /// The head of the part, without the empty line after it.
+    fileprivate var head: String {
+        var head = "Content-Disposition: form-data; name=\"\(name.quotedForForm)\""
+        if let fileName { head += "; filename=\"\(fileName.quotedForForm)\"" }
+        head += "\r\n"
+        if let contentType { head += "Content-Type: \(contentType)\r\n" }
+        return head
+    }
+}
+
+extension String {
+    /// The text as it stands in marks of quotation: UTF-8 as it is, and what would end it as browsers write it (RFC 7578 §4.2 and §5.1;
+    /// the HTML standard, "multipart/form-data encoding algorithm").
+    fileprivate var quotedForForm: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": text += "%22"
+            case "\r": text += "%0D"
+            case "\n": text += "%0A"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}
+
+extension RequestBody {
+    /// Bodies one after the other.
+    init(joining bodies: [RequestBody]) {
+        var byteCount: Int? = 0
+        for body in bodies { byteCount = byteCount.flatMap { sum in body.byteCount.map { sum + $0 } } }
+        let stream = BodyStream {
+            var rest = bodies[...]
+            var current: (parts: BodyStream.AsyncIterator, remaining: Int?)?
+            return {
+                while true {
+                    if var (parts, remaining) = current {
+                        let part = try await parts.next()
+                        remaining = remaining.map { $0 - (part?.count ?? 0) }
+                        // One that is shorter than it says would have its place filled by the next.
+                        if let remaining, remaining < 0 || (part == nil && remaining > 0) { throw BodyLengthMismatch() }
+                        current = part == nil ? nil : (parts, remaining)
+                        if let part { return part }
+                    }
+                    guard let next = rest.popFirst() else { return nil }
+                    switch next {
+                    case .none: continue
+                    case .bytes(let bytes): current = (BodyStream(bytes).makeAsyncIterator(), bytes.count)
+                    case .stream(let stream, let byteCount, _): current = (stream.makeAsyncIterator(), byteCount)
+                    }
+                }
+            }
+        }
+        self = .stream(stream, byteCount: byteCount, isReplayable: bodies.allSatisfy(\.isReplayable))
+    }
+}
+
+/// A part of a body is longer or shorter than it was said to be.
+struct BodyLengthMismatch: Error, CustomStringConvertible {
+    var description: String { "a part of it is not as long as it was said to be" }
+}

@@ -1,0 +1,94 @@
+public import Foundation
+
+extension RequestBody {
+    /// The bytes of a file, which is opened and read while it is sent.
+    ///
+    /// ```swift
+    /// struct FilmUpload: Endpoint {
+    ///     static let service = Listings.self
+    ///     static let method = HTTPRequest.Method.put
+    ///     static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
+    ///     @Unencoded var film: URL
+    ///     @Unencoded var id: Int
+    ///     var path: EndpointPath { "rental/\(id)/film" }
+    ///     var content: RequestBody { get throws { try .file(film) } }
+    /// }
+    /// ```
+    ///
+    /// Its length is sent with it, it can be sent again, and some hundred kilobytes of it are in memory at a time. A file that is not
+    /// the one any more that it was when the body was made, or that changes while it is sent, ends the call as
+    /// ``NetworkError/Kind/storage``, before its last byte is sent.
+    ///
+    /// - Throws: ``NetworkError/Kind/storage`` for what is no plain file or can't be read.
+    public static func file(_ file: URL) throws(NetworkError) -> RequestBody {
+        guard file.isFileURL else {
+            throw NetworkError(
+                .invalidParameters, in: .assembling, "The body is to be a file, and its URL is none of a file.")
+        }
+        do throws(FileError) {
+            let body = try FileBody(file.path)
+            return .stream(body.stream, byteCount: body.status.byteCount, isReplayable: true)
+        } catch {
+            throw NetworkError(error, in: .assembling)
+        }
+    }
+}
+
+/// A file that is sent as it was when it was looked at.
+struct FileBody: Sendable {
+    /// What is read at a time: 128 KiB.
+    private static let partByteCount = 128 << 10
+
+    let path: String
+    let status: OpenFile.Status
+
+    init(_ path: String) throws(FileError) {
+        self.path = path
+        // A pipe without a writer is not waited for.
+        status = try OpenFile(path, O_RDONLY | O_NONBLOCK).status()
+        guard status.isPlainFile else {
+            throw FileError(path, "can't be sent", reason: "it is \(status.isFolder ? "a folder" : "no plain file")")
+        }
+    }
+
+    /// The bytes; they can be read any number of times.
+    var stream: BodyStream {
+        BodyStream {
+            let queue = DiskQueue()
+            var file: OpenFile?
+            var offset = 0
+            return {
+                do throws(FileError) {
+                    try Self.stopIfCancelled(path)
+                    let (opened, bytes) = try await queue.run { [file, offset] () throws(FileError) in
+                        try part(of: file, at: offset)
+                    }
+                    file = opened
+                    offset += bytes.count
+                    return bytes.isEmpty ? nil : bytes
+                } catch {
+                    throw Task.isCancelled ? .cancelled(in: .transporting) : NetworkError(error, in: .transporting)
+                }
+            }
+        }
+    }
+
+    private static func stopIfCancelled(_ path: String) throws(FileError) {
+        if Task.isCancelled { throw FileError(path, "is not sent any more", reason: "the call was cancelled") }
+    }
+
+    private func part(of file: OpenFile?, at offset: Int) throws(FileError) -> (OpenFile, [UInt8]) {
+        let file = if let file { file } else { try OpenFile(path, O_RDONLY | O_NONBLOCK) }
+        if offset == 0 || offset == status.byteCount { try checkIsUnchanged(file) }
+        let bytes = try file.read(min(Self.partByteCount, status.byteCount - offset), at: offset)
+        if bytes.isEmpty, offset < status.byteCount { try checkIsUnchanged(file) }
+        return (file, bytes)
+    }
+
+    private func checkIsUnchanged(_ file: OpenFile) throws(FileError) {
+        let now = try file.status()
+        guard now.isUnchanged(since: status) else {
+            throw FileError(path, "can't be sent", reason: "it has changed since the call was made")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTesting
+import RunwayTransport
+import Testing
+
+/// Downloads over real connections.
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
+struct DownloadTests {
+    private struct Film: Endpoint {
+        static let service = TestService.self
+        static let retry = RetryPolicy(maximumAttempts: 20, baseWait: .zero)
+        var path: EndpointPath { "film" }
+        func encode(to encoder: any Encoder) {}
+    }
+
+    private func layer(_ origin: ScriptedOrigin, sinks: [any EventSink] = []) throws -> NetworkLayer {
+        let network = NetworkLayer(
+            transport: try TransportUnderTest.make(), sinks: sinks,
+            limits: LayerLimits(admission: .none, retrying: RetryLimits()))
+        network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
+        return network
+    }
+
+    @Test(arguments: 1...UInt64(3))
+    func connectionThatBreaksAnywhereIsGoneOnWithByteForByte(seed: UInt64) async throws {
+        let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 1_500_000, breaks: 4, seed: seed))
+        try await withScriptedOrigin { origin in
+            origin.on("/film", file.answer)
+            let records = RecordCollector()
+            let network = try layer(origin, sinks: [records])
+            let saved = try await network.download(Film(), to: folder.file)
+            #expect(saved.byteCount == file.bytes.count)
+            #expect(folder.bytes == file.bytes, "seed \(seed)")
+            #expect(folder.names == ["file"])
+            let record = try #require(try await records.records(count: 1).first)
+            #expect(record.attempts.count == origin.requestCount)
+            #expect(record.outcome.error == nil)
+        }
+    }
+
+    @Test func nextProcessGoesOnWhereThisOneEnded() async throws {
+        let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/film") { request in
+                request["Range"] == nil
+                    ? file.answer(request).pausing(.beforeChunk(20), .gate(gate)) : file.answer(request)
+            }
+            let network = try layer(origin)
+            let first = Task { try await network.download(Film(), to: folder.file) }
+            try await gate.waitForArrivals()
+            // What was sent is on its way; enough of it has to come for some to be on the disk.
+            while folder.partByteCount == 0 { await Task.yield() }
+            first.cancel()
+            await #expect(throws: NetworkError.self) { try await first.value }
+            #expect(folder.names == ["file.part", "file.part.info"])
+            let saved = try await layer(origin).download(Film(), to: folder.file)
+            #expect(saved.resumedByteCount > 0)
+            #expect(folder.bytes == file.bytes)
+            gate.open()
+        }
+    }
+
+    @Test func silenceAfterTheHeadEndsTheCallAtItsDeadline() async throws {
+        let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/film") { file.answer($0).pausing(.beforeChunk(3), .gate(gate)) }
+            let clock = ManualClock()
+            let network = NetworkLayer(
+                to: origin.baseURL, over: try TransportUnderTest.make(), clock: LayerClock(clock))
+            network.configure(TestService.self) { $0.deadline = .seconds(10) }
+            let download = Task { try await network.download(Film(), to: folder.file) }
+            try await gate.waitForArrivals()
+            // Bytes may still be on their way and put the deadline off: time goes on until it is reached.
+            let result = await driven(clock) { await download.result }
+            let error = try #require(throws: NetworkError.self) { try result.get() }
+            #expect(error.kind == .timedOut)
+            gate.open()
+        }
+    }
+
+    private func driven<Value: Sendable>(_ clock: ManualClock, _ work: @escaping @Sendable () async -> Value) async
+        -> Value
+    {
+        let driver = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .seconds(1))
+                await Task.yield()
+            }
+        }
+        defer { driver.cancel() }
+        return await work()
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTransport
+import Testing
+
+/// One transfer of any size, for `Scripts/transfer.sh`, which ends the process in the middle and starts it again.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["RUNWAY_TRANSFER"] != nil))
+struct TransferMeasurement {
+    private struct Upload: Endpoint {
+        static let service = TestService.self
+        static let method = HTTPRequest.Method.put
+        static let encoding = ParameterEncoding.raw(contentType: "application/octet-stream")
+        @Unencoded var file: URL
+        @Unencoded var name: String
+        var path: EndpointPath { "\(name)" }
+        var content: RequestBody { get throws { try .file(file) } }
+    }
+
+    @Test func transfer() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let url = try #require(environment["RUNWAY_TRANSFER_URL"].flatMap(URL.init(string:)))
+        let file = URL(fileURLWithPath: try #require(environment["RUNWAY_TRANSFER_FILE"]))
+        let network = NetworkLayer(transport: try NIOTransport())
+        network.configure(TestService.self) {
+            $0.baseURLs = [.release: url.deletingLastPathComponent().absoluteString]
+            $0.deadline = .seconds(60)
+        }
+        let (name, start, before) = (url.lastPathComponent, ContinuousClock.now, Self.peakKilobytes)
+        if environment["RUNWAY_TRANSFER"] == "upload" {
+            _ = try await network.upload(Upload(file: file, name: name))
+            print("uploaded", terminator: " ")
+        } else {
+            let saved = try await network.download(Fetch<GET>("\(name)"), to: file)
+            print(
+                "downloaded \(saved.byteCount) bytes, \(saved.resumedByteCount) of them from before,", terminator: " ")
+        }
+        print("in \(ContinuousClock.now - start), peak memory \(Self.peakKilobytes) KiB, \(before) KiB before")
+    }
+
+    /// The most memory that the process had so far; 0 where the system does not tell.
+    private static var peakKilobytes: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        return Int(line.filter(\.isNumber)) ?? 0
+    }
+}
