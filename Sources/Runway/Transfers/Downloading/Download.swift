@@ -51,7 +51,7 @@ struct Download: Sendable {
             let ending: DownloadBody.Ending
             (plan, ending) = await receive(body, plan)
             let error = error(of: ending)
-            flight.endStream(byteCount: max(0, plan.byteCount - start), failing: error)
+            flight.endStream(nil, byteCount: max(0, plan.byteCount - start), failing: error)
             switch ending {
             case .ended(let end):
                 let answer = try await check(
