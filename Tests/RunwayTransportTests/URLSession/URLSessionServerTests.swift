@@ -30,7 +30,7 @@ struct URLSessionServerTests {
         #expect(error.kind == .notTrusted)
     }
 
-    @Test(arguments: [201, 204, 304])
+    @Test(arguments: [201, 204])
     func statusesThatAreFineSucceed(code: Int) async throws {
         #expect(try await httpbin().call(Fetch<GET>("status/\(code)")).response.status.code == code)
     }

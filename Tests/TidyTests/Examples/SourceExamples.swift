@@ -181,7 +181,7 @@ struct Rental: Decodable {
 }
 
 func makeLayer() async throws {
-    let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+    let network = NetworkLayer(transport: try NIOTransport())
     let raw = try await network.call(RentalList(city: "上海"))
     print(raw["result"]["items"][0]["zf_title"].string ?? "nothing")
 }

@@ -14,6 +14,11 @@ func warm(_ network: NetworkLayer) {
     network.warmUp(Listings.self)  // at launch, before the first screen asks
 }
 
+func sharedClient() throws -> NetworkLayer {
+    let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+    return network
+}
+
 func wireThroughProxies() throws -> NIOTransport {
     var configuration = TransportConfiguration()
     configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)

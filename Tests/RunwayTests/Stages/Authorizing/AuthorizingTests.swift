@@ -97,9 +97,10 @@ struct AuthorizingTests {
         let gate = ScriptedGate()
         let origin = ClubOrigin(refreshGate: gate)
         let clock = ManualClock()
+        // One for the renewal, which may fly before the last of the calls does, and one for the calls.
         let network = NetworkLayer(
             transport: origin, clock: LayerClock(clock),
-            limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 1), retrying: .none))
+            limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 2), retrying: .none))
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         network.configure(Club.self) { $0.deadline = .seconds(5) }
         origin.revoke()
