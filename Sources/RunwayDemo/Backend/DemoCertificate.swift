@@ -19,6 +19,9 @@ public struct DemoCertificate: Sendable {
     /// The server's certificate as DER.
     let serverDER: [UInt8]
 
+    /// The server's key as clients pin it: `sha256/` and the SHA-256 of its `SubjectPublicKeyInfo` in Base64.
+    public let serverPin: String
+
     private let serverKeyPEM: String
 
     /// Makes an authority and a certificate that are valid around `now`.
@@ -35,6 +38,8 @@ public struct DemoCertificate: Sendable {
         self.authorityDER = try Self.serialized(authority)
         self.authorityPEM = PEMDocument(type: "CERTIFICATE", derBytes: authorityDER).pemString
         self.serverDER = try Self.serialized(server)
+        let digest = SHA256.hash(data: serverKey.publicKey.derRepresentation)
+        self.serverPin = "sha256/" + Data(digest).base64EncodedString()
         self.serverKeyPEM = serverKey.pemRepresentation
     }
 

@@ -72,6 +72,44 @@ extension HostTour {
         }
     }
 
+    /// Somebody between the app and the backend shows a certificate of an authority that the device trusts.
+    func meetAnInterceptor() async throws {
+        guard let certificate = serving.certificate else { return }
+        try await withListingsBackend(ListingsBackend(seed: 1, listingsPerKind: 1)) { interceptor in
+            var configuration = configuration
+            configuration.hosts = nil
+            configuration.trust = .certificates(
+                pem: [certificate, interceptor.certificate].compactMap { $0?.authorityPEM })
+            let backup = try DemoCertificate()
+            configuration.trustPolicy.pins = [
+                try PublicKeyPins(host: NearbyService.host, pins: [certificate.serverPin, backup.serverPin])
+            ]
+            let careful = NetworkLayer(
+                name: "pinned", transport: try NIOTransport(configuration: configuration), sinks: [records])
+            for backend in [interceptor, serving] {
+                careful.configure(NearbyService.self) {
+                    $0.environment = "loopback"
+                    $0.baseURLs["loopback"] = "https://\(NearbyService.host):\(backend.port)"
+                }
+                let count = records.records.count
+                let error = await failure(of: NearbyHomes(), over: careful)
+                let isRefused = error?.kind == .notTrusted && error?.sending == .notSent
+                if isRefused != (backend.port == interceptor.port) {
+                    problems.append("a pin judged the wrong server: \(error.map { "\($0)" } ?? "no error")")
+                }
+                guard let error else { continue }
+                let requests = interceptor.statistics.total.requests
+                if requests > 0 { problems.append("the interceptor saw \(requests) requests") }
+                let record = try await records.records(count: count + 1).last
+                rows.append(
+                    HostTourReport.Row(
+                        title: "An interceptor shows a certificate that the device trusts", dialled: ["127.0.0.1"],
+                        won: nil, milliseconds: (record?.duration ?? .zero).wholeMilliseconds,
+                        why: error.detail + " It saw \(requests) requests."))
+            }
+        }
+    }
+
     /// Plays one step, and puts it into the table.
     private func step(
         _ title: String, shouldWin place: Place, _ play: () async throws -> (wire: WireRecord?, time: Duration),
@@ -98,7 +136,7 @@ extension HostTour {
     /// Makes a call; gives what the wire did for the attempt that was answered, and how long the call took.
     private func call(_ endpoint: some Endpoint) async throws -> (wire: WireRecord?, time: Duration) {
         let count = records.records.count
-        let failure = await failure(of: endpoint)
+        let failure = await failure(of: endpoint, over: layer)
         try Task.checkCancellation()
         if let error = failure {
             problems.append("a call failed: \(error)")
@@ -107,7 +145,7 @@ extension HostTour {
         return (record?.attempts.last { $0.status != nil }?.wire, record?.duration ?? .zero)
     }
 
-    private func failure(of endpoint: some Endpoint) async -> NetworkError? {
+    private func failure(of endpoint: some Endpoint, over layer: NetworkLayer) async -> NetworkError? {
         do throws(NetworkError) {
             _ = try await layer.call(endpoint)
             return nil

@@ -22,6 +22,7 @@ public final class HostTour {
         }
     }
 
+    let serving: ServingBackend
     let paths: [NetworkPath]
     let port: Int
     let layer: NetworkLayer
@@ -52,6 +53,7 @@ public final class HostTour {
     }
 
     private init(_ serving: ServingBackend, _ network: BadNetwork) throws {
+        self.serving = serving
         paths = network.paths
         port = network.port
         status = SettableNetworkStatus(.wifi)
@@ -81,6 +83,7 @@ public final class HostTour {
         try await loseTheNearestInTheAir()
         try await loseTheNearestForGood()
         try await comeToAnotherNetwork()
+        try await meetAnInterceptor()
         let texts = Place.allCases.map { place in
             let time = place.roundTrip.map { "\($0.text) there and back" } ?? "answers nothing"
             return (path(place).address, "\(place), \(time)")

@@ -66,7 +66,7 @@ public final class DemoSession {
     static func play(_ setting: Setting, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport {
         try await withListingsBackend(setting.backend) { serving in
             let pem = serving.certificate.map { [$0.authorityPEM] } ?? []
-            let transport = try AsyncHTTPClientTransport(
+            let transport = try NIOTransport(
                 configuration: TransportConfiguration(
                     trust: .certificates(pem: pem), httpVersions: setting.httpVersions))
             let session = DemoSession(setting, serving, transport, onScene)
