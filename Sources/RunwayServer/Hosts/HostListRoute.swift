@@ -32,7 +32,9 @@ public struct HostListRoute: Sendable {
 
     /// Adds the route to a router or a group of one.
     ///
-    /// - Parameter path: The path below the group's. The default is `hosts`.
+    /// - Parameters:
+    ///   - router: What the route is added to.
+    ///   - path: The path below the group's. The default is `hosts`.
     public func add<Context: RequestContext>(to router: some RouterMethods<Context>, path: RouterPath = "hosts") {
         router.get(path) { _, _ in try await response() }
     }
