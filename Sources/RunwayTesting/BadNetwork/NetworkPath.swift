@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -46,7 +47,7 @@ public final class NetworkPath: Sendable {
             try await listen()
         case .silent:
             try await stopListening()
-            let hole = try BlackHole(at: address, port: port)
+            let hole = try await makeHole()
             shared.withLock { $0.hole = hole }
         case .refusing:
             shared.withLock { $0.hole = nil }
@@ -95,6 +96,19 @@ public final class NetworkPath: Sendable {
         }
         // One that is closed already listens no more, which is what is wanted.
         try? await listener?.close()
+    }
+
+    /// A program that was started while the path listened may hold a copy of the listening socket for as long as it runs.
+    private func makeHole() async throws -> BlackHole {
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(5)
+        while true {
+            do {
+                return try BlackHole(at: address, port: port)
+            } catch let error as POSIXError where error.code == .EADDRINUSE && clock.now < limit {
+                try await clock.sleep(for: .milliseconds(10))
+            }
+        }
     }
 
     private func forEachConnection(_ body: @escaping @Sendable (DelayedConnection) -> Void) {

@@ -18,7 +18,7 @@ struct DemoTests {
         let envelopes = try #require(report["envelopes"] as? [Any])
         #expect((report["flights"] as? [Any])?.count == calls)
         let hosts = try #require(report["hosts"] as? [String: Any])
-        #expect((hosts["rows"] as? [Any])?.count == 6)
+        #expect((hosts["rows"] as? [Any])?.count == 7)
         #expect(calls == flown + notFlown.values.reduce(0, +))
         #expect(
             report["requestsOnTheWire"] as? Int == flown + repeated.values.reduce(0, +) + envelopes.count)
