@@ -19,9 +19,11 @@ fi
 
 swift build --build-tests
 
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 if [ -z "${RUNWAY_SKIP_INTEGRATION:-}" ]; then
     servers=$(mktemp -d)
-    trap 'Scripts/integration-servers.sh stop "$servers"; rm -rf "$servers"' EXIT
+    trap 'Scripts/integration-servers.sh stop "$servers"; rm -rf "$servers" "$log"' EXIT
     Scripts/integration-servers.sh start "$servers"
     # shellcheck source=/dev/null
     . "$servers/environment"
@@ -30,4 +32,10 @@ fi
 
 # Many tests wait for something to happen within some time, and hundreds at once would leave each other no processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-swift test --skip-build "$@"
+# What failed may stand a thousand lines above the last: it is said again at the end.
+swift test --skip-build "$@" 2>&1 | tee "$log" || {
+    code=$?
+    printf '\nWhat failed:\n' >&2
+    grep -E -A3 '^✘ .* (recorded an issue|failed after)|error: |Fatal error' "$log" | grep -vE '^(◇|✔|--)' >&2 || true
+    exit "$code"
+}
