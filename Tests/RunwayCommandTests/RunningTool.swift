@@ -1,4 +1,12 @@
 import Foundation
+import Subprocess
+import Testing
+
+#if canImport(System)
+    import System
+#else
+    import SystemPackage
+#endif
 
 /// The built `runway` while it runs, with what it writes as it comes.
 final class RunningTool {
@@ -19,64 +27,67 @@ final class RunningTool {
     private(set) var output = ""
 
     /// The number of its process.
-    var processIdentifier: Int32 { process.processIdentifier }
+    let processIdentifier: Int32
 
-    private let process = Process()
+    private let process: Task<Int32, any Error>
     private var parts: AsyncStream<[UInt8]>.Iterator
-    private var endings: AsyncStream<Int32>.Iterator
     private var bytes: [UInt8] = []
 
     /// Starts it.
-    convenience init(_ arguments: String..., streams: Streams = .pipe) throws {
-        try self.init(arguments, streams: streams, environment: [:])
+    convenience init(_ arguments: String..., streams: Streams = .pipe) async throws {
+        try await self.init(arguments, streams: streams, environment: [:])
     }
 
     /// Starts it in an environment with changes.
-    init(_ arguments: [String], streams: Streams, environment: [String: String]) throws {
+    init(_ arguments: [String], streams: Streams, environment: [String: String]) async throws {
         let (partStream, part) = AsyncStream<[UInt8]>.makeStream()
-        let (endingStream, ending) = AsyncStream<Int32>.makeStream()
         parts = partStream.makeAsyncIterator()
-        endings = endingStream.makeAsyncIterator()
-        process.executableURL = URL(fileURLWithPath: Tool.path)
-        process.arguments = arguments
-        process.environment = Tool.environment(environment)
-        process.terminationHandler = { process in
-            ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
-        }
-        let reader: FileHandle
+        let ours: FileDescriptor
+        let input: FileDescriptorInput
+        let output: FileDescriptorOutput
         switch streams {
         case .pipe:
-            let pipe = Pipe()
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = pipe
-            process.standardError = pipe
-            reader = pipe.fileHandleForReading
-            try process.run()
+            let pipe = try FileDescriptor.pipe()
+            ours = pipe.readEnd
+            input = .fileDescriptor(try FileDescriptor.open("/dev/null", .readOnly), closeAfterSpawningProcess: true)
+            output = .fileDescriptor(pipe.writeEnd, closeAfterSpawningProcess: true)
         case .terminal:
             let terminal = try PseudoTerminal()
-            process.standardInput = terminal.inside
-            process.standardOutput = terminal.inside
-            process.standardError = terminal.inside
-            reader = terminal.outside
-            try process.run()
-            // As long as this side has it open too, its end would never be seen.
-            try terminal.inside.close()
+            ours = terminal.outside
+            // As long as this side has the inside open too, its end would never be seen: it is closed once.
+            input = .fileDescriptor(terminal.inside, closeAfterSpawningProcess: false)
+            output = .fileDescriptor(terminal.inside, closeAfterSpawningProcess: true)
         }
         // A thread of its own: a read waits for as long as the process likes.
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             // At its end a pipe gives nothing, and a pseudo-terminal fails.
-            while case let count = read(reader.fileDescriptor, &buffer, buffer.count), count > 0 {
+            while case let count = read(ours.rawValue, &buffer, buffer.count), count > 0 {
                 part.yield(Array(buffer[..<count]))
             }
             part.finish()
-            withExtendedLifetime(reader) {}
+            try? ours.close()
         }
+        let (starts, start) = AsyncThrowingStream<Int32, any Error>.makeStream()
+        process = Task {
+            do {
+                let end = try await Subprocess.run(
+                    .path(FilePath(Tool.path)), arguments: Arguments(arguments),
+                    environment: Tool.environment(environment), input: input, output: output,
+                    error: .combinedWithOutput
+                ) { start.yield($0.processIdentifier.value) }
+                return end.terminationStatus.code
+            } catch {
+                start.finish(throwing: error)
+                throw error
+            }
+        }
+        processIdentifier = try #require(try await starts.first { _ in true })
     }
 
     deinit {
-        // Whatever a test makes of it, nothing of it stays.
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        // Whatever a test makes of it, nothing of it stays: whom its task leaves is killed.
+        process.cancel()
     }
 
     /// Waits until it has written `text`; gives everything so far.
@@ -90,12 +101,12 @@ final class RunningTool {
     }
 
     /// Sends a signal.
-    func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+    func signal(_ signal: Int32) { kill(processIdentifier, signal) }
 
     /// Waits until it ended and all it wrote is read; gives the exit code, or the negated signal that ended it.
-    func end() async -> Int32 {
+    func end() async throws -> Int32 {
         while let part = await parts.next(isolation: #isolation) { append(part) }
-        return await endings.next(isolation: #isolation) ?? -1
+        return try await process.value
     }
 
     private func append(_ part: [UInt8]) {
@@ -107,16 +118,16 @@ final class RunningTool {
 /// Both ends of a pseudo-terminal.
 private struct PseudoTerminal {
     /// The end that looks like a terminal.
-    let inside: FileHandle
+    let inside: FileDescriptor
     /// The end at which the person would be.
-    let outside: FileHandle
+    let outside: FileDescriptor
 
     init() throws {
         var descriptors: (outside: Int32, inside: Int32) = (-1, -1)
         guard openpty(&descriptors.outside, &descriptors.inside, nil, nil, nil) == 0 else {
-            throw CocoaError(.fileReadUnknown)
+            throw Errno(rawValue: errno)
         }
-        outside = FileHandle(fileDescriptor: descriptors.outside, closeOnDealloc: true)
-        inside = FileHandle(fileDescriptor: descriptors.inside, closeOnDealloc: true)
+        outside = FileDescriptor(rawValue: descriptors.outside)
+        inside = FileDescriptor(rawValue: descriptors.inside)
     }
 }

@@ -114,6 +114,8 @@ struct ProxyTests {
             _ = try await proxying(to: origin.baseURL, "--timeout", "1") { proxy in
                 let late = try await curl("-w", " %{http_code}", "\(proxy.url)/never")
                 #expect(late.output.contains(#""kind":"timedOut""#) && late.output.hasSuffix(" 504"))
+            }
+            _ = try await proxying(to: origin.baseURL) { proxy in
                 let reset = try await curl("-w", " %{http_code}", "\(proxy.url)/reset")
                 #expect(
                     reset.output.contains(#"{"error":{"kind":"#) && reset.output.hasSuffix(" 502"), "\(reset.output)")

@@ -48,13 +48,12 @@ extension PartialFile {
     /// - Throws: ``FileError``, and `CancellationError` when the task is cancelled.
     func meets(_ field: String?, in range: Range<Int>) async throws -> Bool {
         guard var digests = ContentDigests(field) else { return true }
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            try Task.checkCancellation()
-            let bytes = try await read(min(Self.stepByteCount, range.upperBound - offset), at: offset)
-            if bytes.isEmpty { return false }
+        for offset in stride(from: range.lowerBound, to: range.upperBound, by: Self.stepByteCount) {
+            if Task.isCancelled { throw CancellationError() }
+            let count = min(Self.stepByteCount, range.upperBound - offset)
+            let bytes = try await read(count, at: offset)
+            guard bytes.count == count else { return false }
             digests.update(bytes)
-            offset += bytes.count
         }
         return digests.areMet
     }

@@ -10,6 +10,8 @@ final class ContestTransport: Transport {
     private struct State {
         var requests: [(request: Request, flight: Flight)] = []
         var parked: [Int: CheckedContinuation<Result<Response, NetworkError>, Never>] = [:]
+        /// What became of requests that came and do not wait yet.
+        var early: [Int: Result<Response, NetworkError>] = [:]
         var cancelled: Set<Int> = []
     }
 
@@ -38,12 +40,13 @@ final class ContestTransport: Transport {
             NetworkError(.cancelled, in: .transporting, "cancelled on the wire"))
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if !isDeaf, state.cancelled.contains(index) { return true }
+                let end: Result<Response, NetworkError>? = state.withLock { state in
+                    if let early = state.early.removeValue(forKey: index) { return early }
+                    if !isDeaf, state.cancelled.contains(index) { return cancellation }
                     state.parked[index] = continuation
-                    return false
+                    return nil
                 }
-                if isOver { continuation.resume(returning: cancellation) }
+                if let end { continuation.resume(returning: end) }
             }
         } onCancel: {
             let continuation = state.withLock { state in
@@ -58,8 +61,14 @@ final class ContestTransport: Transport {
     /// Tells of the head of an answer, as a transport does whose answers are long.
     func head(of index: Int, _ status: HTTPResponse.Status = .ok) { request(index).noteHead(status) }
 
+    /// Ends a request, or what is left of it where its task was cancelled: then nothing comes of it.
     func end(_ index: Int, with result: Result<Response, NetworkError>) {
-        state.withLock { $0.parked.removeValue(forKey: index) }?.resume(returning: result)
+        let continuation = state.withLock { state in
+            let parked = state.parked.removeValue(forKey: index)
+            if parked == nil { state.early[index] = result }
+            return parked
+        }
+        continuation?.resume(returning: result)
     }
 
     /// Answers with the number of the request.
