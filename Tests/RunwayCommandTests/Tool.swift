@@ -29,7 +29,7 @@ struct Tool {
 
     /// The environment of the tests, as of a terminal that shows colours, with `changes`.
     static func environment(_ changes: [String: String]) -> Environment {
-        var updates: [Environment.Key: String?] = ["NO_COLOR": .some(nil), "TERM": "xterm"]
+        var updates: [Environment.Key: String?] = ["NO_COLOR": nil, "TERM": "xterm"]
         for (name, value) in changes { updates[Environment.Key(stringLiteral: name)] = value }
         return .inherit.updating(updates)
     }

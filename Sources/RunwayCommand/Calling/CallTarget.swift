@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 
 /// The URL of a call, taken apart without changing what its path and query say.
 struct CallTarget: Equatable {
@@ -56,8 +57,7 @@ struct CallTarget: Equatable {
     /// Whether the text is a name, or an IPv6 address in brackets (RFC 3986 §3.2.2).
     private static func isHost(_ text: String) -> Bool {
         guard text.hasPrefix("[") else { return !text.isEmpty && !text.contains { "]%".contains($0) } }
-        var address = in6_addr()
-        return text.hasSuffix("]") && inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
+        return text.hasSuffix("]") && IPAddress(String(text.dropFirst().dropLast()))?.family == .v6
     }
 
     /// The text with what can't stand in a path or query (RFC 3986 §3.3, §3.4) as `%XX`. Escapes stay as they are; a

@@ -1,4 +1,4 @@
-import Foundation
+import Runway
 
 /// Where a server listens: an IP address, or `localhost`, and a port.
 struct ListeningAddress: Sendable, Equatable {
@@ -19,11 +19,9 @@ struct ListeningAddress: Sendable, Equatable {
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
-            var address = in6_addr()
-            guard inet_pton(AF_INET6, host, &address) == 1 else { throw problem }
+            guard IPAddress(host)?.family == .v6 else { throw problem }
         } else {
-            var address = in_addr()
-            guard host == "localhost" || inet_pton(AF_INET, host, &address) == 1 else { throw problem }
+            guard host == "localhost" || IPAddress(host)?.family == .v4 else { throw problem }
         }
         self.host = host
         self.port = port
@@ -34,8 +32,7 @@ struct ListeningAddress: Sendable, Equatable {
 
     /// Whether a host without a port is this machine for certain. A name that only begins like an address is anybody's.
     static func isLoopback(_ host: String) -> Bool {
-        var address = in_addr()
-        return host == "localhost" || host == "::1" || host.hasPrefix("127.") && inet_pton(AF_INET, host, &address) == 1
+        host == "localhost" || IPAddress(host)?.isLoopback == true
     }
 
     /// The address and a port as a URL has them.

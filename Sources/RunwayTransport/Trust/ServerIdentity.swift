@@ -1,5 +1,5 @@
-import Foundation
 import NIOSSL
+import Runway
 
 /// The host that a server has to prove that it is, compared with the names in its certificate (RFC 9525 §6.3).
 ///
@@ -19,7 +19,7 @@ struct ServerIdentity: Sendable {
     /// - Parameter host: As ``HostPattern/normal(_:)`` gives it.
     init(_ host: String) {
         self.host = host
-        address = Self.address(host)
+        address = IPAddress(host)?.bytes
     }
 
     /// Whether the host is an address, which is not named in the handshake (RFC 6066 §3).
@@ -43,14 +43,6 @@ struct ServerIdentity: Sendable {
             return false
         }
         return host[dot...] == rest
-    }
-
-    private static func address(_ host: String) -> [UInt8]? {
-        var v4 = in_addr()
-        if inet_pton(AF_INET, host, &v4) == 1 { return withUnsafeBytes(of: &v4) { Array($0) } }
-        var v6 = in6_addr()
-        if inet_pton(AF_INET6, host, &v6) == 1 { return withUnsafeBytes(of: &v6) { Array($0) } }
-        return nil
     }
 }
 

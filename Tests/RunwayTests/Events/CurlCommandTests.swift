@@ -32,7 +32,7 @@ struct CurlCommandTests {
         try Data((curl + attempt.curlCommand).utf8).write(to: line)
 
         let end = try await Subprocess.run(
-            .path("/bin/sh"), arguments: [line.path],
+            .name("sh"), arguments: [line.path],
             environment: .custom(["PATH": "/usr/bin:/bin", "FOLDER": folder.path]),
             output: .discarded)
         #expect(end.terminationStatus.isSuccess)

@@ -43,9 +43,8 @@ struct SecuringStage: RequestStage {
 
 extension Origin {
     /// Whether requests to it never leave this machine.
-    fileprivate var isLoopback: Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    var isLoopback: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        return IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)?.isLoopback == true
     }
 }
