@@ -9,13 +9,6 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Runs the programs that tests look at. Programs are a matter of Linux and macOS.
-let subprocess = Target.Dependency.product(
-    name: "Subprocess", package: "swift-subprocess", condition: .when(platforms: [.linux, .macOS]))
-
-let systemPackage = Target.Dependency.product(
-    name: "SystemPackage", package: "swift-system", condition: .when(platforms: [.linux]))
-
 let package = Package(
     name: "runway",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -48,8 +41,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
     targets: [
@@ -169,7 +160,6 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-                subprocess,
             ],
             swiftSettings: settings
         ),
@@ -185,7 +175,6 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                subprocess,
             ],
             swiftSettings: settings
         ),
@@ -214,7 +203,6 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                subprocess,
             ],
             swiftSettings: settings
         ),
@@ -241,7 +229,6 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                subprocess, systemPackage,
             ],
             swiftSettings: settings
         ),

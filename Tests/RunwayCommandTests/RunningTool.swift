@@ -1,12 +1,4 @@
 import Foundation
-import Subprocess
-import Testing
-
-#if canImport(System)
-    import System
-#else
-    import SystemPackage
-#endif
 
 /// The built `runway` while it runs, with what it writes as it comes.
 final class RunningTool {
@@ -27,67 +19,64 @@ final class RunningTool {
     private(set) var output = ""
 
     /// The number of its process.
-    let processIdentifier: Int32
+    var processIdentifier: Int32 { process.processIdentifier }
 
-    private let process: Task<Int32, any Error>
+    private let process = Process()
     private var parts: AsyncStream<[UInt8]>.Iterator
+    private var endings: AsyncStream<Int32>.Iterator
     private var bytes: [UInt8] = []
 
     /// Starts it.
-    convenience init(_ arguments: String..., streams: Streams = .pipe) async throws {
-        try await self.init(arguments, streams: streams, environment: [:])
+    convenience init(_ arguments: String..., streams: Streams = .pipe) throws {
+        try self.init(arguments, streams: streams, environment: [:])
     }
 
     /// Starts it in an environment with changes.
-    init(_ arguments: [String], streams: Streams, environment: [String: String]) async throws {
+    init(_ arguments: [String], streams: Streams, environment: [String: String]) throws {
         let (partStream, part) = AsyncStream<[UInt8]>.makeStream()
+        let (endingStream, ending) = AsyncStream<Int32>.makeStream()
         parts = partStream.makeAsyncIterator()
-        let ours: FileDescriptor
-        let input: FileDescriptorInput
-        let output: FileDescriptorOutput
+        endings = endingStream.makeAsyncIterator()
+        process.executableURL = URL(fileURLWithPath: Tool.path)
+        process.arguments = arguments
+        process.environment = Tool.environment(environment)
+        process.terminationHandler = { process in
+            ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
+        }
+        let reader: FileHandle
         switch streams {
         case .pipe:
-            let pipe = try FileDescriptor.pipe()
-            ours = pipe.readEnd
-            input = .fileDescriptor(try FileDescriptor.open("/dev/null", .readOnly), closeAfterSpawningProcess: true)
-            output = .fileDescriptor(pipe.writeEnd, closeAfterSpawningProcess: true)
+            let pipe = Pipe()
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = pipe
+            process.standardError = pipe
+            reader = pipe.fileHandleForReading
+            try process.run()
         case .terminal:
             let terminal = try PseudoTerminal()
-            ours = terminal.outside
-            // As long as this side has the inside open too, its end would never be seen: it is closed once.
-            input = .fileDescriptor(terminal.inside, closeAfterSpawningProcess: false)
-            output = .fileDescriptor(terminal.inside, closeAfterSpawningProcess: true)
+            process.standardInput = terminal.inside
+            process.standardOutput = terminal.inside
+            process.standardError = terminal.inside
+            reader = terminal.outside
+            try process.run()
+            // As long as this side has it open too, its end would never be seen.
+            try terminal.inside.close()
         }
         // A thread of its own: a read waits for as long as the process likes.
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             // At its end a pipe gives nothing, and a pseudo-terminal fails.
-            while case let count = read(ours.rawValue, &buffer, buffer.count), count > 0 {
+            while case let count = read(reader.fileDescriptor, &buffer, buffer.count), count > 0 {
                 part.yield(Array(buffer[..<count]))
             }
             part.finish()
-            try? ours.close()
+            withExtendedLifetime(reader) {}
         }
-        let (starts, start) = AsyncThrowingStream<Int32, any Error>.makeStream()
-        process = Task {
-            do {
-                let end = try await Subprocess.run(
-                    .path(FilePath(Tool.path)), arguments: Arguments(arguments),
-                    environment: Tool.environment(environment), input: input, output: output,
-                    error: .combinedWithOutput
-                ) { start.yield($0.processIdentifier.value) }
-                return end.terminationStatus.code
-            } catch {
-                start.finish(throwing: error)
-                throw error
-            }
-        }
-        processIdentifier = try #require(try await starts.first { _ in true })
     }
 
     deinit {
-        // Whatever a test makes of it, nothing of it stays: whom its task leaves is killed.
-        process.cancel()
+        // Whatever a test makes of it, nothing of it stays.
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
     /// Waits until it has written `text`; gives everything so far.
@@ -101,12 +90,12 @@ final class RunningTool {
     }
 
     /// Sends a signal.
-    func signal(_ signal: Int32) { kill(processIdentifier, signal) }
+    func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
     /// Waits until it ended and all it wrote is read; gives the exit code, or the negated signal that ended it.
-    func end() async throws -> Int32 {
+    func end() async -> Int32 {
         while let part = await parts.next(isolation: #isolation) { append(part) }
-        return try await process.value
+        return await endings.next(isolation: #isolation) ?? -1
     }
 
     private func append(_ part: [UInt8]) {
@@ -118,16 +107,16 @@ final class RunningTool {
 /// Both ends of a pseudo-terminal.
 private struct PseudoTerminal {
     /// The end that looks like a terminal.
-    let inside: FileDescriptor
+    let inside: FileHandle
     /// The end at which the person would be.
-    let outside: FileDescriptor
+    let outside: FileHandle
 
     init() throws {
         var descriptors: (outside: Int32, inside: Int32) = (-1, -1)
         guard openpty(&descriptors.outside, &descriptors.inside, nil, nil, nil) == 0 else {
-            throw Errno(rawValue: errno)
+            throw CocoaError(.fileReadUnknown)
         }
-        outside = FileDescriptor(rawValue: descriptors.outside)
-        inside = FileDescriptor(rawValue: descriptors.inside)
+        outside = FileHandle(fileDescriptor: descriptors.outside, closeOnDealloc: true)
+        inside = FileHandle(fileDescriptor: descriptors.inside, closeOnDealloc: true)
     }
 }

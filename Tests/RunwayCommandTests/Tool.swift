@@ -1,11 +1,4 @@
 import Foundation
-import Subprocess
-
-#if canImport(System)
-    import System
-#else
-    import SystemPackage
-#endif
 
 /// The built `runway`, run as a process of its own until it ends.
 struct Tool {
@@ -28,10 +21,11 @@ struct Tool {
     }()
 
     /// The environment of the tests, as of a terminal that shows colours, with `changes`.
-    static func environment(_ changes: [String: String]) -> Environment {
-        var updates: [Environment.Key: String?] = ["NO_COLOR": nil, "TERM": "xterm"]
-        for (name, value) in changes { updates[Environment.Key(stringLiteral: name)] = value }
-        return .inherit.updating(updates)
+    static func environment(_ changes: [String: String] = [:]) -> [String: String] {
+        var environment = ProcessInfo.processInfo.environment
+        environment["NO_COLOR"] = nil
+        environment["TERM"] = "xterm"
+        return environment.merging(changes) { $1 }
     }
 
     /// Runs it with `arguments`, and `input` on its standard input.
@@ -48,31 +42,48 @@ struct Tool {
         return try await run("/bin/sh", ["-c", line], input: [], environment: ["PATH": search])
     }
 
-    /// Runs an executable with its input on a file, so that nobody has to write while it runs and it need not read.
+    /// Runs an executable with its streams on files, so that nobody has to read while it runs.
     static func run(
         _ executable: String, _ arguments: [String], input: [UInt8], environment: [String: String]
     ) async throws -> Tool {
         try await withTemporaryFolder { folder in
-            let file = folder.appendingPathComponent("input")
-            try Data(input).write(to: file)
-            let end = try await Subprocess.run(
-                .path(FilePath(executable)), arguments: Arguments(arguments), environment: Self.environment(environment),
-                input: .fileDescriptor(
-                    try FileDescriptor.open(FilePath(file.path), .readOnly), closeAfterSpawningProcess: true),
-                output: .bytes(limit: .max), error: .bytes(limit: .max))
+            let files = ["input", "output", "errors"].map { folder.appendingPathComponent($0) }
+            try Data(input).write(to: files[0])
+            for file in files.dropFirst() { try Data().write(to: file) }
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: executable)
+            process.arguments = arguments
+            process.environment = Self.environment(environment)
+            let input = try FileHandle(forReadingFrom: files[0])
+            let output = try FileHandle(forWritingTo: files[1])
+            let errors = try FileHandle(forWritingTo: files[2])
+            // Closed by hand: on Linux a process that ended keeps its streams for ever.
+            defer { for stream in [input, output, errors] { try? stream.close() } }
+            process.standardInput = input
+            process.standardOutput = output
+            process.standardError = errors
+            let status = try await process.runToItsEnd()
             return Tool(
-                status: end.terminationStatus.code, bytes: end.standardOutput,
-                errors: String(decoding: end.standardError, as: UTF8.self))
+                status: status, bytes: Array(try Data(contentsOf: files[1])),
+                errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
         }
     }
 }
 
-extension TerminationStatus {
-    /// The exit code, or the negated signal that ended the process.
-    var code: Int32 {
-        switch self {
-        case .exited(let code): code
-        case .signaled(let signal): -signal
+extension Process {
+    /// Runs the process; gives the exit code, or the negated signal that ended it.
+    fileprivate func runToItsEnd() async throws -> Int32 {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+            terminationHandler = { process in
+                let isExit = process.terminationReason == .exit
+                continuation.resume(returning: isExit ? process.terminationStatus : -process.terminationStatus)
+            }
+            do {
+                try run()
+            } catch {
+                terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
         }
     }
 }

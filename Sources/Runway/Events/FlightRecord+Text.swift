@@ -32,7 +32,9 @@ extension FlightRecord: CustomStringConvertible {
             if let end = attempt.end { text += " in \((end - attempt.start).text)" }
             if let failure = attempt.failure { text += " failed: \(failure)" }
             lines.append((attempt.start, text))
-            if let wire = attempt.wire { lines.append((attempt.end ?? attempt.start, "wire: \(wire)")) }
+            if let wire = attempt.wire.map({ "\($0)" }), !wire.isEmpty {
+                lines.append((attempt.end ?? attempt.start, "wire: \(wire)"))
+            }
         }
         // Swift's sort is stable: what was decided at one instant stays in order.
         lines.sort { $0.elapsed < $1.elapsed }

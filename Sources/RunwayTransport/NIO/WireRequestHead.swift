@@ -41,19 +41,16 @@ struct WireRequestHead: Sendable {
             if fields[.userAgent] == nil { fields[.userAgent] = "runway" }
         }
         self.fields = fields
+        let byteCount: Int?
         switch request.body {
-        case .none:
-            // A method that usually has a body says that it has none (RFC 9110 §8.6).
-            contentLength = [.post, .put, .patch].contains(method) ? 0 : nil
-            hasUnknownLength = false
-        case .bytes(let bytes):
-            contentLength = bytes.isEmpty && ![.post, .put, .patch].contains(method) ? nil : bytes.count
-            hasUnknownLength = false
-        case .stream(_, let byteCount, _):
-            if let byteCount, byteCount < 0 { throw .bodyLengthMismatch }
-            contentLength = byteCount
-            hasUnknownLength = byteCount == nil
+        case .none: byteCount = 0
+        case .bytes(let bytes): byteCount = bytes.count
+        case .stream(_, let count, _): byteCount = count
         }
+        if let byteCount, byteCount < 0 { throw .bodyLengthMismatch }
+        // Only a method that usually has a body says that it has none (RFC 9110 §8.6).
+        contentLength = byteCount == 0 && ![.post, .put, .patch].contains(method) ? nil : byteCount
+        hasUnknownLength = byteCount == nil
         if method == .trace, hasBody { throw .traceWithBody }
     }
 

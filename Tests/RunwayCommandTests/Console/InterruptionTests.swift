@@ -12,12 +12,12 @@ struct InterruptionTests {
     func aCallThatWaitsEndsAtOnce(signal: Int32) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: .never)
-            let tool = try await RunningTool("call", "GET", "\(origin.baseURL)/x", "--verbose")
+            let tool = try RunningTool("call", "GET", "\(origin.baseURL)/x", "--verbose")
             try await origin.waitForRequests(count: 1)
             let start = ContinuousClock.now
             tool.signal(signal)
 
-            #expect(try await tool.end() == 128 + signal)
+            #expect(await tool.end() == 128 + signal)
             #expect(ContinuousClock.now - start < Self.bound)
             #expect(tool.output.contains("call request cancelled after"))
             try await origin.waitForDisconnects(count: 1)
@@ -31,7 +31,7 @@ struct InterruptionTests {
             origin.on("/x", respond: body.pausing(.beforeChunk(1), .gate(gate)))
             try await withTemporaryFolder { folder in
                 let file = folder.appendingPathComponent("answer")
-                let tool = try await RunningTool(
+                let tool = try RunningTool(
                     "call", "GET", "\(origin.baseURL)/x", "--output", file.path, streams: .terminal)
                 // The progress line says so only when the first part was received, and so written to the temporary file.
                 try await tool.wait(for: "Received 100")
@@ -39,7 +39,7 @@ struct InterruptionTests {
                 let start = ContinuousClock.now
                 tool.signal(SIGINT)
 
-                #expect(try await tool.end() == 130)
+                #expect(await tool.end() == 130)
                 #expect(ContinuousClock.now - start < Self.bound)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
             }
@@ -47,12 +47,23 @@ struct InterruptionTests {
     }
 
     @Test func aCallThatReadsItsBodyFromAPersonEndsAtOnce() async throws {
-        let tool = try await RunningTool("call", "POST", "http://127.0.0.1:1/", "--body", "-", streams: .terminal)
+        let tool = try RunningTool("call", "POST", "http://127.0.0.1:1/", "--body", "-", streams: .terminal)
         try await tool.wait(for: "Write the body")
         let start = ContinuousClock.now
         tool.signal(SIGINT)
 
-        #expect(try await tool.end() == 130)
+        #expect(await tool.end() == 130)
+        #expect(ContinuousClock.now - start < Self.bound)
+    }
+
+    @Test func aDemoEndsAtOnce() async throws {
+        let tool = try RunningTool("demo", streams: .terminal)
+        // Its progress line stands there: a scene is being played.
+        try await tool.wait(for: "\u{1B}[2K")
+        let start = ContinuousClock.now
+        tool.signal(SIGINT)
+
+        #expect(await tool.end() == 130)
         #expect(ContinuousClock.now - start < Self.bound)
     }
 }

@@ -14,9 +14,9 @@ struct TerminalTests {
     ) async throws -> String {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: response)
-            let tool = try await RunningTool(
+            let tool = try RunningTool(
                 ["call", "GET", "\(origin.baseURL)/x"] + arguments, streams: .terminal, environment: environment)
-            _ = try await tool.end()
+            _ = await tool.end()
             return tool.output.components(separatedBy: "\r\u{1B}[2K").last ?? ""
         }
     }
@@ -67,11 +67,11 @@ struct TerminalTests {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/x", respond: ScriptedResponse.text("here").held(by: gate))
-            let tool = try await RunningTool("call", "GET", "\(origin.baseURL)/x", streams: .terminal)
+            let tool = try RunningTool("call", "GET", "\(origin.baseURL)/x", streams: .terminal)
             try await tool.wait(for: "Waiting for 127.0.0.1:\(origin.port), 0.")
             gate.open()
 
-            #expect(try await tool.end() == 0)
+            #expect(await tool.end() == 0)
             #expect(tool.output.hasSuffix("\r\u{1B}[2Khere\r\n"))
         }
     }
@@ -83,12 +83,12 @@ struct TerminalTests {
             origin.on("/x", respond: body.pausing(.beforeChunk(1), .gate(gate)))
             try await withTemporaryFolder { folder in
                 let file = folder.appendingPathComponent("answer")
-                let tool = try await RunningTool(
+                let tool = try RunningTool(
                     "call", "GET", "\(origin.baseURL)/x", "--output", file.path, streams: .terminal)
                 try await tool.wait(for: "Received 123 kB")
                 gate.open()
 
-                #expect(try await tool.end() == 0)
+                #expect(await tool.end() == 0)
                 #expect(tool.output.hasSuffix("\r\u{1B}[2K"))
                 #expect(try Data(contentsOf: file).count == 123_460)
             }

@@ -20,14 +20,14 @@ struct RunningProxy {
 func proxying(
     to origin: String, _ arguments: String..., signal: Int32 = SIGINT, _ body: (RunningProxy) async throws -> Void
 ) async throws -> (output: String, status: Int32) {
-    let tool = try await RunningTool(["proxy", "--origin", origin] + arguments, streams: .pipe, environment: [:])
+    let tool = try RunningTool(["proxy", "--origin", origin] + arguments, streams: .pipe, environment: [:])
     let greeting = try await tool.wait(for: "\n")
     let match = try #require(greeting.firstMatch(of: /Listening at (\S+:(\d+)) for/))
     try await body(
         RunningProxy(
             url: String(match.1), port: try #require(Int(match.2)), processIdentifier: tool.processIdentifier))
     tool.signal(signal)
-    let status = try await tool.end()
+    let status = await tool.end()
     return (tool.output, status)
 }
 

@@ -22,10 +22,10 @@ struct ServeTests {
     private func serving(
         _ arguments: String..., signal: Int32 = SIGINT, _ body: (Greeting) async throws -> Void
     ) async throws -> Int32 {
-        let server = try await RunningTool(["serve"] + arguments, streams: .pipe, environment: [:])
+        let server = try RunningTool(["serve"] + arguments, streams: .pipe, environment: [:])
         try await body(Greeting(try await server.wait(for: "Ctrl-C stops it.")))
         server.signal(signal)
-        return try await server.end()
+        return await server.end()
     }
 
     @Test func everyExampleThatItPrintsWorksInAShell() async throws {
@@ -72,7 +72,7 @@ struct ServeTests {
                 let attributes = try FileManager.default.attributesOfItem(atPath: path)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == rights)
             }
-            let call = try await RunningTool(
+            let call = try RunningTool(
                 ["call", "GET", "\(greeting.baseURL)/zf/list", "delay_ms==5000", "--cacert", file], streams: .terminal,
                 environment: [:])
             try await call.wait(for: "Waiting for")
@@ -83,7 +83,7 @@ struct ServeTests {
         #expect(status == 0)
         #expect(ContinuousClock.now - start < .seconds(4))
         #expect(!FileManager.default.fileExists(atPath: folder))
-        #expect(try await waiting?.end() == 3)
+        #expect(await waiting?.end() == 3)
     }
 
     @Test func aChosenAuthorityFileIsPrivateAndStays() async throws {

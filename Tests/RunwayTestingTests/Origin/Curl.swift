@@ -1,4 +1,4 @@
-import Subprocess
+import Foundation
 
 /// The `curl` of the system, run as a process of its own.
 struct Curl {
@@ -8,14 +8,37 @@ struct Curl {
 
     /// Runs curl with `arguments`, silent but for errors.
     static func run(_ arguments: String...) async throws -> Curl {
-        let end = try await Subprocess.run(
-            .name("curl"), arguments: Arguments(["--silent", "--show-error", "--no-progress-meter"] + arguments),
-            output: .bytes(limit: .max), error: .bytes(limit: .max))
-        guard case .exited(let status) = end.terminationStatus else { throw Killed() }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["curl", "--silent", "--show-error", "--no-progress-meter"] + arguments
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("curl-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // Files in place of pipes: nobody has to read while curl runs.
+        let output = folder.appendingPathComponent("output")
+        let errors = folder.appendingPathComponent("errors")
+        for file in [output, errors] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
+        let streams = try [output, errors].map { try FileHandle(forWritingTo: $0) }
+        // Closed by hand: on Linux a process that ended keeps its streams for ever.
+        defer { for stream in streams { try? stream.close() } }
+        process.standardOutput = streams[0]
+        process.standardError = streams[1]
+        process.standardInput = FileHandle.nullDevice
+        let status = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Int32, any Error>) in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
         return Curl(
-            status: status, output: String(decoding: end.standardOutput, as: UTF8.self),
-            errors: String(decoding: end.standardError, as: UTF8.self))
+            status: status,
+            output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+        )
     }
-
-    struct Killed: Error {}
 }

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Subprocess
 import Testing
 
 @testable import Runway
@@ -31,11 +30,20 @@ struct CurlCommandTests {
         let line = folder.appendingPathComponent("line")
         try Data((curl + attempt.curlCommand).utf8).write(to: line)
 
-        let end = try await Subprocess.run(
-            .name("sh"), arguments: [line.path],
-            environment: .custom(["PATH": "/usr/bin:/bin", "FOLDER": folder.path]),
-            output: .discarded)
-        #expect(end.terminationStatus.isSuccess)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [line.path]
+        process.environment = ["PATH": "/usr/bin:/bin", "FOLDER": folder.path]
+        process.standardInput = FileHandle.nullDevice
+        let status = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Int32, any Error>) in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        #expect(status == 0)
         let words = try Data(contentsOf: folder.appendingPathComponent("words"))
         return Run(
             words: words.split(separator: 0, omittingEmptySubsequences: false).dropLast()

@@ -20,8 +20,10 @@ struct PeerDifferenceTests {
         var random = SeededGenerator(seed: 1)
         for index in 0..<DifferenceTests.count {
             let request = peer.kind.request(to: place, scheme: origin.scheme ?? "http", using: &random)
-            let our = await ExchangeOutcome(request, over: ours, ignoring: [.date])
-            let their = await ExchangeOutcome(request, over: theirs, ignoring: [.date])
+            // Over HTTP/2 AsyncHTTPClient makes up a field that no server sent, as that version has none of the kind (RFC 9113 §8.2.2).
+            let ignored: Set<HTTPField.Name> = [.date, .transferEncoding]
+            let our = await ExchangeOutcome(request, over: ours, ignoring: ignored)
+            let their = await ExchangeOutcome(request, over: theirs, ignoring: ignored)
             try #require(our == their, "\(peer), exchange \(index): \(request.head) \(request.body.byteCount ?? -1)")
         }
     }
@@ -56,6 +58,9 @@ struct Peer: Sendable, CustomTestStringConvertible {
 
 extension Peer.Kind {
     /// A request that a server of this kind can answer.
+    ///
+    /// None asks for an answer that tells the request's fields in their order, in which the transports differ and which means nothing
+    /// (RFC 9110 §5.3), nor for httpbin's random bytes, which calls of others change.
     func request(to authority: String, scheme: String, using random: inout SeededGenerator) -> Request {
         var head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
         var body = RequestBody.none
@@ -78,7 +83,8 @@ extension Peer.Kind {
             head.headerFields[.ifNoneMatch] = random.pick([nil, nil, "\"none\"", "*"])
             head.headerFields[.acceptEncoding] = random.pick([nil, nil, "identity"])
         case .app:
-            let path = random.pick(["/echo", "/echo", "/bytes", "/early"])
+            // Over HTTP/2 AsyncHTTPClient 1.37.0 traps on an answer that is whole before its request is.
+            let path = random.pick(["/echo", "/echo", "/bytes", scheme == "https" ? "/echo" : "/early"])
             let status = random.pick([200, 200, 201, 404, 500])
             let (size, parts) = (random.pick([0, 1, 20_000, 400_000]), random.pick([1, 2, 7]))
             head.path = "\(path)?status=\(status)&bytes=\(size)&parts=\(parts)&length=\(random.pick([0, 1]))"
@@ -86,9 +92,8 @@ extension Peer.Kind {
             if head.method != .get { body = path == "/early" ? .bytes([1, 2, 3]) : random.pick(uploads) }
         case .httpbin:
             head.path = random.pick([
-                "/get?a=1&b=%E4%BB%B7", "/gzip", "/deflate", "/bytes/1000?seed=1",
-                "/stream-bytes/5000?seed=1&chunk_size=100",
-                "/status/418", "/status/204", "/status/304", "/encoding/utf8", "/html", "/stream/5", "/range/1000",
+                "/get?a=1&b=%E4%BB%B7", "/gzip", "/deflate", "/range/5000?chunk_size=100",
+                "/status/418", "/status/204", "/status/304", "/encoding/utf8", "/html", "/range/1000",
                 "/redirect/1",
             ])
             head.method = .get

@@ -1,7 +1,6 @@
 import Foundation
 import Runway
 import RunwayTesting
-import Subprocess
 import Testing
 
 @testable import RunwayTransport
@@ -10,7 +9,7 @@ import Testing
     import Glibc
 
     /// The kernel's own word, in a network of the test's own.
-    @Suite(.timeLimit(.minutes(10)), .enabled { await Namespace.isPossible })
+    @Suite(.timeLimit(.minutes(10)), .enabled(if: Namespace.isPossible))
     struct NetlinkStatusTests {
         @Test func theStatusFollowsTheDefaultRoute() async throws {
             let namespace = try await Namespace()
@@ -55,22 +54,17 @@ import Testing
         private let name = "runway-\(UInt32.random(in: 0...UInt32.max))"
 
         /// Whether this process may make one.
-        static var isPossible: Bool {
-            get async {
-                let name = "runway-probe"
-                let isMade = try? await run("netns", "add", name)
-                let isRemoved = try? await run("netns", "delete", name)
-                return geteuid() == 0 && isMade == true && isRemoved == true
-            }
-        }
+        static let isPossible =
+            geteuid() == 0 && run(["ip", "netns", "add", "runway-probe"]) == 0
+            && run(["ip", "netns", "delete", "runway-probe"]) == 0
 
-        init() async throws { try #require(await Self.run("netns", "add", name)) }
+        init() async throws { try #require(Self.run(["ip", "netns", "add", name]) == 0) }
 
         func ip(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            try #require(await Self.run(["-n", name] + arguments), sourceLocation: sourceLocation)
+            try #require(Self.run(["ip", "-n", name] + arguments) == 0, sourceLocation: sourceLocation)
         }
 
-        func remove() async throws { try #require(await Self.run("netns", "delete", name)) }
+        func remove() async throws { try #require(Self.run(["ip", "netns", "delete", name]) == 0) }
 
         /// Makes a status in the namespace: its sockets stay there, whoever reads them.
         func makeStatus() async throws -> NetlinkNetworkStatus {
@@ -92,11 +86,18 @@ import Testing
             }
         }
 
-        private static func run(_ arguments: String...) async throws -> Bool { try await run(arguments) }
-
-        private static func run(_ arguments: [String]) async throws -> Bool {
-            try await Subprocess.run(.name("ip"), arguments: Arguments(arguments), output: .discarded)
-                .terminationStatus.isSuccess
+        private static func run(_ command: [String]) -> Int32 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = command
+            process.standardError = FileHandle.nullDevice
+            do {
+                try process.run()
+            } catch {
+                return -1
+            }
+            process.waitUntilExit()
+            return process.terminationStatus
         }
     }
 #endif

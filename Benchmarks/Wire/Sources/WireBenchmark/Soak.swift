@@ -111,16 +111,16 @@ final class Soak: Sendable {
         let wait = Duration.microseconds(Int.random(in: 0...3000, using: &random))
         do {
             switch kind {
-            case 0..<60: try check(await network.call(SoakFile(name: "1k")).bytes.count == 1024)
-            case 60..<75: try check(await network.call(SoakFile(name: "50k")).bytes.count == 51_200)
+            case 0..<60: try check(await network.call(File(name: "1k")).bytes.count == 1024)
+            case 60..<75: try check(await network.call(File(name: "50k")).bytes.count == 51_200)
             case 75..<85: try check(await network.call(KeptFile(name: "1k", part: kind)).bytes.count == 1024)
             case 85..<90:
                 try check(await network.call(SoakPost(text: String(repeating: "a", count: 9000))).bytes.count == 2)
             case 90..<95:
                 // Half of a body is read, and the rest let go.
-                for try await part in try await network.stream(SoakFile(name: "50k")).body where !part.isEmpty { break }
+                for try await part in try await network.stream(File(name: "50k")).body where !part.isEmpty { break }
             default:
-                let task = Task { try await network.call(SoakFile(name: "50k")) }
+                let task = Task { try await network.call(File(name: "50k")) }
                 try? await Task.sleep(for: wait)
                 task.cancel()
                 _ = try await task.value
@@ -207,13 +207,6 @@ final class Soak: Sendable {
         }
         print("passed")
     }
-}
-
-private struct SoakFile: Endpoint {
-    static let service = Bench.self
-    static let coalesces = false
-    @Unencoded var name: String
-    var path: EndpointPath { "\(name)" }
 }
 
 private struct KeptFile: Endpoint {

@@ -37,7 +37,7 @@ struct Throughput {
                         asyncHTTPClient(client, url: url, byteCount: byteCount),
                         try bare("AHCTransport", theirs, url: url, byteCount: byteCount),
                         try bare("NIOTransport", ours, url: url, byteCount: byteCount),
-                        layered("layer over NIO", ours, url: url, byteCount: byteCount),
+                        try layered("layer over NIO", ours, url: url, byteCount: byteCount),
                         curl(curlClient, url: url, byteCount: byteCount),
                         urlSession(session, url: url, byteCount: byteCount),
                     ]
