@@ -46,6 +46,28 @@ struct NetworkChangeTests {
         }
     }
 
+    @Test func whatIsKnownOfAddressesStaysOnTheNetworkWhereItWasLearned() throws {
+        let address = try #require(IPAddress("192.0.2.1"))
+        let book = HostBook(bundled: try HostList([dialHost: ["192.0.2.1"]]))
+        var configuration = TransportConfiguration()
+        configuration.hosts = book
+        let status = SettableNetworkStatus(.wifi)
+        let layer = NetworkLayer(transport: try NIOTransport(configuration: configuration), status: status)
+        book.selector.note(.dialed(roundTrip: .milliseconds(5)), of: address, of: dialHost)
+        book.selector.note(.failed, of: address, of: dialHost)
+        #expect(book.selector.ban(of: address, of: dialHost) != nil)
+
+        status.set(.cellular)
+        #expect(book.selector.ban(of: address, of: dialHost) == nil)
+        #expect(book.selector.latency(of: address, of: dialHost) == nil)
+        book.selector.note(.dialed(roundTrip: .milliseconds(80)), of: address, of: dialHost)
+        status.set(.wifi)
+        #expect(book.selector.latency(of: address, of: dialHost) == nil)
+        status.set(.cellular)
+        #expect(book.selector.latency(of: address, of: dialHost) == .milliseconds(80))
+        withExtendedLifetime(layer) {}
+    }
+
     @Test func aRequestOnAConnectionThatDiedWithTheNetworkIsFoundOutByAPing() async throws {
         try await RawHTTP2Server.run { connection, frame in
             // A server that is out of reach: neither the request nor a PING is answered.
