@@ -226,10 +226,12 @@ extension Exchange {
         connection = nil
         let loss = LostRequest(
             isUnprocessed: isUnprocessed, wasReused: isReused, hasAnswer: hasAnswer,
-            isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves)
-        guard loss.mayMove else { return finish(failing: failure) }
-        moves += 1
-        upload?.stopTurn()
+            isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves,
+            begun: meter.begun ?? submitted)
+        if loss.mayMove {
+            moves += 1
+            upload?.stopTurn()
+        }
         pool.lost(self, loss, failing: failure)
     }
 

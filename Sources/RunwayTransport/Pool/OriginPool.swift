@@ -62,9 +62,10 @@ extension OriginPool {
 
     /// A connection did not answer an exchange: sends it on another, if that may be, or ends it.
     func lost(_ exchange: Exchange, _ loss: LostRequest, failing failure: ExchangeFailure) {
+        let now = NIODeadline.now()
+        if loss.isStale { perform(machine.retireIdle(since: loss.begun)) }
         // One that may move has the time of a new one to find its place.
-        perform(
-            machine.lost(exchange.id, loss, deadline: waitLimit(from: .now())), for: exchange, or: failure)
+        perform(machine.lost(exchange.id, loss, deadline: waitLimit(from: now), now: now), for: exchange, or: failure)
     }
 
     /// An exchange that waits is not wanted any more.

@@ -29,6 +29,8 @@ struct PoolMachine {
         var inUse = 0
         /// Whether a request was given to it by a later event than the one that told of it.
         var isReused = false
+        /// Whether any request was given to it.
+        var hasCarried = false
         /// Whether it takes no further request.
         var isDraining = false
         /// Since when it carries nothing.
@@ -41,6 +43,17 @@ struct PoolMachine {
             case .shared(let limit): !isDraining && inUse < limit
             }
         }
+
+        /// Whether it can take a request that was lost on a stale connection: nothing can have become of it since it was made.
+        var isFresh: Bool { !hasCarried || state != .exclusive }
+    }
+
+    /// How a request waits.
+    struct Wait {
+        /// Until when.
+        var deadline: NIODeadline
+        /// Whether it was lost on a stale connection, and another one of that age would not do.
+        var needsFresh: Bool
     }
 
     let limits: Limits
@@ -50,8 +63,8 @@ struct PoolMachine {
     private var connectionCount = 0
     /// The requests that wait, in order. One that left stays here until its turn comes.
     private var line = CircularBuffer<RequestID>()
-    /// Until when each of them waits.
-    private(set) var waiting: [RequestID: NIODeadline] = [:]
+    /// How each of them waits.
+    private(set) var waiting: [RequestID: Wait] = [:]
     private(set) var isShutDown = false
 
     /// Makes a machine.
@@ -70,7 +83,7 @@ struct PoolMachine {
     /// The earliest instant at which ``timePassed(_:)`` has something to do.
     var nextDeadline: NIODeadline? {
         let idle = connections.compactMap { $0.idleSince.map { $0 + limits.keepAlive } }
-        return [waiting.values.min(), idle.min()].compactMap(\.self).min()
+        return [waiting.values.map(\.deadline).min(), idle.min()].compactMap(\.self).min()
     }
 }
 
@@ -78,28 +91,45 @@ struct PoolMachine {
 extension PoolMachine {
     /// A request wants to be sent, and waits until `deadline` for its turn.
     mutating func submit(_ request: RequestID, deadline: NIODeadline) -> PoolSubmission {
-        enter(request, deadline: deadline, isFirst: false)
-    }
-
-    /// A connection did not answer a request. Where it may be sent on another connection it comes first.
-    ///
-    /// Whether the connection lives on is another event.
-    mutating func lost(_ request: RequestID, _ loss: LostRequest, deadline: NIODeadline) -> PoolSubmission {
-        loss.mayMove ? enter(request, deadline: deadline, isFirst: true) : .refuse(.notMoved)
-    }
-
-    private mutating func enter(_ request: RequestID, deadline: NIODeadline, isFirst: Bool) -> PoolSubmission {
         if isShutDown { return .refuse(.shutDown) }
-        // A place is free only while nobody waits.
+        // A place is free only while nobody waits who could take it.
         if let index = freeConnection() {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)
         }
-        // Whoever waited already is not turned away.
-        guard isFirst || waiting.count < limits.maximumWaiting else { return .refuse(.tooManyWaiting) }
-        waiting[request] = deadline
-        if isFirst { line.prepend(request) } else { line.append(request) }
+        guard waiting.count < limits.maximumWaiting else { return .refuse(.tooManyWaiting) }
+        waiting[request] = Wait(deadline: deadline, needsFresh: false)
+        line.append(request)
         return .wait(connectAsNeeded())
+    }
+
+    /// A connection did not answer a request. Where it may be sent on another connection it comes first, and one that was lost on a stale
+    /// connection takes none that carried anything before.
+    ///
+    /// Whether the connection lives on is another event.
+    mutating func lost(
+        _ request: RequestID, _ loss: LostRequest, deadline: NIODeadline, now: NIODeadline
+    ) -> PoolSubmission {
+        guard loss.mayMove else { return .refuse(.notMoved) }
+        if isShutDown { return .refuse(.shutDown) }
+        if !loss.isStale, let index = freeConnection() {
+            let isReused = take(index)
+            return .send(on: connections[index].id, isReused: isReused)
+        }
+        // Whoever waited already is not turned away.
+        waiting[request] = Wait(deadline: deadline, needsFresh: loss.isStale)
+        line.prepend(request)
+        return .wait(serve(now: now) + connectAsNeeded())
+    }
+
+    /// A connection turned out to be stale that carried a request since `instant`: so may those be that were idle then.
+    mutating func retireIdle(since instant: NIODeadline) -> [PoolAction] {
+        let stale = connections.filter { connection in
+            connection.state == .exclusive && connection.inUse == 0
+                && connection.idleSince.map { $0 <= instant } == true
+        }
+        connections.removeAll { connection in stale.contains { $0.id == connection.id } }
+        return stale.map { .close($0.id) } + connectAsNeeded()
     }
 
     /// A request that waits is not wanted any more. Gives `false` where it does not wait.
@@ -126,7 +156,7 @@ extension PoolMachine {
             if connections[index].inUse == 0 { connections[index].idleSince = now }
             return []
         }
-        return serve(now: now)
+        return serve(now: now) + connectAsNeeded()
     }
 }
 
@@ -202,9 +232,9 @@ extension PoolMachine {
     mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
         let isConnected = connections.contains { !$0.isDraining && $0.state != .connecting }
         var actions: [PoolAction] = []
-        if waiting.values.contains(where: { $0 <= now }) {
+        if waiting.values.contains(where: { $0.deadline <= now }) {
             for request in line {
-                guard let deadline = waiting[request], deadline <= now, withdrawInPlace(request) else { continue }
+                guard let wait = waiting[request], wait.deadline <= now, withdrawInPlace(request) else { continue }
                 actions.append(.fail(request, isConnected ? .noneFreeInTime : .notConnectedInTime))
             }
             line = CircularBuffer(line.filter { waiting[$0] != nil })
@@ -232,9 +262,10 @@ extension PoolMachine {
     private func index(of connection: ConnectionID) -> Int? { connections.firstIndex { $0.id == connection } }
 
     /// A connection that can take a request; of several the one that was used last, so that the others may go.
-    private func freeConnection() -> Int? {
+    private func freeConnection(isFresh: Bool = false) -> Int? {
         var best: Int?
-        for index in connections.indices where connections[index].isFree {
+        for index in connections.indices
+        where connections[index].isFree && (!isFresh || connections[index].isFresh) {
             if let known = best, let since = connections[known].idleSince, let own = connections[index].idleSince,
                 own <= since
             {
@@ -249,6 +280,7 @@ extension PoolMachine {
     private mutating func take(_ index: Int) -> Bool {
         connections[index].inUse += 1
         connections[index].idleSince = nil
+        connections[index].hasCarried = true
         return connections[index].isReused
     }
 
@@ -260,9 +292,13 @@ extension PoolMachine {
     /// Gives those who wait what is free.
     private mutating func serve(now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
-        while !waiting.isEmpty, let index = freeConnection(), let request = nextWaiting() {
-            let isReused = take(index)
-            actions.append(.send(request, on: connections[index].id, isReused: isReused))
+        for isFresh in [true, false] {
+            while !waiting.isEmpty, let index = freeConnection(isFresh: isFresh),
+                let request = nextWaiting(mayNeedFresh: isFresh)
+            {
+                let isReused = take(index)
+                actions.append(.send(request, on: connections[index].id, isReused: isReused))
+            }
         }
         for index in connections.indices
         where connections[index].inUse == 0 && connections[index].idleSince == nil
@@ -273,12 +309,14 @@ extension PoolMachine {
         return actions
     }
 
-    /// The first who still waits.
-    private mutating func nextWaiting() -> RequestID? {
-        while let request = line.popFirst() {
-            if waiting.removeValue(forKey: request) != nil { return request }
-        }
-        return nil
+    /// The first who still waits, of all or of those whom any connection serves.
+    private mutating func nextWaiting(mayNeedFresh: Bool) -> RequestID? {
+        while let first = line.first, waiting[first] == nil { line.removeFirst() }
+        let next = line.firstIndex { waiting[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }
+        guard let next else { return nil }
+        let request = line.remove(at: next)
+        waiting[request] = nil
+        return request
     }
 
     private mutating func withdrawInPlace(_ request: RequestID) -> Bool {
@@ -304,8 +342,15 @@ extension PoolMachine {
         guard !isShutDown, !waiting.isEmpty else { return [] }
         let usable = connections.filter { !$0.isDraining }
         guard isShared == false else { return usable.isEmpty ? [connect()] : [] }
-        let connecting = usable.count { $0.state == .connecting }
-        let wanted = min(waiting.count - connecting, limits.maximumConnections - connections.count)
-        return (0..<max(0, wanted)).map { _ in connect() }
+        let wanted = waiting.count - usable.count { $0.state == .connecting }
+        var actions: [PoolAction] = []
+        // What is free here is no good to those who wait, and holds the place of what would be.
+        while connections.count + max(0, wanted) > limits.maximumConnections, wanted > 0,
+            let index = connections.firstIndex(where: { $0.isFree && $0.state == .exclusive })
+        {
+            actions.append(.close(connections.remove(at: index).id))
+        }
+        for _ in 0..<max(0, min(wanted, limits.maximumConnections - connections.count)) { actions.append(connect()) }
+        return actions
     }
 }

@@ -28,6 +28,30 @@ struct HTTP1WireTests {
         }
     }
 
+    /// What was forgotten between here and the server, or by it, answers nothing: each connection of that age would lose the call again.
+    @Test(arguments: [ScriptedResponse.closing, .resetting])
+    func readAmongManyStaleConnectionsGoesOnANewOne(_ ending: ScriptedResponse) async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/first", respond: .text("first").held(by: gate))
+            origin.on("/a") { request in request.connection > 8 ? .text("second") : ending }
+            let network = try layer(origin)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<8 { group.addTask { _ = try await network.call(Fetch<GET>("first")) } }
+                try await gate.waitForArrivals(count: 8)
+                gate.open()
+                try await group.waitForAll()
+            }
+            #expect(origin.connectionCount == 8)
+            #expect(try await network.call(Fetch<GET>("a")).text == "second")
+            #expect(origin.requests.count { $0.path == "/a" } == 2)
+            // The others of that age are not kept.
+            try await origin.waitForDisconnects(count: 8)
+            #expect(try await network.call(Fetch<POST>("a")).text == "second")
+            #expect(origin.connectionCount == 9)
+        }
+    }
+
     @Test func readThatIsLostTwiceFails() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/first", respond: .text("first"))

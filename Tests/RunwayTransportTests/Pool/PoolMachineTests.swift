@@ -89,6 +89,47 @@ struct PoolMachineTests {
         #expect(machine.connected(2, .exclusive, now: at(2)) == [.send(1, on: 2, isReused: false)])
     }
 
+    /// A machine with four connections, of which the last carries request 5 since the tenth second and the others carry nothing.
+    private func machineWithIdleConnections() -> MachineUnderTest {
+        let machine = machine(maximumConnections: 4)
+        for request in 1...4 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        for connection in 1...4 { _ = machine.connected(connection, .exclusive, now: at(1)) }
+        for connection in 1...4 { _ = machine.ended(connection, isKept: true, now: at(1 + UInt64(connection))) }
+        #expect(machine.submit(5, deadline: at(20)) == .send(on: 4, isReused: true))
+        return machine
+    }
+
+    @Test func requestOfAStaleConnectionGoesOnANewOneAndThoseOfItsAgeAreClosed() {
+        let machine = machineWithIdleConnections()
+        #expect(machine.closed(4) == [])
+        #expect(machine.retireIdle(since: at(10)) == [.close(1), .close(2), .close(3)])
+        #expect(machine.lost(5, .stale, deadline: at(30), now: at(11)) == .wait([.connect(5)]))
+        #expect(machine.connected(5, .exclusive, now: at(12)) == [.send(5, on: 5, isReused: false)])
+    }
+
+    @Test func requestOfAStaleConnectionTakesNoneThatCarriedAnything() {
+        let machine = machineWithIdleConnections()
+        #expect(machine.submit(6, deadline: at(20)) == .send(on: 3, isReused: true))
+        #expect(machine.closed(4) == [])
+        #expect(machine.retireIdle(since: at(10)) == [.close(1), .close(2)])
+        #expect(machine.lost(5, .stale, deadline: at(30), now: at(11)) == .wait([.connect(5)]))
+        // One that has just shown that it lives serves others.
+        #expect(machine.ended(3, isKept: true, now: at(12)) == [])
+        #expect(machine.submit(7, deadline: at(30)) == .send(on: 3, isReused: true))
+        #expect(machine.submit(8, deadline: at(30)) == .wait([.connect(6)]))
+        #expect(machine.ended(3, isKept: true, now: at(13)) == [.send(8, on: 3, isReused: true)])
+        #expect(machine.connected(5, .exclusive, now: at(14)) == [.send(5, on: 5, isReused: false)])
+    }
+
+    @Test func connectionThatIsNoGoodToThoseWhoWaitMakesRoomForOneThatIs() {
+        let machine = machine(maximumConnections: 1)
+        _ = machine.submit(1, deadline: at(10))
+        _ = machine.connected(1, .exclusive, now: at(1))
+        #expect(machine.lost(1, .stale, deadline: at(20), now: at(2)) == .wait([]))
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [.close(1), .connect(2)])
+        #expect(machine.connected(2, .exclusive, now: at(3)) == [.send(1, on: 2, isReused: false)])
+    }
+
     @Test(arguments: [
         (LostRequest.unprocessed, true),
         (.unprocessed.with { $0.isReplayable = false }, false),
@@ -214,9 +255,12 @@ private final class MachineUnderTest {
     func submit(_ request: RequestID, deadline: NIODeadline) -> PoolSubmission {
         machine.submit(request, deadline: deadline)
     }
-    func lost(_ request: RequestID, _ loss: LostRequest, deadline: NIODeadline) -> PoolSubmission {
-        machine.lost(request, loss, deadline: deadline)
+    func lost(
+        _ request: RequestID, _ loss: LostRequest, deadline: NIODeadline, now: NIODeadline = .uptimeNanoseconds(0)
+    ) -> PoolSubmission {
+        machine.lost(request, loss, deadline: deadline, now: now)
     }
+    func retireIdle(since instant: NIODeadline) -> [PoolAction] { machine.retireIdle(since: instant) }
     func withdraw(_ request: RequestID) -> Bool { machine.withdraw(request) }
     func ended(_ connection: ConnectionID, isKept: Bool, now: NIODeadline) -> [PoolAction] {
         machine.ended(connection, isKept: isKept, now: now)
@@ -240,7 +284,8 @@ extension LostRequest {
     /// One that the server said it did not act on.
     static var unprocessed: LostRequest {
         LostRequest(
-            isUnprocessed: true, wasReused: false, hasAnswer: false, isIdempotent: true, isReplayable: true, moves: 0)
+            isUnprocessed: true, wasReused: false, hasAnswer: false, isIdempotent: true, isReplayable: true, moves: 0,
+            begun: .uptimeNanoseconds(0))
     }
 
     /// One that met a connection which the server was just closing.

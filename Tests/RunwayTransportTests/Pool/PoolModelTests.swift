@@ -28,6 +28,7 @@ private struct PoolLife {
         var isShared: Bool
         var carried: Set<RequestID> = []
         var isClosing = false
+        var hasCarried = false
     }
 
     private var machine: PoolMachine
@@ -39,6 +40,8 @@ private struct PoolLife {
     private var dialing: Set<ConnectionID> = []
     private var connections: [ConnectionID: Connection] = [:]
     private var waiting: [RequestID: UInt64] = [:]
+    /// Those that were lost on a stale connection.
+    private var needingFresh: Set<RequestID> = []
     private var isShutDown = false
     private var complaint: String?
     private let mayShare: Bool
@@ -91,7 +94,8 @@ private struct PoolLife {
     private mutating func take(_ submission: PoolSubmission, for request: RequestID, mayRefuse: Bool) {
         switch submission {
         case .send(let connection, _):
-            if !waiting.isEmpty { complaint = "request \(request) passed \(waiting.count) that wait" }
+            let passed = waiting.keys.count { !needingFresh.contains($0) }
+            if passed > 0 { complaint = "request \(request) passed \(passed) that wait" }
             carry(request, on: connection)
         case .wait(let actions):
             waiting[request] = now + 10
@@ -113,7 +117,11 @@ private struct PoolLife {
             return complaint = "request \(request) sent on connection \(id), which there is not"
         }
         if connection.carried.count >= connection.limit { complaint = "connection \(id) carries too many" }
+        if needingFresh.contains(request), connection.hasCarried, !connection.isShared {
+            complaint = "request \(request) went from one stale connection to another"
+        }
         connections[id]?.carried.insert(request)
+        connections[id]?.hasCarried = true
     }
 
     private mutating func perform(_ actions: [PoolAction]) {
@@ -164,8 +172,13 @@ private struct PoolLife {
     private mutating func lose(_ request: RequestID) {
         let loss = LostRequest(
             isUnprocessed: Bool.random(using: &random), wasReused: Bool.random(using: &random), hasAnswer: false,
-            isIdempotent: Bool.random(using: &random), isReplayable: true, moves: 0)
-        let submission = machine.lost(request, loss, deadline: instant + .seconds(10))
+            isIdempotent: Bool.random(using: &random), isReplayable: true, moves: 0,
+            begun: .uptimeNanoseconds(now * 1_000_000_000))
+        if loss.isStale {
+            perform(machine.retireIdle(since: loss.begun))
+            if loss.mayMove { needingFresh.insert(request) }
+        }
+        let submission = machine.lost(request, loss, deadline: instant + .seconds(10), now: instant)
         if case .refuse(.notMoved) = submission, loss.mayMove { complaint = "request \(request) not moved" }
         take(submission, for: request, mayRefuse: false)
     }
@@ -213,7 +226,9 @@ private struct PoolLife {
         if !mayShare, exclusive + dialing.count > maximumConnections { complaint = "too many connections" }
         guard !waiting.isEmpty, complaint == nil else { return }
         let isFree = connections.contains { !$0.value.isClosing && $0.value.carried.count < $0.value.limit }
-        if isFree, machine.connections.contains(where: \.isFree) {
+        if isFree, waiting.keys.contains(where: { !needingFresh.contains($0) }),
+            machine.connections.contains(where: \.isFree)
+        {
             complaint = "\(waiting.count) wait beside a free connection"
         }
         if dialing.isEmpty, connections.values.allSatisfy({ $0.isClosing && $0.carried.isEmpty }) {
