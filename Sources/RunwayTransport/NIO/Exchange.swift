@@ -27,8 +27,8 @@ final class Exchange: @unchecked Sendable {
     /// How often it was given to a connection and lost.
     private var moves = 0
     /// Whether any byte of an answer came.
-    private var hasAnswer = false
-    private var isReused = false
+    private(set) var hasAnswer = false
+    private(set) var isReused = false
     private var facts: ConnectionFacts?
     /// Whether the body waits for the server's word.
     private(set) var expectsContinue: Bool

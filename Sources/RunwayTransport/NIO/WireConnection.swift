@@ -1,4 +1,6 @@
+import Foundation
 import NIOCore
+import NIOSSL
 
 /// A connection that carries exchanges, on its event loop.
 protocol WireConnection: AnyObject {
@@ -30,8 +32,34 @@ protocol WireConnection: AnyObject {
 }
 
 extension WireConnection {
+    /// Tells that the connection was lost under what it carried, where that says something of its address: a server that closes what was
+    /// idle, or what it said that it would close, is as well as before.
+    ///
+    /// - Parameters:
+    ///   - error: What the channel reported before it ended; `nil` where the server closed it.
+    ///   - isDraining: Whether the server had said that it would end the connection.
+    func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
+        if carried.isEmpty { return }
+        let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasAnswer }
+        if isRace, error.map(\.isCloseOrReset) ?? true { return }
+        facts.report?.failed()
+    }
+
     /// There is no way to ask.
     func checkLife() {}
+}
+
+extension Error {
+    /// Whether the other end closed or reset a connection, which it can only do if it is there.
+    fileprivate var isCloseOrReset: Bool {
+        switch self as any Error {
+        case let error as IOError: [ECONNRESET, EPIPE, ECONNABORTED].contains(error.errnoCode)
+        case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: true
+        case NIOSSLError.uncleanShutdown: true
+        case WireError.closed: true
+        default: false
+        }
+    }
 }
 
 /// How a connection was made.

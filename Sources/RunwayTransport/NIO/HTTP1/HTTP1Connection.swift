@@ -290,7 +290,7 @@ extension HTTP1Connection {
             tearDown()
             exchange.receiveEnd()
         } catch {
-            facts.report?.failed()
+            reportLoss(error, of: [exchange])
             tearDown()
             exchange.lost(error)
         }
