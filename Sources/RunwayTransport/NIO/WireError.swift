@@ -29,6 +29,8 @@ enum WireError: Error, Equatable {
     case closed
     /// The connection ended within the answer.
     case closedInAnswer
+    /// The server sent something over HTTP/1.1 before it was asked.
+    case unsolicited
     /// What came is not HTTP, or not unambiguous; says why.
     case malformed(String)
     /// The server ended the stream of the request.
@@ -56,6 +58,8 @@ extension WireError {
         case .unanswered: (.noNetwork, "The connection to \(place) was lost: a PING on it was not answered.")
         case .closed: (.noNetwork, "\(place) closed the connection before it answered in full.")
         case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+        case .unsolicited:
+            (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
         case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
         case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm):
             (.overloaded, "\(place) asks for fewer requests (ENHANCE_YOUR_CALM).")
@@ -68,7 +72,7 @@ extension WireError {
     var sending: SendState {
         switch self {
         case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .noneFreeInTime, .goneAway,
-            .reset(.refusedStream):
+            .reset(.refusedStream), .unsolicited:
             .notSent
         default: .unknown
         }

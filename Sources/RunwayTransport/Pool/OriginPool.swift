@@ -122,7 +122,8 @@ extension OriginPool {
 
     /// A connection is gone. What it carried it tells of after this.
     func closed(_ connection: ConnectionID) {
-        connections[connection] = nil
+        // One that was never taken on is a dial that failed.
+        guard connections.removeValue(forKey: connection) != nil else { return }
         perform(machine.closed(connection))
     }
 }
@@ -187,24 +188,41 @@ extension OriginPool {
     }
 
     private func connected(_ id: ConnectionID, _ dialed: DialedConnection) {
+        if dialed.applicationProtocol == "h2" { return useShared(id, dialed) }
+        // What came in the same read as the end of the handshake TLS gives right after it has told of that end.
+        eventLoop.execute { self.useExclusive(id, dialed) }
+    }
+
+    private func useShared(_ id: ConnectionID, _ dialed: DialedConnection) {
         guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
-        let isHTTP2 = dialed.applicationProtocol == "h2"
         do {
-            if isHTTP2 {
-                let connection = try HTTP2Connection(id, dialed, in: self)
-                connections[id] = connection
-                perform(machine.connected(id, .shared(limit: connection.initialLimit), now: .now()))
-            } else {
-                connections[id] = try HTTP1Connection(id, dialed, in: self)
-                perform(machine.connected(id, .exclusive, now: .now()))
-            }
+            let connection = try HTTP2Connection(id, dialed, in: self)
+            connections[id] = connection
+            perform(machine.connected(id, .shared(limit: connection.initialLimit), now: .now()))
             dialed.takeOver()
         } catch {
-            // The channel was closed before anything could be said on it.
-            connections[id] = nil
-            dialed.channel.close(promise: nil)
-            perform(machine.connectFailed(id), failing: error)
+            connectFailed(id, dialed, error)
         }
+    }
+
+    private func useExclusive(_ id: ConnectionID, _ dialed: DialedConnection) {
+        guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
+        do {
+            let connection = try HTTP1Connection(id, dialed, in: self)
+            // What came already would pass for the answer to what is sent next: whoever sent it is not asked anything.
+            dialed.takeOver()
+            if connection.isClosed { throw connection.isUnsolicited ? WireError.unsolicited : WireError.closed }
+            connections[id] = connection
+            perform(machine.connected(id, .exclusive, now: .now()))
+        } catch {
+            connectFailed(id, dialed, error)
+        }
+    }
+
+    /// The channel was closed before anything could be said on it.
+    private func connectFailed(_ id: ConnectionID, _ dialed: DialedConnection, _ error: any Error) {
+        dialed.channel.close(promise: nil)
+        perform(machine.connectFailed(id), failing: error)
     }
 
     /// Sees to it that the machine is woken when it has something to do. A timer that is too early is left alone.
