@@ -15,8 +15,6 @@ enum WireError: Error, Equatable {
     case tooManyWaiting(limit: Int)
     /// No connection was made in time.
     case notConnectedInTime
-    /// There were connections, none of which became free in time.
-    case noneFreeInTime
     /// The deadline of the call passed.
     case deadlineExceeded
     /// Neither side sent anything for too long.
@@ -51,7 +49,6 @@ extension WireError {
         case .tooManyWaiting(let limit):
             (.overloaded, "\(limit) requests wait for a connection to \(place) already.")
         case .notConnectedInTime: (.timedOut, "No connection to \(place) could be made in time.")
-        case .noneFreeInTime: (.timedOut, "No connection to \(place) became free in time.")
         case .deadlineExceeded: (.timedOut, "The exchange with \(place) took too long.")
         case .silent: (.timedOut, "\(place) was silent for too long.")
         case .noFirstByte: (.timedOut, "\(place) did not begin to answer in time.")
@@ -71,7 +68,7 @@ extension WireError {
     /// Whether any of the request left, as far as the error itself says.
     var sending: SendState {
         switch self {
-        case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .noneFreeInTime, .goneAway,
+        case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .goneAway,
             .reset(.refusedStream), .unsolicited:
             .notSent
         default: .unknown

@@ -24,6 +24,8 @@ final class OriginPool: @unchecked Sendable {
         didSet { publishAddresses() }
     }
     private var dials: [ConnectionID: Dial] = [:]
+    /// Why the last dial failed that did.
+    private var dialError: (any Error)?
     private var waiting: [RequestID: Exchange] = [:]
     private var requestCount: RequestID = 0
     /// What wakes the machine, and when.
@@ -44,7 +46,8 @@ final class OriginPool: @unchecked Sendable {
             limits: PoolMachine.Limits(
                 maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
                 maximumWaiting: max(0, configuration.wire.maximumWaitingRequests),
-                keepAlive: TimeAmount(configuration.keepAlive)),
+                keepAlive: TimeAmount(configuration.keepAlive),
+                connectTimeout: TimeAmount(configuration.connectTimeout)),
             mayShare: mayShare)
     }
 }
@@ -57,15 +60,14 @@ extension OriginPool {
         exchange.id = requestCount
         exchange.submitted = .now()
         keepApart()
-        perform(machine.submit(exchange.id, deadline: waitLimit(from: exchange.submitted)), for: exchange, or: nil)
+        perform(machine.submit(exchange.id, now: exchange.submitted), for: exchange, or: nil)
     }
 
     /// A connection did not answer an exchange: sends it on another, if that may be, or ends it.
     func lost(_ exchange: Exchange, _ loss: LostRequest, failing failure: ExchangeFailure) {
         let now = NIODeadline.now()
-        if loss.isStale { perform(machine.retireIdle(since: loss.begun)) }
-        // One that may move has the time of a new one to find its place.
-        perform(machine.lost(exchange.id, loss, deadline: waitLimit(from: now), now: now), for: exchange, or: failure)
+        if loss.isStale { perform(machine.retireIdle(since: loss.begun, now: now)) }
+        perform(machine.lost(exchange.id, loss, now: now), for: exchange, or: failure)
     }
 
     /// An exchange that waits is not wanted any more.
@@ -73,8 +75,6 @@ extension OriginPool {
         guard machine.withdraw(exchange.id) else { return }
         waiting[exchange.id] = nil
     }
-
-    private func waitLimit(from start: NIODeadline) -> NIODeadline { start + TimeAmount(configuration.connectTimeout) }
 
     private func perform(_ submission: PoolSubmission, for exchange: Exchange, or failure: ExchangeFailure?) {
         switch submission {
@@ -98,9 +98,9 @@ extension OriginPool {
         switch failure {
         case .tooManyWaiting: WireError.tooManyWaiting(limit: machine.limits.maximumWaiting)
         case .notConnectedInTime: WireError.notConnectedInTime
-        case .noneFreeInTime: WireError.noneFreeInTime
         case .shutDown: WireError.shutDown
-        case .notConnected, .notMoved: WireError.closed
+        case .notConnected: dialError ?? WireError.closed
+        case .notMoved: WireError.closed
         }
     }
 }
@@ -118,13 +118,13 @@ extension OriginPool {
     }
 
     /// A connection takes no more exchanges.
-    func drain(_ connection: ConnectionID) { perform(machine.drain(connection)) }
+    func drain(_ connection: ConnectionID) { perform(machine.drain(connection, now: .now())) }
 
     /// A connection is gone. What it carried it tells of after this.
     func closed(_ connection: ConnectionID) {
         // One that was never taken on is a dial that failed.
         guard connections.removeValue(forKey: connection) != nil else { return }
-        perform(machine.closed(connection))
+        perform(machine.closed(connection, now: .now()))
     }
 }
 
@@ -138,7 +138,7 @@ extension OriginPool {
     /// Gives no further exchange to the connections that there are, and asks those that carry some whether they live.
     func drainAll() {
         eventLoop.execute {
-            self.perform(self.machine.drainAll())
+            self.perform(self.machine.drainAll(now: .now()))
             for connection in self.connections.values { connection.checkLife() }
         }
     }
@@ -176,13 +176,13 @@ extension OriginPool {
 
     private func connect(_ id: ConnectionID) {
         let dial = dialer.start(
-            origin, on: eventLoop, deadline: waitLimit(from: .now()), avoiding: avoidedAddresses)
+            origin, on: eventLoop, deadline: .now() + machine.limits.connectTimeout, avoiding: avoidedAddresses)
         dials[id] = dial
         dial.connection.assumeIsolated().whenComplete { result in
             self.dials[id] = nil
             switch result {
             case .success(let dialed): self.connected(id, dialed)
-            case .failure(let error): self.perform(self.machine.connectFailed(id), failing: error)
+            case .failure(let error): self.connectFailed(id, error)
             }
         }
     }
@@ -201,7 +201,8 @@ extension OriginPool {
             perform(machine.connected(id, .shared(limit: connection.initialLimit), now: .now()))
             dialed.takeOver()
         } catch {
-            connectFailed(id, dialed, error)
+            dialed.channel.close(promise: nil)
+            connectFailed(id, error)
         }
     }
 
@@ -215,20 +216,18 @@ extension OriginPool {
             connections[id] = connection
             perform(machine.connected(id, .exclusive, now: .now()))
         } catch {
-            connectFailed(id, dialed, error)
+            dialed.channel.close(promise: nil)
+            connectFailed(id, error)
         }
     }
 
-    /// The channel was closed before anything could be said on it.
-    private func connectFailed(_ id: ConnectionID, _ dialed: DialedConnection, _ error: any Error) {
-        dialed.channel.close(promise: nil)
-        perform(machine.connectFailed(id), failing: error)
+    private func connectFailed(_ id: ConnectionID, _ error: any Error) {
+        dialError = error
+        perform(machine.connectFailed(id, now: .now()))
     }
 
     /// Sees to it that the machine is woken when it has something to do. A timer that is too early is left alone.
     private func setTimer() {
-        // Whatever becomes idle now is due after what was idle or waited when the timer was set.
-        if timer != nil, waiting.isEmpty { return }
         guard let next = machine.nextDeadline else { return }
         if let timer, timer.instant <= next { return }
         timer?.task.cancel()

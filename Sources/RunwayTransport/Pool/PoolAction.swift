@@ -36,8 +36,6 @@ enum PoolFailure: Equatable {
     case notConnected
     /// No connection was made in time.
     case notConnectedInTime
-    /// There were connections, none of which became free in time.
-    case noneFreeInTime
     /// It was lost on a connection, and must not or may not be sent on another.
     case notMoved
     /// The pool is shut down.

@@ -1,8 +1,9 @@
 import HTTPTypes
 import Runway
 import RunwayTesting
-import RunwayTransport
 import Testing
+
+@testable import RunwayTransport
 
 /// What HTTP/1.1 connections of our own do, and AsyncHTTPClient's do not.
 @Suite(.timeLimit(.minutes(10)))
@@ -186,6 +187,56 @@ struct HTTP1WireTests {
             #expect(error.kind == .timedOut)
             #expect(error.detail == "127.0.0.1:\(origin.port) did not begin to answer in time.")
             try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func callBesideALongOneIsSentWhenTheServerTakesConnectionsAgain() async throws {
+        let test = try TestDialer(resolved: ["127.0.0.1"])
+        try await withScriptedOrigin(tls: test.certificate.tls) { origin in
+            let gate = ScriptedGate()
+            origin.onConnections([.serve, .reset, .close, .serve])
+            origin.on("/poll", respond: .text("news").held(by: gate))
+            origin.on("/a", respond: .text("sent"))
+            let layer = NetworkLayer(
+                to: "https://\(dialHost):\(origin.port)",
+                over: NIOTransport(
+                    configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer))
+            let poll = Task { try await layer.call(Fetch<GET>("poll")) }
+            try await gate.waitForArrivals()
+            #expect(try await layer.call(Fetch<GET>("a")).text == "sent")
+            #expect(origin.connectionCount == 4)
+            gate.open()
+            #expect(try await poll.value.text == "news")
+        }
+    }
+
+    @Test func callBesideALongOneFailsAsItsDialsDid() async throws {
+        let test = try TestDialer(resolved: ["127.0.0.1"])
+        try await withScriptedOrigin(tls: test.certificate.tls) { origin in
+            let gate = ScriptedGate()
+            origin.onConnections([.serve, .close])
+            origin.on("/poll", respond: .text("news").held(by: gate))
+            let layer = NetworkLayer(
+                to: "https://\(dialHost):\(origin.port)",
+                over: NIOTransport(
+                    configuration: TransportConfiguration(connectTimeout: .milliseconds(500)), dialer: test.dialer))
+            let poll = Task { try await layer.call(Fetch<GET>("poll")) }
+            try await gate.waitForArrivals()
+            let error = try await layer.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .noNetwork && error.sending == .notSent, "\(error)")
+            #expect(error.detail.contains("No connection to"), "\(error)")
+            gate.open()
+            #expect(try await poll.value.text == "news")
+        }
+    }
+
+    @Test func connectionThatIsNotUsedIsClosedInTimeThoughConnectingMayTakeLonger() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("there"))
+            let configuration = TransportConfiguration(connectTimeout: .seconds(300), keepAlive: .milliseconds(50))
+            let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport(configuration: configuration))
+            _ = try await network.call(Fetch<GET>("a"))
+            try await origin.waitForDisconnects(count: 1, within: .seconds(30))
         }
     }
 
