@@ -121,8 +121,9 @@ public final class NIOTransport: Transport {
     public static let maximumRenewedOrigins = 8
 
     /// Gives no further request to the connections that there are: for a device whose network has changed under them. Requests that
-    /// they carry may end; the next ones go over new connections. One of HTTP/2 that carries some is asked at once with a PING whether
-    /// it lives, and cut where it does not answer within ``WireSettings/pingTimeout``.
+    /// they carry may end; the next ones go over new connections. One that was made from an address that the device has no more is cut at
+    /// once. Any other of HTTP/2 that carries some is asked with a PING whether it lives, and cut where it does not answer within
+    /// ``WireSettings/pingTimeout``.
     public func retireConnections() { pools.drainAll() }
 
     /// Ends the transport. Requests made after it fail; calling it again changes nothing.

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOSSL
+import Runway
 
 /// A connection that carries exchanges, on its event loop.
 protocol WireConnection: AnyObject {
@@ -24,6 +25,9 @@ protocol WireConnection: AnyObject {
     /// Finds out soon whether the connection still leads to the server, if it carries anything and there is a way to ask.
     func checkLife()
 
+    /// The connection leads nowhere: what it carries is lost, and may go on another.
+    func abandon(_ error: any Error)
+
     /// The reader of the exchange's answer took so many bytes.
     func readerTook(_ byteCount: Int, of exchange: Exchange)
 
@@ -39,7 +43,8 @@ extension WireConnection {
     ///   - error: What the channel reported before it ended; `nil` where the server closed it.
     ///   - isDraining: Whether the server had said that it would end the connection.
     func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
-        if carried.isEmpty { return }
+        // What the device itself gave up says nothing of the other end.
+        if carried.isEmpty || error as? WireError == .networkGone { return }
         let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasAnswer }
         if isRace, error.map(\.isCloseOrReset) ?? true { return }
         facts.report?.failed()
@@ -66,6 +71,8 @@ extension Error {
 struct ConnectionFacts {
     /// The address that was dialled, with its port.
     var address: String
+    /// The address of this device that it was made from; `nil` where that is not known.
+    var localAddress: IPAddress?
     /// The version of TLS.
     var tlsVersion: String?
     /// What the steps of the dial took.
@@ -80,6 +87,7 @@ struct ConnectionFacts {
         } else {
             address = "\(dialed.address)"
         }
+        localAddress = dialed.channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
         tlsVersion = dialed.tlsVersion
         times = dialed.dialTimes
         report = dialed.report

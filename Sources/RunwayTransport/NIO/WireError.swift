@@ -23,6 +23,8 @@ enum WireError: Error, Equatable {
     case noFirstByte
     /// The other end did not answer a PING.
     case unanswered
+    /// The device has the address no more that the connection was made from.
+    case networkGone
     /// The connection ended before a byte of the answer.
     case closed
     /// The connection ended within the answer.
@@ -53,6 +55,7 @@ extension WireError {
         case .silent: (.timedOut, "\(place) was silent for too long.")
         case .noFirstByte: (.timedOut, "\(place) did not begin to answer in time.")
         case .unanswered: (.noNetwork, "The connection to \(place) was lost: a PING on it was not answered.")
+        case .networkGone: (.noNetwork, "The network is gone that the connection to \(place) was made over.")
         case .closed: (.noNetwork, "\(place) closed the connection before it answered in full.")
         case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
         case .unsolicited:

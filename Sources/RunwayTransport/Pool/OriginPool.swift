@@ -135,11 +135,21 @@ extension OriginPool {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Gives no further exchange to the connections that there are, and asks those that carry some whether they live.
+    /// Gives no further exchange to the connections that there are. Of those that carry some it cuts those that were made from an address
+    /// that the device has no more, and asks the others whether they live.
     func drainAll() {
         eventLoop.execute {
             self.perform(self.machine.drainAll(now: .now()))
-            for connection in self.connections.values { connection.checkLife() }
+            let busy = self.connections.values.sorted { $0.id < $1.id }
+            if busy.isEmpty { return }
+            let addresses = self.dialer.localAddresses()
+            for connection in busy {
+                if let addresses, let own = connection.facts.localAddress, !addresses.contains(own) {
+                    connection.abandon(WireError.networkGone)
+                } else {
+                    connection.checkLife()
+                }
+            }
         }
     }
 

@@ -274,6 +274,13 @@ extension HTTP1Connection {
         exchange?.failed(error)
     }
 
+    func abandon(_ error: any Error) {
+        let exchange = exchange
+        self.exchange = nil
+        tearDown()
+        exchange?.lost(error)
+    }
+
     private func fail(_ exchange: Exchange, _ error: any Error) {
         self.exchange = nil
         tearDown()
