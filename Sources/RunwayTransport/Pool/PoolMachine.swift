@@ -239,7 +239,9 @@ extension PoolMachine {
     mutating func drain(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         connections[index].isDraining = true
-        guard connections[index].inUse == 0, connections[index].state != .connecting else { return connectAsNeeded(now: now) }
+        guard connections[index].inUse == 0, connections[index].state != .connecting else {
+            return connectAsNeeded(now: now)
+        }
         connections.remove(at: index)
         return [.close(connection)] + connectAsNeeded(now: now)
     }

@@ -219,12 +219,13 @@ struct HTTP1WireTests {
             let layer = NetworkLayer(
                 to: "https://\(dialHost):\(origin.port)",
                 over: NIOTransport(
-                    configuration: TransportConfiguration(connectTimeout: .milliseconds(500)), dialer: test.dialer))
+                    configuration: TransportConfiguration(connectTimeout: .seconds(1)), dialer: test.dialer))
             let poll = Task { try await layer.call(Fetch<GET>("poll")) }
             try await gate.waitForArrivals()
             let error = try await layer.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .noNetwork && error.sending == .notSent, "\(error)")
-            #expect(error.detail.contains("No connection to"), "\(error)")
+            // On a busy machine the last of the dials may have been cut short by its time.
+            #expect([.noNetwork, .timedOut].contains(error.kind) && error.sending == .notSent, "\(error)")
+            #expect(error.detail.hasPrefix("No connection to"), "\(error)")
             gate.open()
             #expect(try await poll.value.text == "news")
         }
