@@ -33,7 +33,8 @@ public struct TransportConfiguration: Sendable {
     public var trustPolicy: TrustPolicy
     /// Which versions of HTTP are offered. The default is ``HTTPVersions/automatic``.
     public var httpVersions: HTTPVersions
-    /// The longest wait for a connection, TLS included. The default is 10 s.
+    /// The longest wait for a connection to be made, TLS included. The default is 10 s. Where all connections that may be are in use a
+    /// call over ``NIOTransport`` waits for one as long as its own deadline lets it.
     public var connectTimeout: Duration
     /// The longest silence of a server while it is awaited or while it sends. The default is 60 s.
     public var idleTimeout: Duration

@@ -45,6 +45,8 @@ public final class HostBook: Sendable {
     private let timeZone: TimeZone
     /// Guards the list in use, and whether another one is being fetched.
     private let state: Mutex<State>
+    /// Guards the file: of two lists that come at once the one that is in use is the one that stays there.
+    private let saving = Mutex(())
 
     /// Makes a book, and reads the file if there is one.
     ///
@@ -147,9 +149,18 @@ public final class HostBook: Sendable {
             state.nextTry = nil
         }
         do {
-            try file?.save(HostListFile.Content(list: list, fetched: date))
+            try save()
         } catch {
             throw NetworkError(.storage, in: .stage(.routing), "\(error)", underlying: error)
+        }
+    }
+
+    private func save() throws(HostListError) {
+        guard let file else { return }
+        try saving.withLock { _ throws(HostListError) in
+            let (list, fetched) = state.withLock { ($0.list, $0.fetched) }
+            guard let list, let fetched else { return }
+            try file.save(HostListFile.Content(list: list, fetched: fetched))
         }
     }
 

@@ -26,8 +26,8 @@ package enum HostEvent: Sendable, Equatable {
     case dialed(roundTrip: Duration)
     /// A connection was not made when another address had won, so that a round trip takes longer than this.
     case outrun(roundTripAbove: Duration)
-    /// On a connection to it, an answer began this long after the request was sent.
-    case answered(firstByte: Duration)
+    /// On a connection to it, an answer began this long after the request was sent, to an endpoint by this number.
+    case answered(firstByte: Duration, endpoint: Int = 0)
     /// No connection was made, in time or at all, or one was lost.
     case failed
     /// A dial ended before anything was learned.

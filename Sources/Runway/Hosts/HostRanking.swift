@@ -3,11 +3,14 @@
 /// The lowest smoothed latency wins, unless it wins by little over the one in use. What failed is banned for a growing while. What has
 /// not shown yet that it works, or was not measured for long, is dialled beside the best and not in its place.
 struct HostRanking {
+    /// The most endpoints whose answers are judged: the first ones.
+    private static let maximumEndpoints = 64
+
     private let limits: HostSelectionLimits
     private var records: [IPAddress: AddressRecord] = [:]
     private var preferred: IPAddress?
-    /// What the server itself takes for an answer, in seconds: a floor that rises slowly.
-    private var serverTime: Double?
+    /// What the server itself takes for an answer of each endpoint, in seconds: a floor that rises slowly.
+    private var serverTimes: [Int: Double] = [:]
     private var lastExploration: Duration?
     /// When something was found to be other than it was; what was measured before is in doubt.
     private var upheaval: Duration?
@@ -60,7 +63,7 @@ struct HostRanking {
         case .outrun(let bound):
             if let latency = record.latency, bound.seconds > 2 * latency { upheaval = now }
             record.noteOutrun(above: bound.seconds)
-        case .answered(let firstByte): noteAnswer(firstByte.seconds, &record)
+        case .answered(let firstByte, let endpoint): noteAnswer(firstByte.seconds, to: endpoint, &record)
         case .failed:
             record.noteFailure(limits, at: now, chance: chance)
             if preferred == address {
@@ -78,13 +81,17 @@ struct HostRanking {
         for address in records.keys { records[address]?.endBan(at: now) }
     }
 
-    private mutating func noteAnswer(_ time: Double, _ record: inout AddressRecord) {
+    private mutating func noteAnswer(_ time: Double, to endpoint: Int, _ record: inout AddressRecord) {
         guard let latency = record.latency else { return }
         let excess = max(0, time - latency)
+        guard let known = serverTimes[endpoint] else {
+            // The first answer of an endpoint has nothing to be compared with: it may be a slow path or much work.
+            if serverTimes.count < Self.maximumEndpoints { serverTimes[endpoint] = excess }
+            return
+        }
         // The floor falls at once and rises slowly, so that a path that turns slow is not taken for a server that did.
-        let floor = serverTime.map { excess < $0 ? excess : $0 + 0.05 * (excess - $0) } ?? excess
-        record.noteAnswer(beyondServerTime: max(0, time - min(floor, serverTime ?? floor)))
-        serverTime = floor
+        serverTimes[endpoint] = excess < known ? excess : known + 0.05 * (excess - known)
+        record.noteAnswer(beyondServerTime: max(0, time - min(excess, known)))
     }
 
     /// Those that have shown that they work, the lowest latency first.

@@ -19,6 +19,8 @@ public final class HostSelector: Sendable {
 
     private let limits: HostSelectionLimits
     private let status: any NetworkStatusSource
+    /// What ``follow(_:)`` sets; `nil` where the selector has a source of its own.
+    private let told: SettableNetworkStatus?
     private let clock: LayerClock
     /// Guards what is known of the hosts, and the source of chance.
     private let state: Mutex<State>
@@ -27,24 +29,30 @@ public final class HostSelector: Sendable {
     ///
     /// - Parameters:
     ///   - limits: How it chooses and how much it remembers.
-    ///   - status: Knows what network the device is in. The default knows nothing, and all networks are one.
+    ///   - status: Knows what network the device is in. By default the transport that dials by the selector tells it of every change
+    ///     that its layer's status knows of; as long as there was none, all networks are one.
     ///   - clock: What bans are counted on. The default is the system's.
     ///   - randomness: What spreads the ends of bans. The default is the system's; a test gives one with a seed.
     public init(
-        limits: HostSelectionLimits = HostSelectionLimits(), status: any NetworkStatusSource = SettableNetworkStatus(),
+        limits: HostSelectionLimits = HostSelectionLimits(), status: (any NetworkStatusSource)? = nil,
         clock: LayerClock = .system,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.limits = limits
-        self.status = status
+        let told = SettableNetworkStatus()
+        self.told = status == nil ? told : nil
+        self.status = status ?? told
         self.clock = clock
         state = Mutex(
             State(
                 rankings: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max),
                 randomness: randomness))
-        let observation = status.observe { [weak self] in self?.endBans() }
+        let observation = self.status.observe { [weak self] in self?.endBans() }
         state.withLock { $0.observation = observation }
     }
+
+    /// The device came to this network. A selector that was made with a source of its own knows better.
+    package func follow(_ status: NetworkStatus) { told?.set(status) }
 
     /// The order in which to dial the addresses of a host, which come in the order in which their source prefers them.
     package func plan(_ addresses: [IPAddress], of host: String) -> HostPlan {

@@ -7,8 +7,10 @@ struct AddressReport: Sendable {
     let selector: HostSelector
     let hosts: HostBook?
 
-    /// An answer began so long after its request was sent whole.
-    func answered(after firstByte: Duration) { selector.note(.answered(firstByte: firstByte), of: address, of: host) }
+    /// An answer began so long after its request was sent whole, to the endpoint of this number.
+    func answered(after firstByte: Duration, endpoint: Int = 0) {
+        selector.note(.answered(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
+    }
 
     /// The connection was lost while it was needed: cut, reset or silent.
     func failed() { selector.note(.failed, of: address, of: host) }

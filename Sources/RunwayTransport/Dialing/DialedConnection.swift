@@ -4,7 +4,7 @@ import NIOCore
 ///
 /// Its channel does not read by itself, and a ``HandoverHandler`` at its end keeps whatever came right after the handshake, such as a
 /// server's HTTP/2 SETTINGS. Whoever gets it adds the handlers that shall speak on it behind that one, and then calls
-/// ``takeOver(readingAutomatically:)``: no byte, error or end is lost, however much later that is. Whoever doesn't want it closes
+/// ``takeOver()``: no byte, error or end is lost, however much later that is. Whoever doesn't want it closes
 /// the channel.
 struct DialedConnection: Sendable {
     /// The channel, whose pipeline holds TLS where there is any.
@@ -28,14 +28,12 @@ struct DialedConnection: Sendable {
         return (tcp + tls) / (tlsVersion == "TLSv1.3" ? 2 : 3)
     }
 
-    /// Gives what came so far to the handlers behind, in order, and lets the channel read. On the channel's loop, once.
-    ///
-    /// - Parameter isAutomatic: Whether the channel reads by itself from now on. The default is `true`.
-    func takeOver(readingAutomatically isAutomatic: Bool = true) {
+    /// Gives what came so far to the handlers behind, in order, and lets the channel read by itself. On the channel's loop, once.
+    func takeOver() {
         // The handler gives what it keeps while it is removed. A channel that is closed already has lost all its handlers, and has
         // told them.
         channel.pipeline.syncOperations.removeHandler(handover.value, promise: nil)
-        if isAutomatic { try? channel.syncOptions?.setOption(.autoRead, value: true) }
+        try? channel.syncOptions?.setOption(.autoRead, value: true)
     }
 }
 

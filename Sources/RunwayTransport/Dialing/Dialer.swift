@@ -16,12 +16,15 @@ struct Dialer: Sendable {
     let selector: HostSelector
     /// Which proxies connections are made through.
     let proxies: ProxySettings
+    /// Gives the addresses that this device has now; `nil` where the system does not say.
+    let localAddresses: @Sendable () -> Set<IPAddress>?
 
     /// Makes a dialer, and begins to read the roots of TLS on another thread.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be held to.
     init(
-        _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system
+        _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system,
+        localAddresses: @escaping @Sendable () -> Set<IPAddress>? = systemLocalAddresses
     ) throws(NetworkError) {
         let applicationProtocols =
             switch configuration.httpVersions {
@@ -34,6 +37,7 @@ struct Dialer: Sendable {
         hosts = configuration.hosts
         selector = configuration.hosts?.selector ?? HostSelector()
         proxies = configuration.proxies
+        self.localAddresses = localAddresses
     }
 
     /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:avoiding:)`` gives one that can be called off.

@@ -27,8 +27,8 @@ final class Exchange: @unchecked Sendable {
     /// How often it was given to a connection and lost.
     private var moves = 0
     /// Whether any byte of an answer came.
-    private var hasAnswer = false
-    private var isReused = false
+    private(set) var hasAnswer = false
+    private(set) var isReused = false
     private var facts: ConnectionFacts?
     /// Whether the body waits for the server's word.
     private(set) var expectsContinue: Bool
@@ -180,7 +180,7 @@ extension Exchange {
         else {
             return
         }
-        report.answered(after: Duration(firstByte - sent))
+        report.answered(after: Duration(firstByte - sent), endpoint: request.head.endpointNumber)
         if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
@@ -189,7 +189,7 @@ extension Exchange {
         guard !isOver, request.hedged?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent,
             let report = facts?.report
         else { return }
-        report.answered(after: Duration(NIODeadline.now() - sent))
+        report.answered(after: Duration(NIODeadline.now() - sent), endpoint: request.head.endpointNumber)
         if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
@@ -226,10 +226,12 @@ extension Exchange {
         connection = nil
         let loss = LostRequest(
             isUnprocessed: isUnprocessed, wasReused: isReused, hasAnswer: hasAnswer,
-            isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves)
-        guard loss.mayMove else { return finish(failing: failure) }
-        moves += 1
-        upload?.stopTurn()
+            isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves,
+            begun: meter.begun ?? submitted)
+        if loss.mayMove {
+            moves += 1
+            upload?.stopTurn()
+        }
         pool.lost(self, loss, failing: failure)
     }
 
@@ -281,4 +283,18 @@ extension Exchange {
     }
 
     private var wireRecord: WireRecord { meter.record(isReused: isReused, facts) }
+}
+
+extension HTTPRequest {
+    /// A number of its method and its path without the query and without what names one thing among many, such as `42`: answers to
+    /// requests of one number are much the same work.
+    fileprivate var endpointNumber: Int {
+        var hasher = Hasher()
+        hasher.combine(method)
+        for part in (path ?? "").utf8.prefix(while: { $0 != UInt8(ascii: "?") }).split(separator: UInt8(ascii: "/"))
+        where !part.contains(where: { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            hasher.combine(Array(part))
+        }
+        return hasher.finalize()
+    }
 }

@@ -21,6 +21,7 @@ public final class NIOTransport: Transport {
 
     private let pools: OriginPools
     private let arrival: NetworkArrival
+    private let selector: HostSelector
     private let isTransparent: Bool
     private let gauge = RequestGauge()
 
@@ -37,6 +38,7 @@ public final class NIOTransport: Transport {
         isTransparent = configuration.isTransparent
         pools = OriginPools(configuration, dialer: dialer, on: MultiThreadedEventLoopGroup.singleton)
         arrival = NetworkArrival(dialer)
+        selector = dialer.selector
     }
 
     deinit {
@@ -103,10 +105,12 @@ public final class NIOTransport: Transport {
 
     private func warmUp(_ origin: Origin) { PoolPass(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
 
-    /// Retires all connections, see ``retireConnections()``; then measures the addresses of the hosts in use, and connects to them, so
+    /// Takes what was learned of addresses on the last network for what it is, and retires all connections, see
+    /// ``retireConnections()``; then measures the addresses of the hosts in use, and connects to them, so
     /// that the next calls need not wait for either. At most ``maximumRenewedOrigins`` are, those that were used last. It returns at
     /// once. A layer calls it when its status says that the device came to another network.
     public func networkDidChange(to status: NetworkStatus) {
+        selector.follow(status)
         retireConnections()
         guard status.isReachable else { return }
         let origins = pools.recentOrigins(Self.maximumRenewedOrigins)
@@ -117,8 +121,9 @@ public final class NIOTransport: Transport {
     public static let maximumRenewedOrigins = 8
 
     /// Gives no further request to the connections that there are: for a device whose network has changed under them. Requests that
-    /// they carry may end; the next ones go over new connections. One of HTTP/2 that carries some is asked at once with a PING whether
-    /// it lives, and cut where it does not answer within ``WireSettings/pingTimeout``.
+    /// they carry may end; the next ones go over new connections. One that was made from an address that the device has no more is cut at
+    /// once. Any other of HTTP/2 that carries some is asked with a PING whether it lives, and cut where it does not answer within
+    /// ``WireSettings/pingTimeout``.
     public func retireConnections() { pools.drainAll() }
 
     /// Ends the transport. Requests made after it fail; calling it again changes nothing.

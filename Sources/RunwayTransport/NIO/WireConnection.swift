@@ -1,4 +1,7 @@
+import Foundation
 import NIOCore
+import NIOSSL
+import Runway
 
 /// A connection that carries exchanges, on its event loop.
 protocol WireConnection: AnyObject {
@@ -22,6 +25,9 @@ protocol WireConnection: AnyObject {
     /// Finds out soon whether the connection still leads to the server, if it carries anything and there is a way to ask.
     func checkLife()
 
+    /// The connection leads nowhere: what it carries is lost, and may go on another.
+    func abandon(_ error: any Error)
+
     /// The reader of the exchange's answer took so many bytes.
     func readerTook(_ byteCount: Int, of exchange: Exchange)
 
@@ -30,14 +36,43 @@ protocol WireConnection: AnyObject {
 }
 
 extension WireConnection {
+    /// Tells that the connection was lost under what it carried, where that says something of its address: a server that closes what was
+    /// idle, or what it said that it would close, is as well as before.
+    ///
+    /// - Parameters:
+    ///   - error: What the channel reported before it ended; `nil` where the server closed it.
+    ///   - isDraining: Whether the server had said that it would end the connection.
+    func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
+        // What the device itself gave up says nothing of the other end.
+        if carried.isEmpty || error as? WireError == .networkGone { return }
+        let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasAnswer }
+        if isRace, error.map(\.isCloseOrReset) ?? true { return }
+        facts.report?.failed()
+    }
+
     /// There is no way to ask.
     func checkLife() {}
+}
+
+extension Error {
+    /// Whether the other end closed or reset a connection, which it can only do if it is there.
+    fileprivate var isCloseOrReset: Bool {
+        switch self as any Error {
+        case let error as IOError: [ECONNRESET, EPIPE, ECONNABORTED].contains(error.errnoCode)
+        case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: true
+        case NIOSSLError.uncleanShutdown: true
+        case WireError.closed: true
+        default: false
+        }
+    }
 }
 
 /// How a connection was made.
 struct ConnectionFacts {
     /// The address that was dialled, with its port.
     var address: String
+    /// The address of this device that it was made from; `nil` where that is not known.
+    var localAddress: IPAddress?
     /// The version of TLS.
     var tlsVersion: String?
     /// What the steps of the dial took.
@@ -52,6 +87,7 @@ struct ConnectionFacts {
         } else {
             address = "\(dialed.address)"
         }
+        localAddress = dialed.channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
         tlsVersion = dialed.tlsVersion
         times = dialed.dialTimes
         report = dialed.report

@@ -15,8 +15,6 @@ enum WireError: Error, Equatable {
     case tooManyWaiting(limit: Int)
     /// No connection was made in time.
     case notConnectedInTime
-    /// There were connections, none of which became free in time.
-    case noneFreeInTime
     /// The deadline of the call passed.
     case deadlineExceeded
     /// Neither side sent anything for too long.
@@ -25,10 +23,14 @@ enum WireError: Error, Equatable {
     case noFirstByte
     /// The other end did not answer a PING.
     case unanswered
+    /// The device has the address no more that the connection was made from.
+    case networkGone
     /// The connection ended before a byte of the answer.
     case closed
     /// The connection ended within the answer.
     case closedInAnswer
+    /// The server sent something over HTTP/1.1 before it was asked.
+    case unsolicited
     /// What came is not HTTP, or not unambiguous; says why.
     case malformed(String)
     /// The server ended the stream of the request.
@@ -49,13 +51,15 @@ extension WireError {
         case .tooManyWaiting(let limit):
             (.overloaded, "\(limit) requests wait for a connection to \(place) already.")
         case .notConnectedInTime: (.timedOut, "No connection to \(place) could be made in time.")
-        case .noneFreeInTime: (.timedOut, "No connection to \(place) became free in time.")
         case .deadlineExceeded: (.timedOut, "The exchange with \(place) took too long.")
         case .silent: (.timedOut, "\(place) was silent for too long.")
         case .noFirstByte: (.timedOut, "\(place) did not begin to answer in time.")
         case .unanswered: (.noNetwork, "The connection to \(place) was lost: a PING on it was not answered.")
+        case .networkGone: (.noNetwork, "The network is gone that the connection to \(place) was made over.")
         case .closed: (.noNetwork, "\(place) closed the connection before it answered in full.")
         case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+        case .unsolicited:
+            (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
         case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
         case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm):
             (.overloaded, "\(place) asks for fewer requests (ENHANCE_YOUR_CALM).")
@@ -67,8 +71,8 @@ extension WireError {
     /// Whether any of the request left, as far as the error itself says.
     var sending: SendState {
         switch self {
-        case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .noneFreeInTime, .goneAway,
-            .reset(.refusedStream):
+        case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .goneAway,
+            .reset(.refusedStream), .unsolicited:
             .notSent
         default: .unknown
         }

@@ -24,6 +24,8 @@ final class OriginPool: @unchecked Sendable {
         didSet { publishAddresses() }
     }
     private var dials: [ConnectionID: Dial] = [:]
+    /// Why the last dial failed that did.
+    private var dialError: (any Error)?
     private var waiting: [RequestID: Exchange] = [:]
     private var requestCount: RequestID = 0
     /// What wakes the machine, and when.
@@ -44,7 +46,8 @@ final class OriginPool: @unchecked Sendable {
             limits: PoolMachine.Limits(
                 maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
                 maximumWaiting: max(0, configuration.wire.maximumWaitingRequests),
-                keepAlive: TimeAmount(configuration.keepAlive)),
+                keepAlive: TimeAmount(configuration.keepAlive),
+                connectTimeout: TimeAmount(configuration.connectTimeout)),
             mayShare: mayShare)
     }
 }
@@ -57,14 +60,14 @@ extension OriginPool {
         exchange.id = requestCount
         exchange.submitted = .now()
         keepApart()
-        perform(machine.submit(exchange.id, deadline: waitLimit(from: exchange.submitted)), for: exchange, or: nil)
+        perform(machine.submit(exchange.id, now: exchange.submitted), for: exchange, or: nil)
     }
 
     /// A connection did not answer an exchange: sends it on another, if that may be, or ends it.
     func lost(_ exchange: Exchange, _ loss: LostRequest, failing failure: ExchangeFailure) {
-        // One that may move has the time of a new one to find its place.
-        perform(
-            machine.lost(exchange.id, loss, deadline: waitLimit(from: .now())), for: exchange, or: failure)
+        let now = NIODeadline.now()
+        if loss.isStale { perform(machine.retireIdle(since: loss.begun, now: now)) }
+        perform(machine.lost(exchange.id, loss, now: now), for: exchange, or: failure)
     }
 
     /// An exchange that waits is not wanted any more.
@@ -72,8 +75,6 @@ extension OriginPool {
         guard machine.withdraw(exchange.id) else { return }
         waiting[exchange.id] = nil
     }
-
-    private func waitLimit(from start: NIODeadline) -> NIODeadline { start + TimeAmount(configuration.connectTimeout) }
 
     private func perform(_ submission: PoolSubmission, for exchange: Exchange, or failure: ExchangeFailure?) {
         switch submission {
@@ -97,9 +98,9 @@ extension OriginPool {
         switch failure {
         case .tooManyWaiting: WireError.tooManyWaiting(limit: machine.limits.maximumWaiting)
         case .notConnectedInTime: WireError.notConnectedInTime
-        case .noneFreeInTime: WireError.noneFreeInTime
         case .shutDown: WireError.shutDown
-        case .notConnected, .notMoved: WireError.closed
+        case .notConnected: dialError ?? WireError.closed
+        case .notMoved: WireError.closed
         }
     }
 }
@@ -117,12 +118,13 @@ extension OriginPool {
     }
 
     /// A connection takes no more exchanges.
-    func drain(_ connection: ConnectionID) { perform(machine.drain(connection)) }
+    func drain(_ connection: ConnectionID) { perform(machine.drain(connection, now: .now())) }
 
     /// A connection is gone. What it carried it tells of after this.
     func closed(_ connection: ConnectionID) {
-        connections[connection] = nil
-        perform(machine.closed(connection))
+        // One that was never taken on is a dial that failed.
+        guard connections.removeValue(forKey: connection) != nil else { return }
+        perform(machine.closed(connection, now: .now()))
     }
 }
 
@@ -133,11 +135,21 @@ extension OriginPool {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Gives no further exchange to the connections that there are, and asks those that carry some whether they live.
+    /// Gives no further exchange to the connections that there are. Of those that carry some it cuts those that were made from an address
+    /// that the device has no more, and asks the others whether they live.
     func drainAll() {
         eventLoop.execute {
-            self.perform(self.machine.drainAll())
-            for connection in self.connections.values { connection.checkLife() }
+            self.perform(self.machine.drainAll(now: .now()))
+            let busy = self.connections.values.sorted { $0.id < $1.id }
+            if busy.isEmpty { return }
+            let addresses = self.dialer.localAddresses()
+            for connection in busy {
+                if let addresses, let own = connection.facts.localAddress, !addresses.contains(own) {
+                    connection.abandon(WireError.networkGone)
+                } else {
+                    connection.checkLife()
+                }
+            }
         }
     }
 
@@ -174,42 +186,58 @@ extension OriginPool {
 
     private func connect(_ id: ConnectionID) {
         let dial = dialer.start(
-            origin, on: eventLoop, deadline: waitLimit(from: .now()), avoiding: avoidedAddresses)
+            origin, on: eventLoop, deadline: .now() + machine.limits.connectTimeout, avoiding: avoidedAddresses)
         dials[id] = dial
         dial.connection.assumeIsolated().whenComplete { result in
             self.dials[id] = nil
             switch result {
             case .success(let dialed): self.connected(id, dialed)
-            case .failure(let error): self.perform(self.machine.connectFailed(id), failing: error)
+            case .failure(let error): self.connectFailed(id, error)
             }
         }
     }
 
     private func connected(_ id: ConnectionID, _ dialed: DialedConnection) {
+        if dialed.applicationProtocol == "h2" { return useShared(id, dialed) }
+        // What came in the same read as the end of the handshake TLS gives right after it has told of that end.
+        eventLoop.execute { self.useExclusive(id, dialed) }
+    }
+
+    private func useShared(_ id: ConnectionID, _ dialed: DialedConnection) {
         guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
-        let isHTTP2 = dialed.applicationProtocol == "h2"
         do {
-            if isHTTP2 {
-                let connection = try HTTP2Connection(id, dialed, in: self)
-                connections[id] = connection
-                perform(machine.connected(id, .shared(limit: connection.initialLimit), now: .now()))
-            } else {
-                connections[id] = try HTTP1Connection(id, dialed, in: self)
-                perform(machine.connected(id, .exclusive, now: .now()))
-            }
+            let connection = try HTTP2Connection(id, dialed, in: self)
+            connections[id] = connection
+            perform(machine.connected(id, .shared(limit: connection.initialLimit), now: .now()))
             dialed.takeOver()
         } catch {
-            // The channel was closed before anything could be said on it.
-            connections[id] = nil
             dialed.channel.close(promise: nil)
-            perform(machine.connectFailed(id), failing: error)
+            connectFailed(id, error)
         }
+    }
+
+    private func useExclusive(_ id: ConnectionID, _ dialed: DialedConnection) {
+        guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
+        do {
+            let connection = try HTTP1Connection(id, dialed, in: self)
+            // What came already would pass for the answer to what is sent next: whoever sent it is not asked anything.
+            dialed.takeOver()
+            if connection.isClosed { throw connection.isUnsolicited ? WireError.unsolicited : WireError.closed }
+            connections[id] = connection
+            perform(machine.connected(id, .exclusive, now: .now()))
+        } catch {
+            dialed.channel.close(promise: nil)
+            connectFailed(id, error)
+        }
+    }
+
+    private func connectFailed(_ id: ConnectionID, _ error: any Error) {
+        dialError = error
+        perform(machine.connectFailed(id, now: .now()))
     }
 
     /// Sees to it that the machine is woken when it has something to do. A timer that is too early is left alone.
     private func setTimer() {
-        // Whatever becomes idle now is due after what was idle or waited when the timer was set.
-        if timer != nil, waiting.isEmpty { return }
         guard let next = machine.nextDeadline else { return }
         if let timer, timer.instant <= next { return }
         timer?.task.cancel()

@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The number of a connection within its pool, counted up.
 typealias ConnectionID = Int
 
@@ -34,8 +36,6 @@ enum PoolFailure: Equatable {
     case notConnected
     /// No connection was made in time.
     case notConnectedInTime
-    /// There were connections, none of which became free in time.
-    case noneFreeInTime
     /// It was lost on a connection, and must not or may not be sent on another.
     case notMoved
     /// The pool is shut down.
@@ -65,14 +65,21 @@ struct LostRequest: Equatable {
     var isReplayable: Bool
     /// On how many connections it was lost before.
     var moves: Int
+    /// When it was given to its connection.
+    var begun: NIODeadline
 
     /// The most connections that one request is sent on, less one.
     static let maximumMoves = 3
 
+    /// Whether its connection may have been dead since before it was sent: closed by the server, or forgotten on the way to it. So may
+    /// be all others that were idle as long.
+    var isStale: Bool { wasReused && !isUnprocessed && !hasAnswer }
+
     /// Whether it may be sent on another connection.
     var mayMove: Bool {
         guard moves < Self.maximumMoves, isReplayable, !hasAnswer else { return false }
-        // One stale connection is a race with the server's clock; a second one in a row is a server that does not answer.
-        return isUnprocessed || (wasReused && isIdempotent && moves == 0)
+        // One stale connection is a race with the server's clock; what is lost on the new one after it meets a server that does not
+        // answer.
+        return isUnprocessed || (isStale && isIdempotent && moves == 0)
     }
 }

@@ -14,6 +14,8 @@ struct PoolMachine {
         var maximumWaiting: Int
         /// How long a connection is kept that carries nothing.
         var keepAlive: TimeAmount
+        /// How long a request waits for a connection to be made. For a free place it waits as long as it likes.
+        var connectTimeout: TimeAmount
     }
 
     struct Connection {
@@ -29,6 +31,8 @@ struct PoolMachine {
         var inUse = 0
         /// Whether a request was given to it by a later event than the one that told of it.
         var isReused = false
+        /// Whether any request was given to it.
+        var hasCarried = false
         /// Whether it takes no further request.
         var isDraining = false
         /// Since when it carries nothing.
@@ -41,6 +45,17 @@ struct PoolMachine {
             case .shared(let limit): !isDraining && inUse < limit
             }
         }
+
+        /// Whether it can take a request that was lost on a stale connection: nothing can have become of it since it was made.
+        var isFresh: Bool { !hasCarried || state != .exclusive }
+    }
+
+    /// How a request waits.
+    struct Wait {
+        /// Until when at least, though no connection is made.
+        var deadline: NIODeadline
+        /// Whether it was lost on a stale connection, and another one of that age would not do.
+        var needsFresh: Bool
     }
 
     let limits: Limits
@@ -50,8 +65,13 @@ struct PoolMachine {
     private var connectionCount = 0
     /// The requests that wait, in order. One that left stays here until its turn comes.
     private var line = CircularBuffer<RequestID>()
-    /// Until when each of them waits.
-    private(set) var waiting: [RequestID: NIODeadline] = [:]
+    /// How each of them waits.
+    private(set) var waiting: [RequestID: Wait] = [:]
+    /// Until when at least those who wait go on waiting for a connection to be made; `nil` while none is: they wait for a place.
+    private var connectDeadline: NIODeadline?
+    /// How many dials failed in a row, and the instant before which there is no other while there are connections to wait for.
+    private var failedDials = 0
+    private var nextDial: NIODeadline?
     private(set) var isShutDown = false
 
     /// Makes a machine.
@@ -64,42 +84,64 @@ struct PoolMachine {
         isShared = mayShare ? nil : false
     }
 
-    /// Whether there is nothing that could happen.
-    var isEmpty: Bool { connections.isEmpty && waiting.isEmpty }
-
     /// The earliest instant at which ``timePassed(_:)`` has something to do.
     var nextDeadline: NIODeadline? {
-        let idle = connections.compactMap { $0.idleSince.map { $0 + limits.keepAlive } }
-        return [waiting.values.min(), idle.min()].compactMap(\.self).min()
+        var next: NIODeadline?
+        for case let idleSince? in connections.lazy.map(\.idleSince) {
+            let due = idleSince + limits.keepAlive
+            next = min(next ?? due, due)
+        }
+        if waiting.isEmpty { return next }
+        if let connectDeadline, let first = waiting.values.lazy.map(\.deadline).min() {
+            let due = max(connectDeadline, first)
+            next = min(next ?? due, due)
+        }
+        if let nextDial { next = min(next ?? nextDial, nextDial) }
+        return next
     }
 }
 
 /// Requests.
 extension PoolMachine {
-    /// A request wants to be sent, and waits until `deadline` for its turn.
-    mutating func submit(_ request: RequestID, deadline: NIODeadline) -> PoolSubmission {
-        enter(request, deadline: deadline, isFirst: false)
-    }
-
-    /// A connection did not answer a request. Where it may be sent on another connection it comes first.
-    ///
-    /// Whether the connection lives on is another event.
-    mutating func lost(_ request: RequestID, _ loss: LostRequest, deadline: NIODeadline) -> PoolSubmission {
-        loss.mayMove ? enter(request, deadline: deadline, isFirst: true) : .refuse(.notMoved)
-    }
-
-    private mutating func enter(_ request: RequestID, deadline: NIODeadline, isFirst: Bool) -> PoolSubmission {
+    /// A request wants to be sent.
+    mutating func submit(_ request: RequestID, now: NIODeadline) -> PoolSubmission {
         if isShutDown { return .refuse(.shutDown) }
-        // A place is free only while nobody waits.
+        // A place is free only while nobody waits who could take it.
         if let index = freeConnection() {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)
         }
-        // Whoever waited already is not turned away.
-        guard isFirst || waiting.count < limits.maximumWaiting else { return .refuse(.tooManyWaiting) }
-        waiting[request] = deadline
-        if isFirst { line.prepend(request) } else { line.append(request) }
-        return .wait(connectAsNeeded())
+        guard waiting.count < limits.maximumWaiting else { return .refuse(.tooManyWaiting) }
+        waiting[request] = Wait(deadline: now + limits.connectTimeout, needsFresh: false)
+        line.append(request)
+        return .wait(connectAsNeeded(now: now))
+    }
+
+    /// A connection did not answer a request. Where it may be sent on another connection it comes first, and one that was lost on a stale
+    /// connection takes none that carried anything before.
+    ///
+    /// Whether the connection lives on is another event.
+    mutating func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline) -> PoolSubmission {
+        guard loss.mayMove else { return .refuse(.notMoved) }
+        if isShutDown { return .refuse(.shutDown) }
+        if !loss.isStale, let index = freeConnection() {
+            let isReused = take(index)
+            return .send(on: connections[index].id, isReused: isReused)
+        }
+        // Whoever waited already is not turned away, and has the time of a new one for another connection.
+        waiting[request] = Wait(deadline: now + limits.connectTimeout, needsFresh: loss.isStale)
+        line.prepend(request)
+        return .wait(serve(now: now) + connectAsNeeded(now: now))
+    }
+
+    /// A connection turned out to be stale that carried a request since `instant`: so may those be that were idle then.
+    mutating func retireIdle(since instant: NIODeadline, now: NIODeadline) -> [PoolAction] {
+        let stale = connections.filter { connection in
+            connection.state == .exclusive && connection.inUse == 0
+                && connection.idleSince.map { $0 <= instant } == true
+        }
+        connections.removeAll { connection in stale.contains { $0.id == connection.id } }
+        return stale.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
     /// A request that waits is not wanted any more. Gives `false` where it does not wait.
@@ -120,13 +162,13 @@ extension PoolMachine {
         if connections[index].isDraining {
             guard connections[index].inUse == 0 else { return [] }
             connections.remove(at: index)
-            return [.close(connection)] + connectAsNeeded()
+            return [.close(connection)] + connectAsNeeded(now: now)
         }
         if waiting.isEmpty {
             if connections[index].inUse == 0 { connections[index].idleSince = now }
             return []
         }
-        return serve(now: now)
+        return serve(now: now) + connectAsNeeded(now: now)
     }
 }
 
@@ -152,29 +194,38 @@ extension PoolMachine {
         isShared = sharing != .exclusive
         if connections[index].isDraining || (hasShared && isShared == true) {
             connections.remove(at: index)
-            return [.close(connection)] + connectAsNeeded()
+            return [.close(connection)] + connectAsNeeded(now: now)
         }
         connections[index].idleSince = now
+        (failedDials, nextDial, connectDeadline) = (0, nil, nil)
         let actions = serve(now: now)
         markReused(connection)
-        return actions + connectAsNeeded()
+        return actions + connectAsNeeded(now: now)
     }
 
     /// A connection could not be made.
     ///
-    /// While there are others, those who wait go on waiting for them: a server may take only so many.
-    mutating func connectFailed(_ connection: ConnectionID) -> [PoolAction] {
+    /// While there are others, those who wait go on waiting for them, since a server may take only so many, and another try is made
+    /// after a pause that grows.
+    mutating func connectFailed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
-        connections.remove(at: index)
-        guard connections.allSatisfy(\.isDraining) else { return [] }
+        let isWanted = !connections.remove(at: index).isDraining
+        guard connections.allSatisfy(\.isDraining) else {
+            if isWanted {
+                nextDial = now + .milliseconds(100 << min(failedDials, 5))
+                failedDials += 1
+            }
+            return connectAsNeeded(now: now)
+        }
+        (failedDials, nextDial, connectDeadline) = (0, nil, nil)
         return takeAllWaiting().map { .fail($0, .notConnected) }
     }
 
     /// A connection is gone. What it carried is lost, which is told request by request, after this.
-    mutating func closed(_ connection: ConnectionID) -> [PoolAction] {
+    mutating func closed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         connections.remove(at: index)
-        return connectAsNeeded()
+        return connectAsNeeded(now: now)
     }
 
     /// The server takes so many requests at once from now on.
@@ -185,27 +236,29 @@ extension PoolMachine {
     }
 
     /// A connection takes no further request; what it carries may end.
-    mutating func drain(_ connection: ConnectionID) -> [PoolAction] {
+    mutating func drain(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         connections[index].isDraining = true
-        guard connections[index].inUse == 0, connections[index].state != .connecting else { return connectAsNeeded() }
+        guard connections[index].inUse == 0, connections[index].state != .connecting else {
+            return connectAsNeeded(now: now)
+        }
         connections.remove(at: index)
-        return [.close(connection)] + connectAsNeeded()
+        return [.close(connection)] + connectAsNeeded(now: now)
     }
 
     /// No connection takes a further request, because the network changed under them; what they carry may end.
-    mutating func drainAll() -> [PoolAction] {
-        connections.map(\.id).flatMap { drain($0) }
+    mutating func drainAll(now: NIODeadline) -> [PoolAction] {
+        connections.map(\.id).flatMap { drain($0, now: now) }
     }
 
-    /// Ends what waited for too long, and closes what was kept for too long.
+    /// Ends what waited for too long for a connection to be made, and closes what was kept for too long.
     mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
-        let isConnected = connections.contains { !$0.isDraining && $0.state != .connecting }
         var actions: [PoolAction] = []
-        if waiting.values.contains(where: { $0 <= now }) {
+        if let connectDeadline, connectDeadline <= now, waiting.values.contains(where: { $0.deadline <= now }) {
+            let reason = failedDials > 0 ? PoolFailure.notConnected : .notConnectedInTime
             for request in line {
-                guard let deadline = waiting[request], deadline <= now, withdrawInPlace(request) else { continue }
-                actions.append(.fail(request, isConnected ? .noneFreeInTime : .notConnectedInTime))
+                guard let wait = waiting[request], wait.deadline <= now, withdrawInPlace(request) else { continue }
+                actions.append(.fail(request, reason))
             }
             line = CircularBuffer(line.filter { waiting[$0] != nil })
         }
@@ -215,7 +268,7 @@ extension PoolMachine {
             connections.removeAll { $0.id == connection.id }
         }
         // A server that takes nothing on its connection may have been kept for too long while requests waited for it.
-        return actions + connectAsNeeded()
+        return actions + connectAsNeeded(now: now)
     }
 
     /// Forgets every connection and ends every wait. What the connections carry is theirs to end, and what is being made is its
@@ -232,9 +285,10 @@ extension PoolMachine {
     private func index(of connection: ConnectionID) -> Int? { connections.firstIndex { $0.id == connection } }
 
     /// A connection that can take a request; of several the one that was used last, so that the others may go.
-    private func freeConnection() -> Int? {
+    private func freeConnection(isFresh: Bool = false) -> Int? {
         var best: Int?
-        for index in connections.indices where connections[index].isFree {
+        for index in connections.indices
+        where connections[index].isFree && (!isFresh || connections[index].isFresh) {
             if let known = best, let since = connections[known].idleSince, let own = connections[index].idleSince,
                 own <= since
             {
@@ -249,6 +303,7 @@ extension PoolMachine {
     private mutating func take(_ index: Int) -> Bool {
         connections[index].inUse += 1
         connections[index].idleSince = nil
+        connections[index].hasCarried = true
         return connections[index].isReused
     }
 
@@ -260,9 +315,13 @@ extension PoolMachine {
     /// Gives those who wait what is free.
     private mutating func serve(now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
-        while !waiting.isEmpty, let index = freeConnection(), let request = nextWaiting() {
-            let isReused = take(index)
-            actions.append(.send(request, on: connections[index].id, isReused: isReused))
+        for isFresh in [true, false] {
+            while !waiting.isEmpty, let index = freeConnection(isFresh: isFresh),
+                let request = nextWaiting(mayNeedFresh: isFresh)
+            {
+                let isReused = take(index)
+                actions.append(.send(request, on: connections[index].id, isReused: isReused))
+            }
         }
         for index in connections.indices
         where connections[index].inUse == 0 && connections[index].idleSince == nil
@@ -273,12 +332,14 @@ extension PoolMachine {
         return actions
     }
 
-    /// The first who still waits.
-    private mutating func nextWaiting() -> RequestID? {
-        while let request = line.popFirst() {
-            if waiting.removeValue(forKey: request) != nil { return request }
-        }
-        return nil
+    /// The first who still waits, of all or of those whom any connection serves.
+    private mutating func nextWaiting(mayNeedFresh: Bool) -> RequestID? {
+        while let first = line.first, waiting[first] == nil { line.removeFirst() }
+        let next = line.firstIndex { waiting[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }
+        guard let next else { return nil }
+        let request = line.remove(at: next)
+        waiting[request] = nil
+        return request
     }
 
     private mutating func withdrawInPlace(_ request: RequestID) -> Bool {
@@ -299,13 +360,31 @@ extension PoolMachine {
         return .connect(connectionCount)
     }
 
-    /// Makes as many connections as those who wait can use.
-    private mutating func connectAsNeeded() -> [PoolAction] {
+    /// Makes as many connections as those who wait can use, and sets how long they wait for them.
+    private mutating func connectAsNeeded(now: NIODeadline) -> [PoolAction] {
+        if let nextDial, nextDial <= now { self.nextDial = nil }
+        let actions = newConnections()
+        let isConnecting = nextDial != nil || connections.contains { $0.state == .connecting && !$0.isDraining }
+        connectDeadline =
+            isConnecting && !waiting.isEmpty ? connectDeadline ?? now + limits.connectTimeout : nil
+        return actions
+    }
+
+    private mutating func newConnections() -> [PoolAction] {
         guard !isShutDown, !waiting.isEmpty else { return [] }
         let usable = connections.filter { !$0.isDraining }
         guard isShared == false else { return usable.isEmpty ? [connect()] : [] }
         let connecting = usable.count { $0.state == .connecting }
-        let wanted = min(waiting.count - connecting, limits.maximumConnections - connections.count)
-        return (0..<max(0, wanted)).map { _ in connect() }
+        var wanted = waiting.count - connecting
+        if failedDials > 0, !usable.isEmpty { wanted = nextDial == nil && connecting == 0 ? min(wanted, 1) : 0 }
+        var actions: [PoolAction] = []
+        // What is free here is no good to those who wait, and holds the place of what would be.
+        while wanted > 0, connections.count + wanted > limits.maximumConnections,
+            let index = connections.firstIndex(where: { $0.isFree && $0.state == .exclusive })
+        {
+            actions.append(.close(connections.remove(at: index).id))
+        }
+        for _ in 0..<max(0, min(wanted, limits.maximumConnections - connections.count)) { actions.append(connect()) }
+        return actions
     }
 }

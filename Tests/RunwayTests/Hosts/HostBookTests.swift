@@ -135,6 +135,20 @@ struct HostBookTests {
         }
     }
 
+    @Test func ofListsThatComeAtOnceTheOneInUseIsKept() async throws {
+        try await withFile { path in
+            let book = try book(path)
+            for _ in 0..<60 {
+                await withDiscardingTaskGroup { group in
+                    for json in [Self.first, Self.second, Self.first, Self.second] {
+                        group.addTask { try? book.use(Array(json.utf8)) }
+                    }
+                }
+                try #require(try address(self.book(path)) == address(book))
+            }
+        }
+    }
+
     @Test func afterAFailureNobodyIsAskedForAWhile() async throws {
         let book = try book()
         await #expect(throws: NetworkError.self) {

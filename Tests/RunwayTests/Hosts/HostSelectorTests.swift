@@ -53,6 +53,24 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order.first == b)
     }
 
+    @Test func workThatTakesLongIsNoPathThatDoes() {
+        let selector = makeSelector()
+        selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
+        selector.note(.dialed(roundTrip: .milliseconds(40)), of: b, of: host)
+        func isOutrun(after time: Duration, endpoint: Int) -> Bool {
+            selector.note(.answered(firstByte: time, endpoint: endpoint), of: a, of: host)
+            return selector.isOutrun(a, among: [a, b], of: host)
+        }
+        for _ in 0..<20 { #expect(!isOutrun(after: .milliseconds(30), endpoint: 1)) }
+        // A report takes the server two seconds, each time.
+        for _ in 0..<5 { #expect(!isOutrun(after: .seconds(2), endpoint: 2)) }
+        // The listing never did: it is the path that takes them now, whatever else is asked for the first time meanwhile.
+        #expect(!isOutrun(after: .seconds(2), endpoint: 1))
+        #expect(!isOutrun(after: .seconds(2), endpoint: 3))
+        #expect(!isOutrun(after: .seconds(2), endpoint: 1))
+        #expect(isOutrun(after: .seconds(2), endpoint: 1))
+    }
+
     @Test func bansGrowUpToTheirBoundAndEnd() {
         let selector = makeSelector(HostSelectionLimits(firstBan: .seconds(5), longestBan: .seconds(60)))
         var bans: [Duration] = []

@@ -22,11 +22,15 @@ struct TestDialer {
     ///   - resolved: What the name is looked up as; `nil` is a resolver that knows nothing.
     init(
         listed: [String] = [], resolved: [String]? = nil, certificate: TestCertificate? = nil,
-        proxies: ProxySettings = .none
+        proxies: ProxySettings = .none, limits: HostSelectionLimits = HostSelectionLimits()
     ) throws {
         let certificate = try certificate ?? TestCertificate(for: dialHost)
         self.certificate = certificate
-        book = listed.isEmpty ? nil : HostBook(bundled: try HostList([dialHost: listed]))
+        book =
+            listed.isEmpty
+            ? nil
+            : HostBook(
+                bundled: try HostList([dialHost: listed]), selector: HostSelector(limits: limits))
         var configuration = TransportConfiguration(trust: .certificates(pem: [certificate.certificatePEM]))
         configuration.hosts = book
         configuration.proxies = proxies

@@ -1,8 +1,9 @@
 import HTTPTypes
 import Runway
 import RunwayTesting
-import RunwayTransport
 import Testing
+
+@testable import RunwayTransport
 
 /// What HTTP/1.1 connections of our own do, and AsyncHTTPClient's do not.
 @Suite(.timeLimit(.minutes(10)))
@@ -25,6 +26,30 @@ struct HTTP1WireTests {
             _ = try await network.call(Fetch<GET>("first"))
             #expect(try await network.call(Fetch<GET>("a")).text == "second")
             #expect(origin.connectionCount == 2)
+        }
+    }
+
+    /// What was forgotten between here and the server, or by it, answers nothing: each connection of that age would lose the call again.
+    @Test(arguments: [ScriptedResponse.closing, .resetting])
+    func readAmongManyStaleConnectionsGoesOnANewOne(_ ending: ScriptedResponse) async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/first", respond: .text("first").held(by: gate))
+            origin.on("/a") { request in request.connection > 8 ? .text("second") : ending }
+            let network = try layer(origin)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<8 { group.addTask { _ = try await network.call(Fetch<GET>("first")) } }
+                try await gate.waitForArrivals(count: 8)
+                gate.open()
+                try await group.waitForAll()
+            }
+            #expect(origin.connectionCount == 8)
+            #expect(try await network.call(Fetch<GET>("a")).text == "second")
+            #expect(origin.requests.count { $0.path == "/a" } == 2)
+            // The others of that age are not kept.
+            try await origin.waitForDisconnects(count: 8)
+            #expect(try await network.call(Fetch<POST>("a")).text == "second")
+            #expect(origin.connectionCount == 9)
         }
     }
 
@@ -162,6 +187,57 @@ struct HTTP1WireTests {
             #expect(error.kind == .timedOut)
             #expect(error.detail == "127.0.0.1:\(origin.port) did not begin to answer in time.")
             try await origin.waitForDisconnects(count: 1)
+        }
+    }
+
+    @Test func callBesideALongOneIsSentWhenTheServerTakesConnectionsAgain() async throws {
+        let test = try TestDialer(resolved: ["127.0.0.1"])
+        try await withScriptedOrigin(tls: test.certificate.tls) { origin in
+            let gate = ScriptedGate()
+            origin.onConnections([.serve, .reset, .close, .serve])
+            origin.on("/poll", respond: .text("news").held(by: gate))
+            origin.on("/a", respond: .text("sent"))
+            let layer = NetworkLayer(
+                to: "https://\(dialHost):\(origin.port)",
+                over: NIOTransport(
+                    configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer))
+            let poll = Task { try await layer.call(Fetch<GET>("poll")) }
+            try await gate.waitForArrivals()
+            #expect(try await layer.call(Fetch<GET>("a")).text == "sent")
+            #expect(origin.connectionCount == 4)
+            gate.open()
+            #expect(try await poll.value.text == "news")
+        }
+    }
+
+    @Test func callBesideALongOneFailsAsItsDialsDid() async throws {
+        let test = try TestDialer(resolved: ["127.0.0.1"])
+        try await withScriptedOrigin(tls: test.certificate.tls) { origin in
+            let gate = ScriptedGate()
+            origin.onConnections([.serve, .close])
+            origin.on("/poll", respond: .text("news").held(by: gate))
+            let layer = NetworkLayer(
+                to: "https://\(dialHost):\(origin.port)",
+                over: NIOTransport(
+                    configuration: TransportConfiguration(connectTimeout: .seconds(1)), dialer: test.dialer))
+            let poll = Task { try await layer.call(Fetch<GET>("poll")) }
+            try await gate.waitForArrivals()
+            let error = try await layer.failure(of: Fetch<GET>("a"))
+            // On a busy machine the last of the dials may have been cut short by its time.
+            #expect([.noNetwork, .timedOut].contains(error.kind) && error.sending == .notSent, "\(error)")
+            #expect(error.detail.hasPrefix("No connection to"), "\(error)")
+            gate.open()
+            #expect(try await poll.value.text == "news")
+        }
+    }
+
+    @Test func connectionThatIsNotUsedIsClosedInTimeThoughConnectingMayTakeLonger() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("there"))
+            let configuration = TransportConfiguration(connectTimeout: .seconds(300), keepAlive: .milliseconds(50))
+            let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport(configuration: configuration))
+            _ = try await network.call(Fetch<GET>("a"))
+            try await origin.waitForDisconnects(count: 1, within: .seconds(30))
         }
     }
 

@@ -11,7 +11,8 @@ struct PoolMachineTests {
         MachineUnderTest(
             PoolMachine(
                 limits: PoolMachine.Limits(
-                    maximumConnections: maximumConnections, maximumWaiting: maximumWaiting, keepAlive: .seconds(60)),
+                    maximumConnections: maximumConnections, maximumWaiting: maximumWaiting, keepAlive: .seconds(60),
+                    connectTimeout: .seconds(10)),
                 mayShare: mayShare))
     }
 
@@ -19,17 +20,17 @@ struct PoolMachineTests {
 
     @Test func firstRequestMakesAConnectionAndGoesOnIt() {
         let machine = machine()
-        #expect(machine.submit(1, deadline: at(10)) == .wait([.connect(1)]))
+        #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
         #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(1, on: 1, isReused: false)])
         #expect(machine.ended(1, isKept: true, now: at(2)) == [])
-        #expect(machine.submit(2, deadline: at(10)) == .send(on: 1, isReused: true))
+        #expect(machine.submit(2, now: at(0)) == .send(on: 1, isReused: true))
     }
 
     @Test func exclusiveConnectionsAreMadeForThoseWhoWaitUpToTheLimit() {
         let machine = machine()
-        #expect(machine.submit(1, deadline: at(10)) == .wait([.connect(1)]))
-        #expect(machine.submit(2, deadline: at(10)) == .wait([.connect(2)]))
-        #expect(machine.submit(3, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
+        #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
+        #expect(machine.submit(3, now: at(0)) == .wait([]))
         #expect(machine.connected(2, .exclusive, now: at(1)) == [.send(1, on: 2, isReused: false)])
         #expect(machine.ended(2, isKept: true, now: at(1)) == [.send(2, on: 2, isReused: true)])
         #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(3, on: 1, isReused: false)])
@@ -37,9 +38,9 @@ struct PoolMachineTests {
 
     @Test func whileNobodyKnowsHowConnectionsCarryOneIsMade() {
         let machine = machine(maximumConnections: 8, mayShare: true)
-        #expect(machine.submit(1, deadline: at(10)) == .wait([.connect(1)]))
-        #expect(machine.submit(2, deadline: at(10)) == .wait([]))
-        #expect(machine.submit(3, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
+        #expect(machine.submit(2, now: at(0)) == .wait([]))
+        #expect(machine.submit(3, now: at(0)) == .wait([]))
         #expect(
             machine.connected(1, .exclusive, now: at(1)) == [
                 .send(1, on: 1, isReused: false), .connect(2), .connect(3),
@@ -48,22 +49,22 @@ struct PoolMachineTests {
 
     @Test func sharedConnectionTakesAsManyAsItsServerDoes() {
         let machine = machine(mayShare: true)
-        for request in 1...4 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        for request in 1...4 { _ = machine.submit(RequestID(request), now: at(0)) }
         #expect(
             machine.connected(1, .shared(limit: 2), now: at(1)) == [
                 .send(1, on: 1, isReused: false), .send(2, on: 1, isReused: false),
             ])
         #expect(machine.ended(1, isKept: true, now: at(1)) == [.send(3, on: 1, isReused: true)])
         #expect(machine.limitChanged(1, to: 3, now: at(1)) == [.send(4, on: 1, isReused: true)])
-        #expect(machine.submit(5, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(5, now: at(0)) == .wait([]))
     }
 
     @Test func limitThatShrinksBelowWhatIsInTheAirHoldsTheRestBack() {
         let machine = machine(mayShare: true)
-        for request in 1...3 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        for request in 1...3 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .shared(limit: 100), now: at(1))
         #expect(machine.limitChanged(1, to: 1, now: at(1)) == [])
-        #expect(machine.submit(4, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(4, now: at(0)) == .wait([]))
         #expect(machine.ended(1, isKept: true, now: at(2)) == [])
         #expect(machine.ended(1, isKept: true, now: at(2)) == [])
         #expect(machine.ended(1, isKept: true, now: at(2)) == [.send(4, on: 1, isReused: true)])
@@ -71,22 +72,63 @@ struct PoolMachineTests {
 
     @Test func connectionThatDrainsTakesNothingAndIsClosedWhenItIsEmpty() {
         let machine = machine(mayShare: true)
-        _ = machine.submit(1, deadline: at(10))
+        _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .shared(limit: 10), now: at(1))
         #expect(machine.drain(1) == [])
-        #expect(machine.submit(2, deadline: at(10)) == .wait([.connect(2)]))
+        #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
         #expect(machine.ended(1, isKept: true, now: at(1)) == [.close(1)])
         #expect(machine.connected(2, .shared(limit: 10), now: at(1)) == [.send(2, on: 2, isReused: false)])
     }
 
     @Test func requestThatWasRefusedComesFirstOnAnother() {
         let machine = machine(maximumConnections: 1)
-        _ = machine.submit(1, deadline: at(10))
+        _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
-        #expect(machine.submit(2, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(2, now: at(0)) == .wait([]))
         #expect(machine.closed(1) == [.connect(2)])
-        #expect(machine.lost(1, .unprocessed, deadline: at(20)) == .wait([]))
+        #expect(machine.lost(1, .unprocessed) == .wait([]))
         #expect(machine.connected(2, .exclusive, now: at(2)) == [.send(1, on: 2, isReused: false)])
+    }
+
+    /// A machine with four connections, of which the last carries request 5 since the tenth second and the others carry nothing.
+    private func machineWithIdleConnections() -> MachineUnderTest {
+        let machine = machine(maximumConnections: 4)
+        for request in 1...4 { _ = machine.submit(RequestID(request), now: at(0)) }
+        for connection in 1...4 { _ = machine.connected(connection, .exclusive, now: at(1)) }
+        for connection in 1...4 { _ = machine.ended(connection, isKept: true, now: at(1 + UInt64(connection))) }
+        #expect(machine.submit(5, now: at(10)) == .send(on: 4, isReused: true))
+        return machine
+    }
+
+    @Test func requestOfAStaleConnectionGoesOnANewOneAndThoseOfItsAgeAreClosed() {
+        let machine = machineWithIdleConnections()
+        #expect(machine.closed(4) == [])
+        #expect(machine.retireIdle(since: at(10)) == [.close(1), .close(2), .close(3)])
+        #expect(machine.lost(5, .stale, now: at(11)) == .wait([.connect(5)]))
+        #expect(machine.connected(5, .exclusive, now: at(12)) == [.send(5, on: 5, isReused: false)])
+    }
+
+    @Test func requestOfAStaleConnectionTakesNoneThatCarriedAnything() {
+        let machine = machineWithIdleConnections()
+        #expect(machine.submit(6, now: at(10)) == .send(on: 3, isReused: true))
+        #expect(machine.closed(4) == [])
+        #expect(machine.retireIdle(since: at(10)) == [.close(1), .close(2)])
+        #expect(machine.lost(5, .stale, now: at(11)) == .wait([.connect(5)]))
+        // One that has just shown that it lives serves others.
+        #expect(machine.ended(3, isKept: true, now: at(12)) == [])
+        #expect(machine.submit(7, now: at(20)) == .send(on: 3, isReused: true))
+        #expect(machine.submit(8, now: at(20)) == .wait([.connect(6)]))
+        #expect(machine.ended(3, isKept: true, now: at(13)) == [.send(8, on: 3, isReused: true)])
+        #expect(machine.connected(5, .exclusive, now: at(14)) == [.send(5, on: 5, isReused: false)])
+    }
+
+    @Test func connectionThatIsNoGoodToThoseWhoWaitMakesRoomForOneThatIs() {
+        let machine = machine(maximumConnections: 1)
+        _ = machine.submit(1, now: at(0))
+        _ = machine.connected(1, .exclusive, now: at(1))
+        #expect(machine.lost(1, .stale, now: at(2)) == .wait([]))
+        #expect(machine.ended(1, isKept: true, now: at(2)) == [.close(1), .connect(2)])
+        #expect(machine.connected(2, .exclusive, now: at(3)) == [.send(1, on: 2, isReused: false)])
     }
 
     @Test(arguments: [
@@ -107,7 +149,7 @@ struct PoolMachineTests {
 
     @Test func failedConnectionFailsThoseWhoWaitWhereThereIsNoOther() {
         let machine = machine()
-        for request in 1...3 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        for request in 1...3 { _ = machine.submit(RequestID(request), now: at(0)) }
         #expect(machine.connectFailed(1) == [])
         #expect(
             machine.connectFailed(2) == [
@@ -118,38 +160,81 @@ struct PoolMachineTests {
 
     @Test func failedConnectionFailsNobodyWhileAnotherCarriesSomething() {
         let machine = machine()
-        _ = machine.submit(1, deadline: at(10))
+        _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
-        #expect(machine.submit(2, deadline: at(10)) == .wait([.connect(2)]))
+        #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
         #expect(machine.connectFailed(2) == [])
         #expect(machine.ended(1, isKept: true, now: at(2)) == [.send(2, on: 1, isReused: true)])
     }
 
     @Test func noMoreWaitThanMay() {
         let machine = machine(maximumWaiting: 2)
-        _ = machine.submit(1, deadline: at(10))
-        _ = machine.submit(2, deadline: at(10))
-        #expect(machine.submit(3, deadline: at(10)) == .refuse(.tooManyWaiting))
+        _ = machine.submit(1, now: at(0))
+        _ = machine.submit(2, now: at(0))
+        #expect(machine.submit(3, now: at(0)) == .refuse(.tooManyWaiting))
         #expect(machine.withdraw(1))
-        #expect(machine.submit(4, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(4, now: at(0)) == .wait([]))
         #expect(!machine.withdraw(1))
     }
 
-    @Test func waitEndsAtItsDeadlineAndSaysWhatItWaitedFor() {
+    @Test func waitForAConnectionToBeMadeEndsInTime() {
         let machine = machine(maximumConnections: 1)
-        _ = machine.submit(1, deadline: at(10))
+        _ = machine.submit(1, now: at(0))
         #expect(machine.nextDeadline == at(10))
         #expect(machine.timePassed(at(9)) == [])
         #expect(machine.timePassed(at(10)) == [.fail(1, .notConnectedInTime)])
-        _ = machine.submit(2, deadline: at(20))
-        _ = machine.connected(1, .exclusive, now: at(11))
-        _ = machine.submit(3, deadline: at(21))
-        #expect(machine.timePassed(at(21)) == [.fail(3, .noneFreeInTime)])
+    }
+
+    @Test func requestWaitsForAFreePlaceAsLongAsItLikes() {
+        let machine = machine(maximumConnections: 1)
+        _ = machine.submit(1, now: at(0))
+        _ = machine.connected(1, .exclusive, now: at(1))
+        #expect(machine.submit(2, now: at(1)) == .wait([]))
+        #expect(machine.nextDeadline == nil)
+        #expect(machine.timePassed(at(500)) == [])
+        // When the place is free but its connection is gone, the time to connect begins.
+        #expect(machine.closed(1, now: at(500)) == [.connect(2)])
+        #expect(machine.nextDeadline == at(510))
+        #expect(machine.timePassed(at(509)) == [])
+        #expect(machine.timePassed(at(510)) == [.fail(2, .notConnectedInTime)])
+    }
+
+    @Test func streamIsWaitedForAsLongAsTheRequestLikes() {
+        let machine = machine(mayShare: true)
+        _ = machine.submit(1, now: at(0))
+        _ = machine.connected(1, .shared(limit: 1), now: at(1))
+        #expect(machine.submit(2, now: at(1)) == .wait([]))
+        #expect(machine.timePassed(at(500)) == [])
+        #expect(machine.ended(1, isKept: true, now: at(501)) == [.send(2, on: 1, isReused: true)])
+    }
+
+    @Test func failedDialBesideALongExchangeIsMadeAgainAfterPausesThatGrow() {
+        let machine = machine(maximumConnections: 8)
+        _ = machine.submit(1, now: at(0))
+        _ = machine.connected(1, .exclusive, now: at(0))
+        #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
+        #expect(machine.submit(3, now: at(0)) == .wait([.connect(3)]))
+        #expect(machine.connectFailed(2, now: at(0)) == [])
+        #expect(machine.connectFailed(3, now: at(0)) == [])
+        var (dial, pauses, now) = (4, [TimeAmount](), at(0))
+        while let next = machine.nextDeadline, next < at(10) {
+            pauses.append(next - now)
+            now = next
+            // One at a time, though two wait.
+            #expect(machine.timePassed(now) == [.connect(dial)])
+            #expect(machine.connectFailed(dial, now: now) == [])
+            dial += 1
+        }
+        #expect(pauses == [200, 400, 800, 1600, 3200, 3200].map { .milliseconds($0) })
+        // Then they fail, while the long exchange goes on.
+        #expect(machine.nextDeadline == at(10))
+        #expect(machine.timePassed(at(10)) == [.fail(2, .notConnected), .fail(3, .notConnected)])
+        #expect(machine.connections.map(\.inUse) == [1])
     }
 
     @Test func unusedConnectionIsClosedAfterItsTime() {
         let machine = machine()
-        _ = machine.submit(1, deadline: at(10))
+        _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
         #expect(machine.nextDeadline == nil)
         _ = machine.ended(1, isKept: true, now: at(5))
@@ -161,26 +246,26 @@ struct PoolMachineTests {
 
     @Test func connectionUsedLastIsUsedFirst() {
         let machine = machine()
-        for request in 1...2 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        for request in 1...2 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .exclusive, now: at(1))
         _ = machine.connected(2, .exclusive, now: at(1))
         _ = machine.ended(2, isKept: true, now: at(3))
         _ = machine.ended(1, isKept: true, now: at(2))
-        #expect(machine.submit(3, deadline: at(10)) == .send(on: 2, isReused: true))
+        #expect(machine.submit(3, now: at(0)) == .send(on: 2, isReused: true))
     }
 
     @Test func warmingMakesOneConnectionWhereThereIsNone() {
         let machine = machine(mayShare: true)
         #expect(machine.warm() == [.connect(1)])
         #expect(machine.warm() == [])
-        #expect(machine.submit(1, deadline: at(10)) == .wait([]))
+        #expect(machine.submit(1, now: at(0)) == .wait([]))
         #expect(machine.connected(1, .shared(limit: 9), now: at(1)) == [.send(1, on: 1, isReused: false)])
         #expect(machine.warm() == [])
     }
 
     @Test func changedNetworkRetiresWhatThereIs() {
         let machine = machine(maximumConnections: 3)
-        for request in 1...3 { _ = machine.submit(RequestID(request), deadline: at(10)) }
+        for request in 1...3 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .exclusive, now: at(1))
         _ = machine.connected(2, .exclusive, now: at(1))
         _ = machine.withdraw(3)
@@ -192,11 +277,11 @@ struct PoolMachineTests {
 
     @Test func shutdownEndsEveryWaitAndForgetsEveryConnection() {
         let machine = machine(maximumConnections: 1)
-        _ = machine.submit(1, deadline: at(10))
+        _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
-        _ = machine.submit(2, deadline: at(10))
+        _ = machine.submit(2, now: at(0))
         #expect(machine.shutDown() == [.fail(2, .shutDown), .close(1)])
-        #expect(machine.submit(3, deadline: at(10)) == .refuse(.shutDown))
+        #expect(machine.submit(3, now: at(0)) == .refuse(.shutDown))
         #expect(machine.ended(1, isKept: true, now: at(2)) == [])
         #expect(machine.connected(9, .exclusive, now: at(2)) == [.close(9)])
     }
@@ -208,15 +293,15 @@ private final class MachineUnderTest {
 
     init(_ machine: PoolMachine) { self.machine = machine }
 
-    var isEmpty: Bool { machine.isEmpty }
+    var isEmpty: Bool { machine.connections.isEmpty && machine.waiting.isEmpty }
+    var connections: [PoolMachine.Connection] { machine.connections }
     var nextDeadline: NIODeadline? { machine.nextDeadline }
 
-    func submit(_ request: RequestID, deadline: NIODeadline) -> PoolSubmission {
-        machine.submit(request, deadline: deadline)
+    func submit(_ request: RequestID, now: NIODeadline) -> PoolSubmission { machine.submit(request, now: now) }
+    func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline = .uptimeNanoseconds(0)) -> PoolSubmission {
+        machine.lost(request, loss, now: now)
     }
-    func lost(_ request: RequestID, _ loss: LostRequest, deadline: NIODeadline) -> PoolSubmission {
-        machine.lost(request, loss, deadline: deadline)
-    }
+    func retireIdle(since instant: NIODeadline) -> [PoolAction] { machine.retireIdle(since: instant, now: instant) }
     func withdraw(_ request: RequestID) -> Bool { machine.withdraw(request) }
     func ended(_ connection: ConnectionID, isKept: Bool, now: NIODeadline) -> [PoolAction] {
         machine.ended(connection, isKept: isKept, now: now)
@@ -225,13 +310,19 @@ private final class MachineUnderTest {
     func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction] {
         machine.connected(connection, sharing, now: now)
     }
-    func connectFailed(_ connection: ConnectionID) -> [PoolAction] { machine.connectFailed(connection) }
-    func closed(_ connection: ConnectionID) -> [PoolAction] { machine.closed(connection) }
+    func connectFailed(_ connection: ConnectionID, now: NIODeadline = .uptimeNanoseconds(0)) -> [PoolAction] {
+        machine.connectFailed(connection, now: now)
+    }
+    func closed(_ connection: ConnectionID, now: NIODeadline = .uptimeNanoseconds(0)) -> [PoolAction] {
+        machine.closed(connection, now: now)
+    }
     func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
         machine.limitChanged(connection, to: limit, now: now)
     }
-    func drain(_ connection: ConnectionID) -> [PoolAction] { machine.drain(connection) }
-    func drainAll() -> [PoolAction] { machine.drainAll() }
+    func drain(_ connection: ConnectionID, now: NIODeadline = .uptimeNanoseconds(0)) -> [PoolAction] {
+        machine.drain(connection, now: now)
+    }
+    func drainAll(now: NIODeadline = .uptimeNanoseconds(0)) -> [PoolAction] { machine.drainAll(now: now) }
     func timePassed(_ now: NIODeadline) -> [PoolAction] { machine.timePassed(now) }
     func shutDown() -> [PoolAction] { machine.shutDown() }
 }
@@ -240,7 +331,8 @@ extension LostRequest {
     /// One that the server said it did not act on.
     static var unprocessed: LostRequest {
         LostRequest(
-            isUnprocessed: true, wasReused: false, hasAnswer: false, isIdempotent: true, isReplayable: true, moves: 0)
+            isUnprocessed: true, wasReused: false, hasAnswer: false, isIdempotent: true, isReplayable: true, moves: 0,
+            begun: .uptimeNanoseconds(0))
     }
 
     /// One that met a connection which the server was just closing.

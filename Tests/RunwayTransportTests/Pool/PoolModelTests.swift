@@ -28,6 +28,7 @@ private struct PoolLife {
         var isShared: Bool
         var carried: Set<RequestID> = []
         var isClosing = false
+        var hasCarried = false
     }
 
     private var machine: PoolMachine
@@ -39,6 +40,8 @@ private struct PoolLife {
     private var dialing: Set<ConnectionID> = []
     private var connections: [ConnectionID: Connection] = [:]
     private var waiting: [RequestID: UInt64] = [:]
+    /// Those that were lost on a stale connection.
+    private var needingFresh: Set<RequestID> = []
     private var isShutDown = false
     private var complaint: String?
     private let mayShare: Bool
@@ -50,7 +53,8 @@ private struct PoolLife {
         mayShare = Bool.random(using: &random)
         machine = PoolMachine(
             limits: PoolMachine.Limits(
-                maximumConnections: maximumConnections, maximumWaiting: maximumWaiting, keepAlive: .seconds(20)),
+                maximumConnections: maximumConnections, maximumWaiting: maximumWaiting, keepAlive: .seconds(20),
+                connectTimeout: .seconds(10)),
             mayShare: mayShare)
     }
 
@@ -78,20 +82,21 @@ private struct PoolLife {
         case 83..<88: withdrawOne()
         case 88..<96: perform(machine.timePassed(instant))
         case 96..<98: perform(machine.warm())
-        case 98: perform(machine.drainAll())
+        case 98: perform(machine.drainAll(now: instant))
         default: if Int.random(in: 0..<20, using: &random) == 0 { shutDown() }
         }
     }
 
     private mutating func submit() {
         requestCount += 1
-        take(machine.submit(requestCount, deadline: instant + .seconds(10)), for: requestCount, mayRefuse: true)
+        take(machine.submit(requestCount, now: instant), for: requestCount, mayRefuse: true)
     }
 
     private mutating func take(_ submission: PoolSubmission, for request: RequestID, mayRefuse: Bool) {
         switch submission {
         case .send(let connection, _):
-            if !waiting.isEmpty { complaint = "request \(request) passed \(waiting.count) that wait" }
+            let passed = waiting.keys.count { !needingFresh.contains($0) }
+            if passed > 0 { complaint = "request \(request) passed \(passed) that wait" }
             carry(request, on: connection)
         case .wait(let actions):
             waiting[request] = now + 10
@@ -113,7 +118,12 @@ private struct PoolLife {
             return complaint = "request \(request) sent on connection \(id), which there is not"
         }
         if connection.carried.count >= connection.limit { complaint = "connection \(id) carries too many" }
+        if needingFresh.contains(request), connection.hasCarried, !connection.isShared {
+            complaint = "request \(request) went from one stale connection to another"
+        }
+        needingFresh.remove(request)
         connections[id]?.carried.insert(request)
+        connections[id]?.hasCarried = true
     }
 
     private mutating func perform(_ actions: [PoolAction]) {
@@ -128,8 +138,7 @@ private struct PoolLife {
                 guard let deadline = waiting.removeValue(forKey: request) else {
                     return complaint = "request \(request) failed, not waiting"
                 }
-                let isInTime = failure == .noneFreeInTime || failure == .notConnectedInTime
-                if isInTime && deadline > now { complaint = "request \(request) failed too early" }
+                if failure == .notConnectedInTime, deadline > now { complaint = "request \(request) failed too early" }
             case .close(let id):
                 guard let connection = connections.removeValue(forKey: id) else {
                     return complaint = "connection \(id) closed, which there is not"
@@ -142,7 +151,7 @@ private struct PoolLife {
     private mutating func dialEnds() {
         guard let id = dialing.sorted().randomElement(using: &random) else { return }
         dialing.remove(id)
-        if Int.random(in: 0..<5, using: &random) == 0 { return perform(machine.connectFailed(id)) }
+        if Int.random(in: 0..<5, using: &random) == 0 { return perform(machine.connectFailed(id, now: instant)) }
         let isShared = mayShare && Int.random(in: 0..<4, using: &random) > 0
         let limit = isShared ? Int.random(in: 0...5, using: &random) : 1
         connections[id] = Connection(limit: limit, isShared: isShared)
@@ -164,8 +173,13 @@ private struct PoolLife {
     private mutating func lose(_ request: RequestID) {
         let loss = LostRequest(
             isUnprocessed: Bool.random(using: &random), wasReused: Bool.random(using: &random), hasAnswer: false,
-            isIdempotent: Bool.random(using: &random), isReplayable: true, moves: 0)
-        let submission = machine.lost(request, loss, deadline: instant + .seconds(10))
+            isIdempotent: Bool.random(using: &random), isReplayable: true, moves: 0,
+            begun: .uptimeNanoseconds(now * 1_000_000_000))
+        if loss.isStale {
+            perform(machine.retireIdle(since: loss.begun, now: instant))
+            if loss.mayMove { needingFresh.insert(request) }
+        }
+        let submission = machine.lost(request, loss, now: instant)
         if case .refuse(.notMoved) = submission, loss.mayMove { complaint = "request \(request) not moved" }
         take(submission, for: request, mayRefuse: false)
     }
@@ -173,14 +187,14 @@ private struct PoolLife {
     private mutating func closeOne() {
         guard let id = connections.keys.sorted().randomElement(using: &random) else { return }
         let carried = connections.removeValue(forKey: id)?.carried ?? []
-        perform(machine.closed(id))
+        perform(machine.closed(id, now: instant))
         for request in carried.sorted() { lose(request) }
     }
 
     private mutating func drainOne() {
         guard let id = connections.keys.sorted().randomElement(using: &random) else { return }
         connections[id]?.isClosing = true
-        perform(machine.drain(id))
+        perform(machine.drain(id, now: instant))
     }
 
     private mutating func changeLimit() {
@@ -213,8 +227,13 @@ private struct PoolLife {
         if !mayShare, exclusive + dialing.count > maximumConnections { complaint = "too many connections" }
         guard !waiting.isEmpty, complaint == nil else { return }
         let isFree = connections.contains { !$0.value.isClosing && $0.value.carried.count < $0.value.limit }
-        if isFree, machine.connections.contains(where: \.isFree) {
+        if isFree, waiting.keys.contains(where: { !needingFresh.contains($0) }),
+            machine.connections.contains(where: \.isFree)
+        {
             complaint = "\(waiting.count) wait beside a free connection"
+        }
+        if !mayShare, dialing.isEmpty, machine.connections.count < maximumConnections, machine.nextDeadline == nil {
+            complaint = "\(waiting.count) wait for a connection that nobody makes"
         }
         if dialing.isEmpty, connections.values.allSatisfy({ $0.isClosing && $0.carried.isEmpty }) {
             complaint = "\(waiting.count) wait for nothing"
@@ -230,7 +249,7 @@ private struct PoolLife {
             }
             now += 30
             perform(machine.timePassed(instant))
-            if machine.isEmpty, dialing.isEmpty { break }
+            if machine.connections.isEmpty, waiting.isEmpty, dialing.isEmpty { break }
         }
         if complaint == nil, !waiting.isEmpty || !connections.isEmpty { complaint = "something is left at the end" }
     }

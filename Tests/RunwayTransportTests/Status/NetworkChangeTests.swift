@@ -46,6 +46,28 @@ struct NetworkChangeTests {
         }
     }
 
+    @Test func whatIsKnownOfAddressesStaysOnTheNetworkWhereItWasLearned() throws {
+        let address = try #require(IPAddress("192.0.2.1"))
+        let book = HostBook(bundled: try HostList([dialHost: ["192.0.2.1"]]))
+        var configuration = TransportConfiguration()
+        configuration.hosts = book
+        let status = SettableNetworkStatus(.wifi)
+        let layer = NetworkLayer(transport: try NIOTransport(configuration: configuration), status: status)
+        book.selector.note(.dialed(roundTrip: .milliseconds(5)), of: address, of: dialHost)
+        book.selector.note(.failed, of: address, of: dialHost)
+        #expect(book.selector.ban(of: address, of: dialHost) != nil)
+
+        status.set(.cellular)
+        #expect(book.selector.ban(of: address, of: dialHost) == nil)
+        #expect(book.selector.latency(of: address, of: dialHost) == nil)
+        book.selector.note(.dialed(roundTrip: .milliseconds(80)), of: address, of: dialHost)
+        status.set(.wifi)
+        #expect(book.selector.latency(of: address, of: dialHost) == nil)
+        status.set(.cellular)
+        #expect(book.selector.latency(of: address, of: dialHost) == .milliseconds(80))
+        withExtendedLifetime(layer) {}
+    }
+
     @Test func aRequestOnAConnectionThatDiedWithTheNetworkIsFoundOutByAPing() async throws {
         try await RawHTTP2Server.run { connection, frame in
             // A server that is out of reach: neither the request nor a PING is answered.
@@ -65,6 +87,58 @@ struct NetworkChangeTests {
             #expect(error?.kind == .timedOut || error?.kind == .noNetwork)
             #expect(server.frames().contains { $0.is(.ping) })
         }
+    }
+
+    @Test func aRequestOverHTTP1OnALinkThatIsGoneIsLostAtOnce() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/first", respond: .text("first"))
+            origin.on("/a", respond: [.text("never").held(by: gate), .text("again")])
+            origin.on("/b", respond: .text("never").held(by: gate))
+            let configuration = TransportConfiguration(connectTimeout: .seconds(300), idleTimeout: .seconds(300))
+            let dialer = try Dialer(configuration, localAddresses: { [] })
+            let transport = NIOTransport(configuration: configuration, dialer: dialer)
+            let layer = NetworkLayer(to: origin.baseURL, over: transport)
+            _ = try await layer.call(Fetch<GET>("first"))
+            let read = Task { try await layer.call(Fetch<GET>("a")) }
+            try await gate.waitForArrivals()
+            transport.networkDidChange(to: .cellular)
+            #expect(try await read.value.text == "again")
+
+            let change = Task { try await layer.call(Fetch<POST>("b")) }
+            try await gate.waitForArrivals(count: 2)
+            transport.networkDidChange(to: .wifi)
+            let error = try await #require(throws: NetworkError.self) { try await change.value }
+            #expect(error.kind == .noNetwork && error.sending == .unknown)
+            #expect(error.detail.hasPrefix("The network is gone"))
+        }
+    }
+
+    @Test func aRequestOverHTTP2OnALinkThatIsGoneIsLostAtOnce() async throws {
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers), connection.number > 1 || frame.stream == 1 else { return }
+            connection.write(.headers(frame.stream), .data(frame.stream, "answer \(connection.number)"))
+        } _: { server in
+            var wire = WireSettings()
+            wire.pingTimeout = .seconds(300)
+            let configuration = server.configuration(wire)
+            let dialer = try Dialer(configuration, localAddresses: { [] })
+            let transport = NIOTransport(configuration: configuration, dialer: dialer)
+            let layer = NetworkLayer(to: server.baseURL, over: transport)
+            #expect(try await layer.call(Fetch<GET>("first")).text == "answer 1")
+            let read = Task { try await layer.call(Fetch<GET>("a")) }
+            await server.wait(for: .headers, count: 2)
+            transport.networkDidChange(to: .cellular)
+            #expect(try await read.value.text == "answer 2")
+            let address = try #require(IPAddress("127.0.0.1"))
+            #expect(dialer.selector.ban(of: address, of: "localhost") == nil)
+        }
+    }
+
+    @Test func theSystemKnowsTheAddressesOfThisDevice() throws {
+        let own = try #require(IPAddress("127.0.0.1"))
+        #expect(try #require(systemLocalAddresses()).contains(own))
     }
 
     @Test func callsThatWaitForANetworkGoOverConnectionsThatAreMadeOnIt() async throws {

@@ -41,7 +41,9 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     private var untakenByteCount = 0
     private var isPaused = false
     private var isReadHeld = false
-    private var isClosed = false
+    private(set) var isClosed = false
+    /// Whether something came that nobody had asked for.
+    private(set) var isUnsolicited = false
     /// What the channel reported before it ended.
     private var failure: (any Error)?
 
@@ -178,7 +180,10 @@ extension HTTP1Connection {
         let bytes = unwrapInboundIn(data)
         guard !isClosed, bytes.readableBytes > 0 else { return }
         // Nobody asked: whatever this is, it is the answer to nothing.
-        guard let exchange else { return tearDown() }
+        guard let exchange else {
+            isUnsolicited = true
+            return tearDown()
+        }
         lastProgress = .now()
         exchange.received(byteCount: bytes.readableBytes)
         exchange.answerBegan()
@@ -269,6 +274,13 @@ extension HTTP1Connection {
         exchange?.failed(error)
     }
 
+    func abandon(_ error: any Error) {
+        let exchange = exchange
+        self.exchange = nil
+        tearDown()
+        exchange?.lost(error)
+    }
+
     private func fail(_ exchange: Exchange, _ error: any Error) {
         self.exchange = nil
         tearDown()
@@ -290,7 +302,7 @@ extension HTTP1Connection {
             tearDown()
             exchange.receiveEnd()
         } catch {
-            facts.report?.failed()
+            reportLoss(error, of: [exchange])
             tearDown()
             exchange.lost(error)
         }

@@ -47,6 +47,8 @@ extension HTTP2Connection {
             let isLast = body.readableBytes == 0
             let promise = channel.eventLoop.makePromise(of: Void.self)
             promise.futureResult.assumeIsolated().whenSuccess {
+                // The exchange may be on another connection by now.
+                guard self.streams[stream.id] === stream else { return }
                 stream.lastProgress = .now()
                 if isLast { self.requestSent(on: stream, at: stream.lastProgress) }
             }
@@ -60,6 +62,7 @@ extension HTTP2Connection {
         }
         stream.isPartDue = false
         promise.futureResult.assumeIsolated().whenSuccess {
+            guard self.streams[stream.id] === stream else { return }
             stream.lastProgress = .now()
             stream.isPartDue = !stream.isRequestSent && !stream.isRequestAbandoned
         }

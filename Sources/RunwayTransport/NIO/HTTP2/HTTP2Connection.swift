@@ -360,7 +360,7 @@ extension HTTP2Connection {
     /// Tells what is carried that the connection is gone; some of it may go on another.
     private func lose(_ error: (any Error)?) {
         let carried = streams.values.sorted { $0.id < $1.id }
-        if !carried.isEmpty { facts.report?.failed() }
+        reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
         streams = [:]
         for stream in carried {
             stream.stopWaitingToGoOn()

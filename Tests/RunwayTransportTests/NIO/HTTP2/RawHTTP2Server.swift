@@ -1,4 +1,5 @@
 import NIOCore
+import NIOHPACK
 import NIOPosix
 import NIOSSL
 import Runway
@@ -18,6 +19,7 @@ final class RawHTTP2Server: Sendable {
 
     private struct State {
         var frames: [(connection: Int, frame: RawFrame)] = []
+        var requests: [(connection: Int, path: String)] = []
         var connectionCount = 0
         var endCount = 0
         var waiters: [Int: Waiter] = [:]
@@ -38,6 +40,9 @@ final class RawHTTP2Server: Sendable {
     func frames(of connection: Int? = nil) -> [RawFrame] {
         state.withLock { $0.frames.filter { connection == nil || $0.connection == connection }.map(\.frame) }
     }
+
+    /// What was asked for, on which connection, counted from 1.
+    var requests: [(connection: Int, path: String)] { state.withLock(\.requests) }
 
     /// A layer that does nothing but send, whose calls go here.
     func layer(
@@ -119,6 +124,10 @@ final class RawHTTP2Server: Sendable {
         }
     }
 
+    fileprivate func asked(for path: String, on connection: Int) {
+        state.withLock { $0.requests.append((connection, path)) }
+    }
+
     fileprivate func received(_ frame: RawFrame, on connection: Int) {
         state.withLock { $0.frames.append((connection, frame)) }
         wakeWaiters()
@@ -144,6 +153,9 @@ final class RawConnection: ChannelInboundHandler {
     private(set) var number = 0
     /// The streams on which requests began, in order.
     private(set) var streams: [Int] = []
+    /// What was asked for on each of them.
+    private(set) var paths: [Int: String] = [:]
+    private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
     private let script: RawHTTP2Server.Script
     private let holder: Holder
     private var server: RawHTTP2Server? { holder.server.withLock { $0 } }
@@ -174,10 +186,18 @@ final class RawConnection: ChannelInboundHandler {
             hasPreface = true
         }
         while let frame = RawFrame(from: &bytes) {
-            if frame.is(.headers) { streams.append(frame.stream) }
+            if frame.is(.headers) { noteRequest(frame) }
             server?.received(frame, on: number)
             script(self, frame)
         }
+    }
+
+    private func noteRequest(_ frame: RawFrame) {
+        streams.append(frame.stream)
+        var block = ByteBuffer(bytes: frame.payload)
+        guard let path = (try? decoder.decodeHeaders(from: &block))?.first(name: ":path") else { return }
+        paths[frame.stream] = path
+        server?.asked(for: path, on: number)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

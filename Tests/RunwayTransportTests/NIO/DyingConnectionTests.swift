@@ -1,0 +1,148 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayTransport
+
+/// Connections in use that end under many calls: each call gets its own answer or one clear error, and nothing arrives twice that must
+/// not.
+@Suite(.timeLimit(.minutes(10)))
+struct DyingConnectionTests {
+    private typealias Ending = (path: String, isRead: Bool, result: Result<String?, NetworkError>)
+
+    /// How many bytes the answer to one call has: a head, and its path.
+    private static let answerByteCount = RawFrame.headers(1).bytes.count + RawFrame.data(1, "/1000/10").bytes.count
+
+    /// The connection that carried a call for `warm` ends when twenty more have come, after so many bytes of their answers. In the
+    /// thousands of the calls is a number, and below it are the bytes. With `twice` the next connection ends at its first request.
+    private static func script(twice: Bool) -> RawHTTP2Server.Script {
+        let ended = EndedOnes()
+        return { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers), let path = connection.paths[frame.stream] else { return }
+            let group = path.dropFirst().prefix { $0 != "/" }
+            if connection.paths[1]?.hasSuffix("warm") == true, frame.stream > 1 {
+                guard connection.streams.count == 21, let number = Int(group) else { return }
+                let answers = connection.streams.dropFirst().flatMap { stream in
+                    RawFrame.headers(stream).bytes + RawFrame.data(stream, connection.paths[stream] ?? "").bytes
+                }
+                connection.write(Array(answers.prefix(number - 1000)))
+                connection.close()
+            } else if twice, !path.hasSuffix("warm"), ended.insert(String(group)) {
+                connection.close()
+            } else {
+                connection.write(.headers(frame.stream), .data(frame.stream, path))
+            }
+        }
+    }
+
+    /// Which groups of calls have had their second connection ended.
+    private final class EndedOnes: Sendable {
+        private let groups = Mutex<Set<String>>([])
+
+        func insert(_ group: String) -> Bool { groups.withLock { $0.insert(group).inserted } }
+    }
+
+    /// Makes calls at once, every other one a read, each of its own path.
+    private func endings(
+        of count: Int, below group: Int, over network: NetworkLayer, _ options: CallOptions = CallOptions()
+    ) async -> [Ending] {
+        await withTaskGroup(of: Ending.self) { tasks in
+            for index in 0..<count {
+                tasks.addTask {
+                    let path = "/\(group)/\(index + 10)"
+                    do throws(NetworkError) {
+                        let raw =
+                            index.isMultiple(of: 2)
+                            ? try await network.call(Fetch<GET>("\(group)/\(index + 10)"), options: options)
+                            : try await network.call(Fetch<POST>("\(group)/\(index + 10)"), options: options)
+                        return (path, index.isMultiple(of: 2), .success(raw.text))
+                    } catch {
+                        return (path, index.isMultiple(of: 2), .failure(error))
+                    }
+                }
+            }
+            return await tasks.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// Checks that each call got its own answer, and arrived no more often than it may.
+    private func check(_ endings: [Ending], arrivals: [String], mostArrivals: Int, sourceLocation: SourceLocation) {
+        for (path, isRead, result) in endings {
+            let count = arrivals.count { $0 == path }
+            #expect(count <= (isRead ? mostArrivals : 1), "\(path) came \(count) times", sourceLocation: sourceLocation)
+            if case .success(let text) = result { #expect(text == path, sourceLocation: sourceLocation) }
+        }
+    }
+
+    /// Every seventh byte, which falls on each byte of an answer once in seven of them.
+    @Test func anHTTP2ConnectionThatEndsUnderItsAnswers() async throws {
+        try await RawHTTP2Server.run(Self.script(twice: false)) { server in
+            for cut in stride(from: 0, through: 20 * Self.answerByteCount, by: 7) {
+                let network = try server.layer()
+                _ = try await network.call(Fetch<GET>("\(1000 + cut)/warm"))
+                let before = server.requests.count
+                let endings = await endings(of: 20, below: 1000 + cut, over: network)
+                check(
+                    endings, arrivals: server.requests.dropFirst(before).map(\.path), mostArrivals: 2,
+                    sourceLocation: #_sourceLocation)
+                for case (_, let isRead, .failure(let error)) in endings {
+                    #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "cut at \(cut)")
+                    // A read fails only in the middle of its answer.
+                    if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
+                }
+                let answered = endings.count { (try? $0.result.get()) != nil && !$0.isRead }
+                // What came whole before the end is an answer, whichever call it was for.
+                #expect(answered <= min(10, cut / Self.answerByteCount), "cut at \(cut)")
+            }
+        }
+    }
+
+    @Test func withFurtherAttemptsEveryReadIsAnsweredThoughTwoConnectionsEnd() async throws {
+        try await RawHTTP2Server.run(Self.script(twice: true)) { server in
+            for answerCount in stride(from: 0, through: 20, by: 4) {
+                let group = 1000 + answerCount * Self.answerByteCount
+                let network = NetworkLayer(
+                    transport: try NIOTransport(configuration: server.configuration()),
+                    limits: LayerLimits(admission: .none, retrying: RetryLimits(reserve: 100)))
+                network.configure(TestService.self) { $0.baseURLs = [.release: server.baseURL] }
+                _ = try await network.call(Fetch<GET>("\(group)/warm"))
+                let before = server.requests.count
+                let endings = await endings(
+                    of: 20, below: group, over: network, CallOptions(retry: RetryPolicy(baseWait: .zero)))
+                check(
+                    endings, arrivals: server.requests.dropFirst(before).map(\.path), mostArrivals: 3,
+                    sourceLocation: #_sourceLocation)
+                for case (let path, true, .failure(let error)) in endings { Issue.record(error, "\(path)") }
+            }
+        }
+    }
+
+    @Test(arguments: [ScriptedResponse.closing, .resetting])
+    func withFurtherAttemptsEveryReadIsAnsweredThoughAllHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/first", respond: .text("first").held(by: gate))
+            for index in 10..<30 {
+                origin.on("/1000/\(index)") { request in request.connection <= 4 ? ending : .text(request.path) }
+            }
+            let configuration = TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 4)
+            let network = NetworkLayer(
+                transport: try NIOTransport(configuration: configuration),
+                limits: LayerLimits(admission: .none, retrying: RetryLimits(reserve: 100)))
+            network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<4 { group.addTask { _ = try await network.call(Fetch<GET>("first")) } }
+                try await gate.waitForArrivals(count: 4)
+                gate.open()
+                try await group.waitForAll()
+            }
+            let endings = await endings(
+                of: 20, below: 1000, over: network, CallOptions(retry: RetryPolicy(baseWait: .zero)))
+            check(endings, arrivals: origin.requests.map(\.path), mostArrivals: 2, sourceLocation: #_sourceLocation)
+            for case (let path, true, .failure(let error)) in endings { Issue.record(error, "\(path)") }
+        }
+    }
+}
