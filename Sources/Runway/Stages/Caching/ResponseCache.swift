@@ -91,10 +91,9 @@ extension ResponseCache {
                 memory.answers.remove(key)
             }
             let isInMemory = memory.answers.peek(key) === answer
-            if isBelow {
-                memory.deeds.add(.keep(answer))
-                if !isInMemory { memory.floors.kept(key, order: answer.order, now: self.mark) }
-            }
+            // Memory may let go of it before an older one comes that is slow.
+            memory.floors.kept(key, order: answer.order)
+            if isBelow { memory.deeds.add(.keep(answer)) }
             return isInMemory || isBelow ? .kept : .tooLarge
         }
         if isBelow { performDeeds() }

@@ -273,3 +273,20 @@ final class CacheTierTests: Sendable {
         #expect(try await later.network.call(Book(), options: options).source == .cache)
     }
 }
+    @Test(arguments: [true, false]) func anOlderAnswerIsNotKeptAfterANewerOneThatMemoryLetGo(hasTier: Bool) async throws
+    {
+        let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
+        let policy = CachePolicy.untilEvicted(in: [.memory, .disk])
+        async let older = parked.network.call(Work(), options: .policy(policy))
+        let first = await parked.arrival()
+        async let newer = parked.network.call(Work(), options: .policy(policy, .refresh))
+        parked.answer(await parked.arrival(besides: [first]), 2)
+        _ = try await newer
+        parked.network.cache.relieveMemory(.critical)
+        parked.answer(first, 1)
+        _ = try await older
+        await parked.network.cache.flush()
+        let kept = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int
+        #expect(kept == (hasTier ? 2 : nil))
+    }
+
