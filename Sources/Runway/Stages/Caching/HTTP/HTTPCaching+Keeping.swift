@@ -9,7 +9,13 @@ extension HTTPCaching {
     ) -> Response {
         var (request, times) = (request, times)
         for hop in response.hops {
-            _ = keepOne(hop.response, to: request, hop.times(like: times), hop.response.order ?? ticket, in: flight)
+            let ordered = hop.response.order ?? ticket
+            if hop.isBodyThere {
+                _ = keepOne(hop.response, to: request, hop.times(like: times), ordered, in: flight)
+            } else {
+                let partition = CachePartition(request, in: flight)
+                supersede(hop.response.head.status, request, partition, ordered, in: flight)
+            }
             // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
             guard
                 let following = request.redirected(
