@@ -115,6 +115,18 @@ struct HTTPValidatorTests {
         }
         let plain = uri("https", "a.test", "/x~y?q=%2F")
         #expect(uri("HTTPS", "A.test:443", "/x%7ey?q=%2f") == plain)
+    @Test func varyOfMoreNamesThanAnybodyMeansMatchesNothing() {
+        func selection(_ count: Int) -> VarySelection {
+            VarySelection([.vary: (1...count).map { "x-\($0)" }.joined(separator: ",")], request: [:])
+        }
+        #expect(selection(VarySelection.maximumNameCount).matches([:]))
+        #expect(selection(VarySelection.maximumNameCount + 1).matchesNothing)
+        #expect(selection(16_000).matchesNothing && !selection(16_000).matches([:]))
+        var lines = HTTPFields()
+        lines[values: .vary] = (1...100).map { "x-\($0)" }
+        #expect(VarySelection(lines, request: [:]).matchesNothing)
+    }
+
         #expect(uri("https", "a.test:", "/x~y?q=%2F") == plain)
         #expect(uri("http", "a.test:80", nil) == uri("http", "a.test", "/"))
         #expect(uri("http", "a.test", "?q") == uri("http", "a.test", "/?q"))
