@@ -188,6 +188,39 @@ final class CacheTierTests: Sendable {
         #expect(await layer.lastDecisions().prefix(2) == [.tierLate, .miss])
     }
 
+    /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
+    @Test func aTierThatNeverAnswersIsNotAskedWithoutEnd() async throws {
+        let deaf = DeafTier()
+        let layer = CachedLayer(diskCache: deaf)
+        let bound = ResponseCache.maximumForsakenLooks
+        for count in 1...bound {
+            let call = Task { [options] in try await layer.number(Work(id: count), options) }
+            while deaf.lookCount < count { await Task.yield() }
+            call.cancel()
+            await #expect(throws: NetworkError.self) { try await call.value }
+        }
+        // Time stands still: these do not wait for the tier.
+        for number in 1...3 { #expect(try await layer.number(Artist(id: number), options) == number) }
+        #expect(await layer.lastDecisions().prefix(2) == [.tierLate, .miss])
+        #expect(deaf.lookCount == bound)
+        deaf.listen()
+        while layer.network.cache.memory.withLock({ $0.lookCount }) > 0 { await Task.yield() }
+        #expect(try await layer.number(Book(), options) == 4)
+        #expect(deaf.lookCount == bound + 1)
+    }
+
+    /// Many calls at a time are no sign that the tier hangs.
+    @Test func manyCallsMayLookAtOnce() async throws {
+        let gate = ScriptedGate()
+        await tier.hold("find", at: gate)
+        let calls = (1...40).map { id in Task { [layer, options] in try await layer.number(Work(id: id), options) } }
+        try await gate.waitForArrivals(count: 40)
+        gate.open()
+        for call in calls { _ = try await call.value }
+        await layer.network.events.flush()
+        #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierLate) })
+    }
+
     @Test func aCancelledCallDoesNotWaitForTheTier() async throws {
         let gate = ScriptedGate()
         await tier.hold("find", at: gate)
@@ -262,17 +295,6 @@ final class CacheTierTests: Sendable {
         #expect(try await parked.network.call(Work(), options: .policy(below))["n"].int == 2)
     }
 
-    @Test func clearingOneScopeLeavesTheOthersOnDisk() async throws {
-        _ = try await layer.number(Work(), options)
-        _ = try await layer.number(Artist(), options)
-        _ = try await layer.number(Book(), options)
-        layer.network.cache.clear(Work.self)
-        let later = await nextLaunch()
-        #expect(try await later.network.call(Work(), options: options).source == .network)
-        #expect(try await later.network.call(Artist(), options: options).source == .cache)
-        #expect(try await later.network.call(Book(), options: options).source == .cache)
-    }
-}
     @Test(arguments: [true, false]) func anOlderAnswerIsNotKeptAfterANewerOneThatMemoryLetGo(hasTier: Bool) async throws
     {
         let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
@@ -290,3 +312,14 @@ final class CacheTierTests: Sendable {
         #expect(kept == (hasTier ? 2 : nil))
     }
 
+    @Test func clearingOneScopeLeavesTheOthersOnDisk() async throws {
+        _ = try await layer.number(Work(), options)
+        _ = try await layer.number(Artist(), options)
+        _ = try await layer.number(Book(), options)
+        layer.network.cache.clear(Work.self)
+        let later = await nextLaunch()
+        #expect(try await later.network.call(Work(), options: options).source == .network)
+        #expect(try await later.network.call(Artist(), options: options).source == .cache)
+        #expect(try await later.network.call(Book(), options: options).source == .cache)
+    }
+}
