@@ -80,6 +80,17 @@ struct HTTPValidatorTests {
         #expect(try unknown.add(part(4..<10)) && unknown.completeLength == 10)
     }
 
+    @Test func partsThatNowhereMeetAreBounded() throws {
+        func part(_ start: Int) throws -> PartialContent {
+            try #require(PartialContent([1], at: ContentRange(start..<start + 1, of: 1000)))
+        }
+        var content = try part(0)
+        for index in 1..<PartialContent.maximumPartCount { #expect(try content.add(part(2 * index))) }
+        #expect(try !content.add(part(999)) && content.byteCount == PartialContent.maximumPartCount)
+        #expect(try content.add(part(1)), "what joins two of them makes room")
+        #expect(try content.add(part(999)))
+    }
+
     @Test func nominatedFieldsAreComparedByTheirMeaning() {
         func selection(_ vary: String, _ request: HTTPFields) -> VarySelection {
             VarySelection([.vary: vary], request: request)
@@ -104,17 +115,6 @@ struct HTTPValidatorTests {
         #expect(VarySelection([.vary: vary], request: [:]).matchesNothing)
     }
 
-    @Test func emptyVaryNominatesNothing() {
-        #expect(VarySelection([.vary: " , "], request: [:]).isEmpty)
-        #expect(VarySelection([.vary: ""], request: [:]).matches([.accept: "a"]))
-    }
-
-    @Test func equivalentTargetsAreOne() throws {
-        func uri(_ scheme: String, _ authority: String, _ path: String?) -> HTTPCacheURI {
-            HTTPCacheURI(HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path))
-        }
-        let plain = uri("https", "a.test", "/x~y?q=%2F")
-        #expect(uri("HTTPS", "A.test:443", "/x%7ey?q=%2f") == plain)
     @Test func varyOfMoreNamesThanAnybodyMeansMatchesNothing() {
         func selection(_ count: Int) -> VarySelection {
             VarySelection([.vary: (1...count).map { "x-\($0)" }.joined(separator: ",")], request: [:])
@@ -127,6 +127,17 @@ struct HTTPValidatorTests {
         #expect(VarySelection(lines, request: [:]).matchesNothing)
     }
 
+    @Test func emptyVaryNominatesNothing() {
+        #expect(VarySelection([.vary: " , "], request: [:]).isEmpty)
+        #expect(VarySelection([.vary: ""], request: [:]).matches([.accept: "a"]))
+    }
+
+    @Test func equivalentTargetsAreOne() throws {
+        func uri(_ scheme: String, _ authority: String, _ path: String?) -> HTTPCacheURI {
+            HTTPCacheURI(HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path))
+        }
+        let plain = uri("https", "a.test", "/x~y?q=%2F")
+        #expect(uri("HTTPS", "A.test:443", "/x%7ey?q=%2f") == plain)
         #expect(uri("https", "a.test:", "/x~y?q=%2F") == plain)
         #expect(uri("http", "a.test:80", nil) == uri("http", "a.test", "/"))
         #expect(uri("http", "a.test", "?q") == uri("http", "a.test", "/?q"))
