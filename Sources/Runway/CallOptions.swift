@@ -21,6 +21,13 @@ public struct CallOptions: Sendable {
     /// Whether no stale answer lands before the fresh one. For who makes calls through a manager and can use one landing only.
     var landsOnce = false
 
+    /// The same for a request that nobody waits for: of low priority, where none is asked for.
+    var ofTheLayer: CallOptions {
+        var options = self
+        options.priority = priority ?? .low
+        return options
+    }
+
     /// Makes options.
     ///
     /// - Parameters:

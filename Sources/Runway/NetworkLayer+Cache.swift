@@ -3,7 +3,8 @@ extension NetworkLayer {
     ///
     /// What is fresh already is not fetched, nor what another prefetch, or a revalidation, is fetching. An endpoint whose policy keeps
     /// nothing has nothing to prefetch: the record says ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights are in the
-    /// air; one more fails as ``NetworkError/Kind/overloaded``. Interceptors, which belong to managers, do not see it.
+    /// air; one more fails as ``NetworkError/Kind/overloaded``. Its priority is ``CallPriority/low`` unless the options say otherwise; a
+    /// call that shares its request gives it its own. Interceptors, which belong to managers, do not see it.
     ///
     /// ```swift
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
@@ -12,7 +13,7 @@ extension NetworkLayer {
     /// - Returns: The number of the call.
     @discardableResult
     public func prefetch<E: Endpoint>(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
-        let flight = makeFlight(E.self, options)
+        let flight = makeFlight(E.self, options.ofTheLayer)
         flight.note(CacheDecision.fetchingAhead)
         flight.forgoProvisional()
         do throws(NetworkError) {
@@ -69,7 +70,7 @@ extension NetworkLayer {
     func revalidate<E: Endpoint>(_ endpoint: E, _ request: Request, after stale: Flight) {
         guard let key = CacheKey(request, in: stale) else { return }
         if cache.background.isFlying(key) { return stale.note(CacheDecision.leftToOthers) }
-        var options = stale.options
+        var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
         let flight = makeFlight(E.self, options)
         flight.note(CacheDecision.onBehalf(of: stale.id))
@@ -91,7 +92,7 @@ extension NetworkLayer {
     /// Exchanges anew, on nobody's behalf, what was answered stale.
     func revalidate<Service: APIService>(_ request: Request, with service: Service.Type, after stale: Flight) {
         guard let key = CacheKey(request, in: stale) else { return }
-        var options = stale.options
+        var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
         let start = cache.background.start(key, flight: stale.id) { [self, options] in
             _ = try? await exchange(request, with: service, options: options)

@@ -17,7 +17,7 @@ struct AnswerFraming {
     init(
         _ status: HTTPResponseStatus, _ headers: HTTPHeaders, answering method: HTTPRequest.Method, isTransparent: Bool
     ) {
-        contentLength = headers.first(name: "content-length").flatMap { Int($0) }
+        contentLength = headers.first(name: "content-length").flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
         isDecoded = !isTransparent && headers.isDecoded
         isEmpty = method == .head || status == .noContent || status == .notModified || contentLength == 0
     }
@@ -64,8 +64,7 @@ struct GatheredBody {
         guard contentLength <= maximumByteCount || framing.isDecoded else {
             throw BodyTooLarge(limit: maximumByteCount)
         }
-        // A server's word is taken for the size of the buffer only as far as the reader allows.
-        bytes.reserveCapacity(min(contentLength, maximumByteCount))
+        bytes.reserveCapacity(forPromised: min(contentLength, maximumByteCount))
     }
 
     /// - Throws: ``BodyTooLarge`` as soon as there are more bytes than the limit.

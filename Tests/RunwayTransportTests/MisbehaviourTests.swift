@@ -62,6 +62,20 @@ struct MisbehaviourTests {
         }
     }
 
+    /// A caller that reads an answer of any length does not take the server's word for it.
+    @Test func aLengthBeyondAllMemoryTakesNone() async throws {
+        struct Boundless: Endpoint {
+            static let service = TestService.self
+            static let maximumResponseByteCount = Int.max
+            var path: EndpointPath { "a" }
+        }
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("short").declaring(length: 999_999_999_999_999_999))
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Boundless())
+            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+        }
+    }
+
     static let garbage: [ScriptedResponse] = [
         .raw("SSH-2.0-OpenSSH_9.2p1\r\n"), .raw("<html>an answer of HTTP/0.9</html>"),
         .raw("HTTP/1.1 abc OK\r\n\r\n"), .raw("HTTP/9.9 200 OK\r\n\r\n"), .raw([0, 1, 2, 3, 255, 254]),

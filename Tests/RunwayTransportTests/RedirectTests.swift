@@ -119,6 +119,27 @@ struct RedirectTests {
         }
     }
 
+    /// The body of a redirect that nobody reads must not keep the only connection from the next hop.
+    @Test func aStreamedRedirectGivesItsConnectionBack() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on(
+                "/a",
+                respond: .chunks(["see ", "there"], status: .found).header(.location, "/b")
+                    .pausing(.beforeChunk(1), .gate(gate)))
+            origin.on(
+                "/b",
+                respond: .chunks(["or ", "there"], status: .found).header(.location, "/c")
+                    .pausing(.beforeChunk(1), .gate(gate)))
+            origin.on("/c", respond: .chunks(["the ", "answer"]))
+            let configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 1)
+            let network = try NetworkLayer(to: origin.baseURL, configuration)
+            let answer = try await network.stream(Fetch<GET>("a"))
+            #expect(try await answer.body.text() == "the answer")
+            gate.open()
+        }
+    }
+
     @Test func theBodyOfARedirectIsNotMistakenForTheAnswer() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))

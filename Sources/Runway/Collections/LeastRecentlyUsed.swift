@@ -54,6 +54,9 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The value of a key, without counting as use.
     func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
+    /// The value that is the next to go; `nil` if there is none.
+    var oldestValue: Value? { oldest == Self.none ? nil : values[oldest] }
+
     /// Keeps a value in the place of the key's last one, and lets go of the oldest until the bounds hold again.
     ///
     /// - Parameter byteCount: The value's size. One that is larger than the bound is not kept, and its predecessor is let go.

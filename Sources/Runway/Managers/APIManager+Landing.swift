@@ -67,7 +67,7 @@ extension APIManager {
         }
         guard state.flights.removeValue(forKey: flight.id) != nil else { return }
         state.last = LastLanding(
-            answer: state.last.answer, landed: endpoint.map { Landing(flight, $0) }, error: error)
+            answer: state.last.answer, landed: Landing(flight, endpoint), error: error)
         delegate?.apiManager(self, didFailWith: error)
         for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error) }
         _ = flight.finish(failing: error)

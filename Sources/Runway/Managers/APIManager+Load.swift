@@ -45,8 +45,11 @@ extension APIManager {
             // Before the overlap is settled, so that a call that can't be made takes nobody's place.
             let request = try network.assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            if let running = settleOverlap(of: flight) { return running }
-            if let answer = try network.acceptedImmediately(request, for: endpoint, in: flight) {
+            if let running = ignores(flight) { return running }
+            // So that one that fails at once takes nobody's place either.
+            let answer = try network.acceptedImmediately(request, for: endpoint, in: flight)
+            replaceRunning(by: flight)
+            if let answer {
                 try land(answer, to: request, of: endpoint, flight)
             } else {
                 fly(request, for: endpoint, flight)
@@ -84,20 +87,20 @@ extension APIManager {
         return endpoint
     }
 
-    /// Applies the overlap policy. Gives the call that flies already where the new one is ignored.
-    private func settleOverlap(of flight: Flight) -> FlightID? {
-        switch overlap {
-        case .concurrent: return nil
-        case .ignoreNew:
-            guard let running = state.flights.filter({ $0.value.phase == .flying }).keys.min() else { return nil }
-            flight.finish(.ignored(running: running))
-            return running
-        case .cancelRunning:
-            if state.flights.isEmpty { return nil }
-            flight.note(CallDecision.replacedRunning(state.flights.count), in: .overlapping)
-            for id in state.flights.keys.sorted() { end(id, as: .replaced) }
+    /// Gives the call that flies already, where the overlap policy has a new one ignored.
+    private func ignores(_ flight: Flight) -> FlightID? {
+        guard overlap == .ignoreNew, let running = state.flights.filter({ $0.value.phase == .flying }).keys.min() else {
             return nil
         }
+        flight.finish(.ignored(running: running))
+        return running
+    }
+
+    /// Ends the calls that have not landed, where the overlap policy has a new one take their place.
+    private func replaceRunning(by flight: Flight) {
+        guard overlap == .cancelRunning, !state.flights.isEmpty else { return }
+        flight.note(CallDecision.replacedRunning(state.flights.count), in: .overlapping)
+        for id in state.flights.keys.sorted() { end(id, as: .replaced) }
     }
 
     /// Holds an answer that was there at once, and has the delegate told in the next turn. A provisional one flies on.

@@ -35,11 +35,11 @@ extension APIManager {
     }
 
     private func reformable() throws(NetworkError) -> (Flight, any Endpoint, RawData) {
-        guard let answer = state.last.answer, let rawData = answer.rawData else {
+        guard let answer = state.last.answer, let endpoint = answer.endpoint, let rawData = answer.rawData else {
             throw NetworkError(
                 .invalidAnswer, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
         }
-        return (answer.flight, answer.endpoint, rawData)
+        return (answer.flight, endpoint, rawData)
     }
 }
 

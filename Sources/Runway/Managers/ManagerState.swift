@@ -51,12 +51,12 @@ struct RunningFlight {
 /// A call that landed.
 final class Landing: Sendable {
     let flight: Flight
-    /// Its parameters.
-    let endpoint: any Endpoint
+    /// Its parameters; `nil` where nobody gave any.
+    let endpoint: (any Endpoint)?
     /// What it brought; `nil` where it failed.
     let rawData: RawData?
 
-    init(_ flight: Flight, _ endpoint: any Endpoint, _ rawData: RawData? = nil) {
+    init(_ flight: Flight, _ endpoint: (any Endpoint)?, _ rawData: RawData? = nil) {
         self.flight = flight
         self.endpoint = endpoint
         self.rawData = rawData

@@ -41,7 +41,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var sendsIdempotencyKey: Bool { get }
     /// Whether calls share one request where they read the same thing at the same time. The default is `true`.
     ///
-    /// Only GET and HEAD are shared, of equal URL, header fields, body, account and cache directives, whose answers are wanted whole.
+    /// Only GET, HEAD and QUERY are shared, and POST whose answers are kept by time or until evicted; of equal URL, header fields,
+    /// body, account and cache directives, whose answers are wanted whole.
     static var coalesces: Bool { get }
     /// Whether requests may share one with others, where the service merges; see ``MergePolicy``. The default is `true`; what has a
     /// stream for a body, in either direction, always flies alone.

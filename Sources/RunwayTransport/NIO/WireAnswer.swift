@@ -24,6 +24,12 @@ func isBodiless(_ status: HTTPResponse.Status, to method: HTTPRequest.Method) ->
     method == .head || status == .noContent || status == .notModified || status.kind == .informational
 }
 
+extension [UInt8] {
+    /// Makes room for what the head of an answer promises. A server's word is taken for no more than a megabyte, since it may name any
+    /// length; beyond it room is made as the bytes come.
+    mutating func reserveCapacity(forPromised byteCount: Int) { reserveCapacity(Swift.min(byteCount, 1 << 20)) }
+}
+
 /// The body of an answer that is gathered on the event loop: decoded if need be, and bounded.
 struct WholeBody {
     private(set) var bytes: [UInt8] = []
@@ -38,8 +44,7 @@ struct WholeBody {
         // What is decoded is longer than the head says, and counted when it is.
         guard decoder == nil else { return }
         guard contentLength <= maximumByteCount else { throw BodyTooLarge(limit: maximumByteCount) }
-        // A server's word is taken for the size of the buffer, since the reader allows it.
-        bytes.reserveCapacity(contentLength)
+        bytes.reserveCapacity(forPromised: contentLength)
     }
 
     /// - Throws: ``BodyTooLarge`` as soon as there are more bytes than the limit, or ``ContentDecoder/Failure``.

@@ -71,6 +71,18 @@ struct ImmediateLandingTests {
         #expect(!recorder.landings.contains { $0.flight == flight })
     }
 
+    @Test func aCallThatFailsAtOnceReplacesNobody() async throws {
+        let layer = ParkedLayer()
+        let manager = APIManager<Work>(on: layer.network, delegate: recorder, overlap: .cancelRunning)
+        let running = manager.load(Work(id: 1))
+        let failing = manager.load(Work(id: 2), options: CallOptions(cacheUse: .onlyIfCached))
+        try await recorder.landings(count: 1)
+        #expect(manager.landedFlight == failing && manager.error?.kind == .noNetwork && manager.isLoading)
+        layer.answer(await layer.arrival(), 1)
+        try await recorder.landings(count: 2)
+        #expect(manager.landedFlight == running && manager.rawData?["n"].int == 1)
+    }
+
     @Test(arguments: [[0, 1], [1, 0]]) func cancelsInAnyOrderLeadBackToWhatWasTold(order: [Int]) async throws {
         let manager = try await manager()
         _ = try await layer.network.call(Work(id: 3))

@@ -155,7 +155,7 @@ private struct KeyedParameters<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: Bool, forKey key: Key) { write(.bool(value), key) }
     func encode(_ value: String, forKey key: Key) { write(.string(value), key) }
     func encode(_ value: Double, forKey key: Key) { write(.double(value), key) }
-    func encode(_ value: Float, forKey key: Key) { write(.double(Double(value)), key) }
+    func encode(_ value: Float, forKey key: Key) { write(.double(value.asWritten), key) }
     func encode(_ value: Int, forKey key: Key) { write(.integer(Int64(value)), key) }
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try node.member(key.stringValue).encode(value, codingPath: codingPath + [key])
@@ -201,7 +201,7 @@ private struct SingleParameter: SingleValueEncodingContainer {
     func encode(_ value: Bool) { node.set(.bool(value)) }
     func encode(_ value: String) { node.set(.string(value)) }
     func encode(_ value: Double) { node.set(.double(value)) }
-    func encode(_ value: Float) { node.set(.double(Double(value))) }
+    func encode(_ value: Float) { node.set(.double(value.asWritten)) }
     func encode(_ value: Int) { node.write(value) }
     func encode(_ value: Int8) { node.write(value) }
     func encode(_ value: Int16) { node.write(value) }
@@ -213,4 +213,9 @@ private struct SingleParameter: SingleValueEncodingContainer {
     func encode(_ value: UInt32) { node.write(value) }
     func encode(_ value: UInt64) { node.write(value) }
     func encode(_ value: some Encodable) throws { try node.encode(value, codingPath: codingPath) }
+}
+
+extension Float {
+    /// The number that the shortest text of this one names: 0.1, of which the conversion makes 0.10000000149011612.
+    fileprivate var asWritten: Double { Double("\(self)") ?? Double(self) }
 }

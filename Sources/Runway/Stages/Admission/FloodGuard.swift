@@ -13,9 +13,6 @@ struct FloodGuard {
         self.window = window
     }
 
-    /// Whether anything is counted.
-    var isOn: Bool { maximumCount != nil }
-
     /// Counts a request. Gives how long it is refused for; `nil` where it may pass.
     mutating func refusal(of identity: Int, at now: Duration) -> Duration? {
         guard let maximumCount else { return nil }

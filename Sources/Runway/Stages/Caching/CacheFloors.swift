@@ -3,13 +3,15 @@
 /// Requests, and deeds that clear, draw their orders from one counter. It is bounded: where there is no room for one more floor, all are
 /// forgotten, and nothing is kept that is as old as the calls in the air at that moment. That can only keep too little, never too much.
 struct CacheFloors {
-    /// The most floors that are remembered one by one.
+    /// The most floors of clears, and the most of answers, that are remembered one by one.
     static let maximumCount = 1024
 
     private var general: UInt64 = 0
     private var scopes: [CacheScope: UInt64] = [:]
     private var keys: [CacheKey: UInt64] = [:]
+    /// The orders of the answers that were kept last, and of those before them, which are forgotten together.
     private var newest: [CacheKey: UInt64] = [:]
+    private var newestBefore: [CacheKey: UInt64] = [:]
 
     /// Nothing that took off before `order` is kept in `scope`.
     mutating func raise(_ scope: CacheScope, to order: UInt64) {
@@ -24,9 +26,14 @@ struct CacheFloors {
         keys[key] = order
     }
 
-    /// The answer of a request of this order is kept where memory does not show it: no older one may follow.
-    mutating func kept(_ key: CacheKey, order: UInt64, now: UInt64) {
-        makeRoom(now)
+    /// The answer of a request of this order came: no older one may follow, also where memory has let go of it.
+    mutating func kept(_ key: CacheKey, order: UInt64) {
+        if newest.count >= Self.maximumCount / 2, newest[key] == nil {
+            // What is forgotten of some keys holds for all.
+            general = max(general, newestBefore.values.max() ?? 0)
+            newestBefore = newest
+            newest = [:]
+        }
         newest[key] = order
     }
 
@@ -38,12 +45,13 @@ struct CacheFloors {
     func allow(_ key: CacheKey, order: UInt64, mark: UInt64) -> Bool {
         // A call that joined the request of an earlier one brings an answer that is older than itself.
         let oldest = min(order, mark)
-        if oldest < general || order < newest[key] ?? 0 || oldest < keys[key] ?? 0 { return false }
+        let known = newest[key] ?? newestBefore[key] ?? 0
+        if oldest < general || order < known || oldest < keys[key] ?? 0 { return false }
         return scopes.isEmpty || key.scopes.allSatisfy { (scopes[$0] ?? 0) <= oldest }
     }
 
     private mutating func makeRoom(_ order: UInt64) {
-        if scopes.count + keys.count + newest.count >= Self.maximumCount { forget(upTo: order) }
+        if scopes.count + keys.count >= Self.maximumCount { forget(upTo: order) }
     }
 
     private mutating func forget(upTo order: UInt64) {
@@ -51,5 +59,6 @@ struct CacheFloors {
         scopes = [:]
         keys = [:]
         newest = [:]
+        newestBefore = [:]
     }
 }

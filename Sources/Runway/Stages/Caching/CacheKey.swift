@@ -115,7 +115,7 @@ extension CacheKey: CustomStringConvertible {
 extension HTTPRequest.Method {
     /// Whether a request of this method may be one that only reads.
     var mayRead: Bool {
-        self == .get || self == .head || self == .post || rawValue == "QUERY"
+        self == .get || self == .head || self == .post || isQuery
     }
 }
 

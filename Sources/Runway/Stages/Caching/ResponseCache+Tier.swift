@@ -24,17 +24,30 @@ extension ResponseCache {
         case .gone: return .nothing
         case nil: break
         }
+        guard beginLooking() else { return .late }
+        defer { memory.withLock { $0.lookingCallCount -= 1 } }
         let finding = Race<Finding>()
         let timer = flight.layer.deadlines
         let latest = min(flight.deadline, flight.clock.now + Self.maximumTierWait)
         let token = timer.schedule(at: latest) { finding.finish(.late) }
         defer { timer.remove(token) }
-        return await finding.run(onCancel: .nothing) { () async -> Finding in
+        return await finding.run(onCancel: .nothing) { [self] () async -> Finding in
+            memory.withLock { $0.lookCount += 1 }
+            defer { memory.withLock { $0.lookCount -= 1 } }
             do {
                 return try await tier.find(key).map(Finding.stored) ?? .nothing
             } catch {
                 return .failed("\(error)")
             }
+        }
+    }
+
+    /// Counts a call that looks in the tier below; `false` where too many looks that were given up have not come back.
+    private func beginLooking() -> Bool {
+        memory.withLock { memory in
+            guard memory.lookCount - memory.lookingCallCount < Self.maximumForsakenLooks else { return false }
+            memory.lookingCallCount += 1
+            return true
         }
     }
 

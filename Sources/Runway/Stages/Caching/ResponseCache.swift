@@ -8,6 +8,9 @@ import Synchronization
 public final class ResponseCache: Sendable {
     /// The longest that a call waits for the tier below memory; then it goes on as if nothing were there.
     public static let maximumTierWait = Duration.seconds(2)
+    /// The most looks into the tier below memory that may be under way though no call waits for them any more. As long as there are so
+    /// many, the tier is taken for one that does not answer, and is not asked.
+    static let maximumForsakenLooks = 16
 
     /// How much memory may hold.
     public let limits: CacheLimits
@@ -26,6 +29,9 @@ public final class ResponseCache: Sendable {
         var deeds: TierDeeds
         var performing: Task<Void, Never>?
         var tierFailureCount = 0
+        /// The looks into the tier that are under way, and the calls that wait for one.
+        var lookCount = 0
+        var lookingCallCount = 0
     }
 
     /// Guards the answers, the floors and what the tier is still to do.
@@ -85,16 +91,15 @@ extension ResponseCache {
             guard memory.floors.allow(key, order: answer.order, mark: mark),
                 memory.answers.peek(key)?.order ?? 0 <= answer.order
             else { return .outdated }
+            // Memory may let go of it before an older one comes that is slow.
+            memory.floors.kept(key, order: answer.order)
             if tiers.contains(.memory) {
                 memory.answers.insert(answer, for: key, byteCount: answer.byteCount)
             } else {
                 memory.answers.remove(key)
             }
             let isInMemory = memory.answers.peek(key) === answer
-            if isBelow {
-                memory.deeds.add(.keep(answer))
-                if !isInMemory { memory.floors.kept(key, order: answer.order, now: self.mark) }
-            }
+            if isBelow { memory.deeds.add(.keep(answer)) }
             return isInMemory || isBelow ? .kept : .tooLarge
         }
         if isBelow { performDeeds() }

@@ -1,12 +1,13 @@
 /// Lets identical reads that are in flight at the same time share one request.
 ///
-/// Shared are GET and HEAD of equal service, environment, account, endpoint, URL, header fields, body, cache directives and rules for
-/// further attempts, whose answers are wanted whole and whose endpoint allows it (``Endpoint/coalesces``). The call that comes first
-/// carries the request, in a task of its own; calls that come before its answer join it, unless what they ask for was changed or
-/// cleared since: they want to see what is there now. Each may leave, at its deadline or because it was cancelled, without
-/// harm to the others, and only when the last leaves the request is cancelled on the wire. Its attempts are in the record of the
-/// call that carries it, also where that call leaves first; the others name it. What a refresh of an access token reads is not shared,
-/// since what it would join may wait for that token. Bodies pass untouched, streams are never shared.
+/// Shared are GET, HEAD and QUERY, and POST whose answers are kept by time or until evicted; of equal service, environment, account,
+/// endpoint, URL, header fields, body, cache directives and rules for further attempts, whose answers are wanted whole and whose
+/// endpoint allows it (``Endpoint/coalesces``). The call that comes first carries the request, in a task of its own; calls that come
+/// before its answer join it, unless what they ask for was changed or cleared since: they want to see what is there now. Each may
+/// leave, at its deadline or because it was cancelled, without harm to the others, and only when the last leaves the request is
+/// cancelled on the wire. Its attempts are in the record of the call that carries it, also where that call leaves first; the others
+/// name it. What a refresh of an access token reads is not shared, since what it would join may wait for that token. Bodies pass
+/// untouched, streams are never shared.
 struct CoalescingStage: RequestStage {
     var step: FlightStep { .stage(.coalescing) }
     /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.

@@ -34,13 +34,17 @@ struct ReadKey: Sendable {
 
     /// Whether a request reads, and both bodies are in memory.
     static func isSharable(_ request: Request, in flight: Flight) -> Bool {
-        guard request.head.method == .get || request.head.method == .head, flight.endpoint.coalesces else {
-            return false
-        }
+        guard flight.endpoint.coalesces, reads(request.head.method, by: flight.cachePolicy.rule) else { return false }
         return switch (request.delivery, request.body) {
         case (.streamed, _), (_, .stream): false
         default: true
         }
+    }
+
+    /// Whether a method asks for no change. A POST may ask for one, unless its answers are kept: then it only reads.
+    private static func reads(_ method: HTTPRequest.Method, by rule: CachePolicy.Rule) -> Bool {
+        if method == .get || method == .head || method.isQuery { return true }
+        return method == .post && (rule == .timeToLive || rule == .untilEvicted)
     }
 
     /// Whether what is kept of the read is in a scope.
@@ -57,9 +61,10 @@ extension ReadKey: Hashable {
             && lhs.retry == rhs.retry
     }
 
-    /// Takes in little of the key: almost every read differs from all others under way by its path, and those that don't are equal.
+    /// Takes in little of the key: almost every read differs from all others under way by its path or body, and those that don't are equal.
     func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(endpoint))
         hasher.combine(head.path)
+        if !body.isEmpty { hasher.combine(body) }
     }
 }

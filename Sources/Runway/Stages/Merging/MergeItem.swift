@@ -75,14 +75,18 @@ final class MergeItem: Sendable {
     }
 
     /// Says what becomes of the request; the first word counts.
-    func settle(_ outcome: Outcome) {
-        let continuation = state.withLock { state in
-            guard state.outcome == nil else { return nil as CheckedContinuation<Outcome, Never>? }
+    ///
+    /// - Returns: Whether it was the first.
+    @discardableResult
+    func settle(_ outcome: Outcome) -> Bool {
+        let (isFirst, continuation) = state.withLock { state in
+            guard state.outcome == nil else { return (false, nil as CheckedContinuation<Outcome, Never>?) }
             state.outcome = outcome
             defer { state.continuation = nil }
-            return state.continuation
+            return (true, state.continuation)
         }
         continuation?.resume(returning: outcome)
+        return isFirst
     }
 }
 

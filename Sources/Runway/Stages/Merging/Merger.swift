@@ -128,7 +128,11 @@ final class Merger: Sendable {
         }
         for deed in deeds {
             switch deed {
-            case .flyAlone(let item, let departure, let decision): item.settle(.alone(departure, decision))
+            case .flyAlone(let item, let departure, let decision):
+                // A call that was given up in the meantime takes no flight, so nobody else would say that it has landed.
+                if !item.settle(.alone(departure, decision)), let departure {
+                    land(departure, of: item.lane, over: nil)
+                }
             case .wake(let key, let instant):
                 _ = timer.schedule(at: instant) { [weak self] in self?.wake(key, at: instant) }
             case .carry(let departure, let key): start(departure, of: key)

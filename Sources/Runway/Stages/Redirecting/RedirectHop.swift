@@ -6,6 +6,8 @@ struct RedirectHop: Sendable {
     var request: Request
     /// The answer that redirected it.
     var response: Response
+    /// Whether the answer has the body that came; one that was to be streamed was let go, and stands empty.
+    var isBodyThere = true
     /// The instant on the layer's clock at which the request was sent.
     var requested: Duration
     /// The instant on the layer's clock at which the answer came.

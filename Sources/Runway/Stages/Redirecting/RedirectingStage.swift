@@ -25,6 +25,7 @@ struct RedirectingStage: RequestStage {
             let requested = flight.clock.now
             var response = try await next.send(request, in: flight)
             response.hops = hops
+            var isBodyThere = true
             guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
                 return response
             }
@@ -42,9 +43,16 @@ struct RedirectingStage: RequestStage {
                     status: response.head.status)
             }
             count += 1
+            // A stream that nobody reads keeps its connection, which the next hop may need: it goes now.
+            if case .stream = response.body {
+                response.body = .whole(RawData([], response: response.head))
+                isBodyThere = false
+            }
             flight.note(Redirect.followed(status: response.head.status.code, hop: count))
             hops.append(
-                RedirectHop(request: request, response: response, requested: requested, received: flight.clock.now))
+                RedirectHop(
+                    request: request, response: response, isBodyThere: isBodyThere, requested: requested,
+                    received: flight.clock.now))
             request = following
         }
     }

@@ -87,12 +87,9 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Whether a request may be sent again after what became of it.
     func allows(_ request: Request, after cause: RetryCause) -> Bool {
-        isRepeatable || cause.sending == .notSent || Self.idempotentMethods.contains(request.head.method)
+        isRepeatable || cause.sending == .notSent || request.head.method.isIdempotent
             || HTTPField.Name.idempotencyKey.map(request.head.headerFields.contains) ?? false
     }
-
-    /// RFC 9110 §9.2.2.
-    private static let idempotentMethods: Set<HTTPRequest.Method> = [.get, .head, .put, .delete, .options, .trace]
 }
 
 extension HTTPField.Name {

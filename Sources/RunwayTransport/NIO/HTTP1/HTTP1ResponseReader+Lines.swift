@@ -60,7 +60,7 @@ extension HTTP1ResponseReader {
         }
         let head = HTTPResponse(status: status, headerFields: fields)
         let isEmpty = isBodiless(status, to: method)
-        let contentLength = try contentLength()
+        let contentLength = try fields.contentLength()
         let isChunked = try isChunked(isBinding: !isEmpty)
         guard isEmpty || contentLength == nil || !isChunked else {
             throw .malformed("it says its length both by Content-Length and by Transfer-Encoding")
@@ -79,24 +79,6 @@ extension HTTP1ResponseReader {
             state = .bodyUntilClose
         }
         return .head(head, isEmpty: isEmpty, contentLength: contentLength)
-    }
-
-    /// The length that the fields name. The same length may stand there several times (RFC 9112 §6.3). One that is none is refused also
-    /// where no body follows: whoever says it can't be trusted with a connection.
-    private func contentLength() throws(WireError) -> Int? {
-        var length: Int?
-        for value in fields[values: .contentLength] {
-            for item in value.split(separator: ",", omittingEmptySubsequences: false) {
-                let digits = item.drop { $0 == " " || $0 == "\t" }
-                let isNumber = !digits.isEmpty && digits.utf8.count <= 18 && digits.utf8.allSatisfy(\.isDigit)
-                guard isNumber, let number = Int(digits) else { throw .malformed("its Content-Length is no number") }
-                guard length == nil || length == number else {
-                    throw .malformed("its Content-Length is said in several ways")
-                }
-                length = number
-            }
-        }
-        return length
     }
 
     /// Whether the body comes in chunks. No other transfer coding was asked for, so that none can be understood.
@@ -128,7 +110,7 @@ extension HTTP1ResponseReader {
 }
 
 extension UInt8 {
-    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 

@@ -228,10 +228,10 @@ extension HTTP2Connection {
             if stream.continueTimer != nil || (!stream.isRequestSent && head.status.code >= 300) {
                 abandonRequest(of: stream)
             }
-            let contentLength = head.headerFields[.contentLength].flatMap { Int($0) }
+            // A length that is none makes the answer malformed (RFC 9113 §8.1.1).
             try exchange.receive(
                 head, isEmpty: payload.endStream || isBodiless(head.status, to: exchange.head.method),
-                contentLength: contentLength, version: "HTTP/2")
+                contentLength: try head.headerFields.contentLength(), version: "HTTP/2")
             if payload.endStream { end(stream) }
         } catch {
             fail(stream, error, error is WireError ? .protocolError : .cancel)

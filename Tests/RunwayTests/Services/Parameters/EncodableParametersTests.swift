@@ -1,6 +1,7 @@
 import Foundation
-import Runway
 import Testing
+
+@testable import Runway
 
 struct EncodableParametersTests {
     private enum Sort: String, Encodable { case newest = "new", cheapest }
@@ -21,6 +22,24 @@ struct EncodableParametersTests {
         #expect(
             try Parameters(encoding: Search())
                 == ["word": "loft", "isNew": true, "area": 42.5, "ratio": 0.5, "rooms": 3])
+    }
+
+    @Test(arguments: [
+        (Float(0.1), "0.1"), (-0.3, "-0.3"), (3.14, "3.14"), (16.4, "16.4"), (1e-7, "1e-07"), (2, "2"),
+        (16_777_216, "16777216"), (0.33333334, "0.33333334"),
+    ])
+    func aFloatIsWrittenAsTheShortestTextThatNamesIt(number: Float, text: String) throws {
+        struct Search: Encodable {
+            var member: Float
+            var maybe: Float?
+            var elements: [Float]
+        }
+        let parameters = try Parameters(encoding: Search(member: number, maybe: number, elements: [number]))
+        #expect(try QueryStyle.default.text(parameters) == "elements=\(text)&maybe=\(text)&member=\(text)")
+        let fields = try QueryStyle.default.fields(parameters)
+        #expect(fields.map(\.value) == [text, text, text], "as a form with files has it")
+        let json = String(decoding: try parameters.json(dates: .iso8601), as: UTF8.self)
+        #expect(json == #"{"elements":[\#(text)],"maybe":\#(text),"member":\#(text)}"#)
     }
 
     @Test func everyWidthOfIntegerKeepsItsValue() throws {

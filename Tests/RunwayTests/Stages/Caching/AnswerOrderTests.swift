@@ -34,6 +34,23 @@ struct AnswerOrderTests {
         #expect(try await layer.network.call(Work())["n"].int == 2)
     }
 
+    @Test func whatIsKnownOfNewerAnswersIsBounded() throws {
+        var floors = CacheFloors()
+        let count = CacheFloors.maximumCount * 2
+        let keys = try (1...count).map { id in
+            let flight = layer.network.makeFlight(Work.self, .standard)
+            let request = try layer.network.assemble(Work(id: id), delivery: .whole(maximumByteCount: 1), in: flight)
+            return try #require(CacheKey(request, in: flight))
+        }
+        for (index, key) in keys.enumerated() { floors.kept(key, order: UInt64(10 * index + 10)) }
+        let last = UInt64(10 * count)
+        #expect(!floors.allow(keys[count - 1], order: last - 1, mark: last - 1))
+        #expect(floors.allow(keys[count - 2], order: last - 1, mark: last - 1))
+        // What is forgotten of one key holds for all: too little is kept, never what is out of date.
+        #expect(!floors.allow(keys[0], order: 5, mark: 5) && !floors.allow(keys[1], order: 15, mark: 15))
+        #expect(floors.allow(keys[0], order: last + 1, mark: last + 1))
+    }
+
     /// A call that joins the request of an earlier one brings an answer that is older than itself.
     @Test func whatCountsIsTheRequestThatFetchedIt() throws {
         let flight = layer.network.makeFlight(Work.self, .standard)

@@ -54,13 +54,21 @@ struct CacheModel {
     enum Answer { case number(Int), refusedByTheEndpoint, serverError, notFound, noNetwork }
 
     let maximumCount: Int
+    let hasTier: Bool
     var now = 0
     /// Oldest use first.
     private(set) var kept: [Kept] = []
+    /// What the tier below memory holds.
+    private var below: [ModelKey: Kept] = [:]
+    /// The newest order of a request whose answer came, whether it is still kept or not.
+    private var newest: [ModelKey: Int] = [:]
     private var clears: [(scope: CacheScope, order: Int)] = []
     private var counter = 0
 
-    init(maximumCount: Int) { self.maximumCount = maximumCount }
+    init(maximumCount: Int, hasTier: Bool) {
+        self.maximumCount = maximumCount
+        self.hasTier = hasTier
+    }
 
     private mutating func find(_ key: ModelKey) -> Kept? {
         guard let index = kept.firstIndex(where: { $0.key == key }) else { return nil }
@@ -69,10 +77,32 @@ struct CacheModel {
         return found
     }
 
-    private func staleness(_ kept: Kept, _ policy: CachePolicy) -> Int? {
+    private func staleness(_ kept: Kept, _ policy: CachePolicy, _ lifetime: Duration) -> Int? {
         if policy.rule == .untilEvicted { return nil }
-        let excess = now - kept.fetched - Int(policy.memoryLifetime.components.seconds)
+        let excess = now - kept.fetched - Int(lifetime.components.seconds)
         return excess < 0 ? nil : excess
+    }
+
+    /// What is found for a call, and since when it is stale; what is fresh below memory comes up.
+    private mutating func find(
+        _ key: ModelKey, _ policy: CachePolicy, looksBelow: Bool
+    ) -> (kept: Kept, excess: Int?)? {
+        let inMemory = find(key).map { ($0, staleness($0, policy, policy.memoryLifetime)) }
+        if let inMemory, inMemory.1 == nil { return inMemory }
+        guard looksBelow, hasTier, policy.tiers.contains(.disk), var stored = below[key] else { return inMemory }
+        let excess = staleness(stored, policy, policy.diskLifetime)
+        if let inMemory, inMemory.0.fetched >= stored.fetched, excess != nil { return inMemory }
+        if excess == nil, inMemory.map({ $0.0.fetched <= stored.fetched }) ?? true {
+            stored.order = 0
+            hold(stored)
+        }
+        return (stored, excess)
+    }
+
+    private mutating func hold(_ answer: Kept) {
+        kept.removeAll { $0.key == answer.key }
+        kept.append(answer)
+        if kept.count > maximumCount { kept.removeFirst() }
     }
 
     /// What a call does, and its flight if it has one.
@@ -80,7 +110,9 @@ struct CacheModel {
         _ key: ModelKey, _ policy: CachePolicy, _ use: CacheUse, isFetchedAlready: Bool, isPrefetch: Bool = false
     ) -> (Prediction, Flight?) {
         let mark = counter
-        let found = policy.rule == .none || use == .refresh ? nil : find(key)
+        let found =
+            policy.rule == .none || use == .refresh
+            ? nil : find(key, policy, looksBelow: !isPrefetch || !isFetchedAlready)
         func flight(_ fallback: (Int, Int)? = nil, isOfTheLayer: Bool = false) -> Flight {
             counter += 1
             return Flight(
@@ -91,17 +123,17 @@ struct CacheModel {
             if isPrefetch, isFetchedAlready { return (.answers(""), nil) }
             return (.flies, flight(isOfTheLayer: isPrefetch))
         }
-        guard let excess = staleness(found, policy) else { return (.answers("cache \(found.number)"), nil) }
-        let stale = "staleCache \(found.number)"
+        guard let excess = found.excess else { return (.answers("cache \(found.kept.number)"), nil) }
+        let stale = "staleCache \(found.kept.number)"
         if use == .onlyIfCached { return (.answers(stale), nil) }
         if isPrefetch {
             return isFetchedAlready
-                ? (.answers(""), nil) : (.flies, flight((found.number, now - excess), isOfTheLayer: true))
+                ? (.answers(""), nil) : (.flies, flight((found.kept.number, now - excess), isOfTheLayer: true))
         }
         if excess < Int(policy.staleWhileRevalidate.components.seconds) {
             return isFetchedAlready ? (.answers(stale), nil) : (.answersAndFlies(stale), flight(isOfTheLayer: true))
         }
-        return (.flies, flight((found.number, now - excess)))
+        return (.flies, flight((found.kept.number, now - excess)))
     }
 
     /// What a flight lands with.
@@ -124,22 +156,20 @@ struct CacheModel {
     private mutating func keep(_ answer: Kept, _ flight: Flight) {
         if flight.policy.rule == .none { return }
         if clears.contains(where: { answer.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) { return }
-        if let present = kept.first(where: { $0.key == answer.key }), present.order > answer.order { return }
-        kept.removeAll { $0.key == answer.key }
-        kept.append(answer)
-        if kept.count > maximumCount { kept.removeFirst() }
+        if newest[answer.key] ?? 0 > answer.order { return }
+        newest[answer.key] = answer.order
+        hold(answer)
+        if hasTier, flight.policy.tiers.contains(.disk) { below[answer.key] = answer }
     }
 
     mutating func clear(_ scope: CacheScope) {
         counter += 1
         clears.append((scope, counter))
         kept.removeAll { $0.key.isIn(scope) }
+        below = below.filter { !$0.key.isIn(scope) }
     }
 
     mutating func trim(toCount count: Int) {
         if kept.count > count { kept.removeFirst(kept.count - count) }
     }
-
-    /// What asking for kept answers alone should give.
-    func look(_ key: ModelKey) -> Int? { kept.first { $0.key == key }?.number }
 }

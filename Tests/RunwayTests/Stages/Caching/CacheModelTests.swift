@@ -45,7 +45,10 @@ private final class CachePlay {
     private static let policies: [CachePolicy] = [
         .timeToLive(.seconds(10)), .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(15)),
         .timeToLive(.seconds(10), staleIfError: .seconds(15)),
-        .timeToLive(.seconds(5), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)), .untilEvicted(), .none,
+        .timeToLive(.seconds(5), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)), .untilEvicted(),
+        .timeToLive(.seconds(5), onDisk: .seconds(20)), .untilEvicted(in: [.memory, .disk]),
+        .timeToLive(.seconds(3), onDisk: .seconds(9), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)),
+        .none,
     ]
 
     private var random: SeededGenerator
@@ -63,10 +66,12 @@ private final class CachePlay {
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         let maximumCount = Int.random(in: 1...8, using: &random)
-        model = CacheModel(maximumCount: maximumCount)
+        let tier = Bool.random(using: &random) ? MapTier() : nil
+        model = CacheModel(maximumCount: maximumCount, hasTier: tier != nil)
         network = NetworkLayer(
             transport: transport, clock: LayerClock(clock),
-            limits: LayerLimits(cache: CacheLimits(maximumCount: maximumCount), admission: .none, retrying: .none))
+            limits: LayerLimits(cache: CacheLimits(maximumCount: maximumCount), admission: .none, retrying: .none),
+            diskCache: tier)
         configure()
     }
 
@@ -74,11 +79,15 @@ private final class CachePlay {
         for _ in 0..<Int.random(in: 10...40, using: &random) where problem == nil {
             step += 1
             await act()
+            await network.cache.flush()
             let count = network.cache.count
             check(count == model.kept.count, "\(count) answers are kept, not \(model.kept.count)")
         }
         for flight in flights.keys.sorted() where problem == nil { await answer(flight) }
-        await compare()
+        await network.cache.flush()
+        await compare(.untilEvicted())
+        // What is found below comes up, so that memory is asked first.
+        if model.hasTier { await compare(.untilEvicted(in: [.memory, .disk])) }
         return problem
     }
 
@@ -155,12 +164,17 @@ private final class CachePlay {
 
     private func prefetch() async {
         let key = anyKey()
-        let policy = Self.policies[Int.random(in: 0..<5, using: &random)]
+        let policy = Self.policies[Int.random(in: 0..<Self.policies.count - 1, using: &random)]
         let (_, flight) = model.call(key, policy, .standard, isFetchedAlready: isFetched(key), isPrefetch: true)
         let before = Set(transport.parked)
+        let background = network.cache.background
+        let flightsBefore = background.count
         func start<E: Endpoint>(_ endpoint: E) { network.prefetch(endpoint, options: .policy(policy)) }
         start(endpoint(key))
-        if flight != nil { await settle("a prefetch") { !before.isSuperset(of: transport.parked) } }
+        // It takes off, or is over: at once, or when it has found what is fresh below memory.
+        await settle("a prefetch") {
+            !before.isSuperset(of: transport.parked) || background.count == flightsBefore
+        }
         takeOff(flight, Waiting(), besides: before)
     }
 
@@ -224,7 +238,7 @@ private final class CachePlay {
     }
 
     /// Asks for all that could be kept, without a request.
-    private func compare() async {
+    private func compare(_ policy: CachePolicy) async {
         for account in [nil, "ann", "bob"] as [String?] {
             for environment in [ServiceEnvironment.release, .development] where problem == nil {
                 (self.account, self.environment) = (account, environment)
@@ -233,9 +247,9 @@ private final class CachePlay {
                     for id in 1...2 {
                         let key = ModelKey(api: api, id: id, account: account, environment: environment)
                         let outcome = await Self.outcome(
-                            of: endpoint(key), on: network, .policy(.untilEvicted(), .onlyIfCached))
-                        let expected = model.look(key).map { "cache \($0)" } ?? "noNetwork"
-                        check(outcome == expected, "\(outcome) is kept for \(key), not \(expected)")
+                            of: endpoint(key), on: network, .policy(policy, .onlyIfCached))
+                        let (expected, _) = model.call(key, policy, .onlyIfCached, isFetchedAlready: false)
+                        check(.answers(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
                     }
                 }
             }

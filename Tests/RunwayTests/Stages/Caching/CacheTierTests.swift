@@ -188,6 +188,39 @@ final class CacheTierTests: Sendable {
         #expect(await layer.lastDecisions().prefix(2) == [.tierLate, .miss])
     }
 
+    /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
+    @Test func aTierThatNeverAnswersIsNotAskedWithoutEnd() async throws {
+        let deaf = DeafTier()
+        let layer = CachedLayer(diskCache: deaf)
+        let bound = ResponseCache.maximumForsakenLooks
+        for count in 1...bound {
+            let call = Task { [options] in try await layer.number(Work(id: count), options) }
+            while deaf.lookCount < count { await Task.yield() }
+            call.cancel()
+            await #expect(throws: NetworkError.self) { try await call.value }
+        }
+        // Time stands still: these do not wait for the tier.
+        for number in 1...3 { #expect(try await layer.number(Artist(id: number), options) == number) }
+        #expect(await layer.lastDecisions().prefix(2) == [.tierLate, .miss])
+        #expect(deaf.lookCount == bound)
+        deaf.listen()
+        while layer.network.cache.memory.withLock({ $0.lookCount }) > 0 { await Task.yield() }
+        #expect(try await layer.number(Book(), options) == 4)
+        #expect(deaf.lookCount == bound + 1)
+    }
+
+    /// Many calls at a time are no sign that the tier hangs.
+    @Test func manyCallsMayLookAtOnce() async throws {
+        let gate = ScriptedGate()
+        await tier.hold("find", at: gate)
+        let calls = (1...40).map { id in Task { [layer, options] in try await layer.number(Work(id: id), options) } }
+        try await gate.waitForArrivals(count: 40)
+        gate.open()
+        for call in calls { _ = try await call.value }
+        await layer.network.events.flush()
+        #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierLate) })
+    }
+
     @Test func aCancelledCallDoesNotWaitForTheTier() async throws {
         let gate = ScriptedGate()
         await tier.hold("find", at: gate)
@@ -260,6 +293,23 @@ final class CacheTierTests: Sendable {
         _ = try await older
         await parked.network.cache.flush()
         #expect(try await parked.network.call(Work(), options: .policy(below))["n"].int == 2)
+    }
+
+    @Test(arguments: [true, false]) func anOlderAnswerIsNotKeptAfterANewerOneThatMemoryLetGo(hasTier: Bool) async throws
+    {
+        let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
+        let policy = CachePolicy.untilEvicted(in: [.memory, .disk])
+        async let older = parked.network.call(Work(), options: .policy(policy))
+        let first = await parked.arrival()
+        async let newer = parked.network.call(Work(), options: .policy(policy, .refresh))
+        parked.answer(await parked.arrival(besides: [first]), 2)
+        _ = try await newer
+        parked.network.cache.relieveMemory(.critical)
+        parked.answer(first, 1)
+        _ = try await older
+        await parked.network.cache.flush()
+        let kept = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int
+        #expect(kept == (hasTier ? 2 : nil))
     }
 
     @Test func clearingOneScopeLeavesTheOthersOnDisk() async throws {

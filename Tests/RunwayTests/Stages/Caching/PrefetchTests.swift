@@ -1,5 +1,7 @@
+import HTTPTypes
 import RunwayJSON
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -35,6 +37,39 @@ struct PrefetchTests {
         #expect(record.source == .network && record.attempts.count == 1)
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
         #expect(layer.server.requestCount == 2)
+    }
+
+    /// Says at what priority each request came.
+    private final class PriorityTransport: Transport {
+        /// Guards the priorities.
+        private let state = Mutex<[CallPriority]>([])
+        var priorities: [CallPriority] { state.withLock { $0 } }
+
+        func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            state.withLock { $0.append(flight.priority) }
+            var response = Response.json("{}")
+            response.head.headerFields[.cacheControl] = "max-age=10, stale-while-revalidate=60"
+            return response
+        }
+    }
+
+    @Test func whatNobodyWaitsForFliesAtLowPriorityUnlessToldOtherwise() async throws {
+        let (transport, clock, records) = (PriorityTransport(), ManualClock(), RecordCollector())
+        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), sinks: [records])
+        network.prefetch(Work())
+        _ = try await records.records(count: 1)
+        network.prefetch(Work(id: 2), options: CallOptions(priority: .high))
+        _ = try await records.records(count: 2)
+        #expect(transport.priorities == [.low, .high])
+        for (index, policy) in [
+            CachePolicy.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)), .http(),
+        ].enumerated() {
+            _ = try await network.call(Work(id: 3 + index), options: .policy(policy))
+            clock.advance(by: .seconds(15))
+            #expect(try await network.call(Work(id: 3 + index), options: .policy(policy)).source == .staleCache)
+            _ = try await records.records(count: 5 + 3 * index)
+            #expect(transport.priorities.suffix(2) == [.normal, .low])
+        }
     }
 
     @Test func twoOfTheSameShareOneFlight() async throws {

@@ -223,6 +223,46 @@ struct CoalescingTests {
         #expect(room.transport.sent == [1])
     }
 
+    private struct Query: Endpoint {
+        static let service = Library.self
+        static let method = HTTPRequest.Method("QUERY") ?? .get
+        static let encoding = ParameterEncoding.json()
+        var path: EndpointPath { "search" }
+        var word: String
+    }
+    private struct Search: Endpoint {
+        static let service = Library.self
+        static let method = HTTPRequest.Method.post
+        static let encoding = ParameterEncoding.json()
+        var path: EndpointPath { "search" }
+        var word: String
+    }
+
+    @Test func queriesOfOneBodyAreShared() async throws {
+        let room = ReadingRoom()
+        let calls = [await room.begin(Query(word: "a"), as: 1), await room.join(Query(word: "a"))]
+        let other = await room.begin(Query(word: "b"), as: 3)
+        for number: UInt64 in [1, 3] { room.transport.answer(number) }
+        for call in calls { #expect(try await call.number == 1) }
+        #expect(try await other.number == 3)
+    }
+
+    @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted(), .http(), .none])
+    func postsAreSharedWhereTheirAnswersAreKeptAsThoseOfReads(_ policy: CachePolicy) async throws {
+        let room = ReadingRoom()
+        let isShared = policy.rule == .timeToLive || policy.rule == .untilEvicted
+        let first = room.call(Search(word: "a"), CallOptions(cache: policy))
+        await room.transport.waitForArrival(of: 1)
+        let second = room.call(Search(word: "a"), CallOptions(cache: policy))
+        await room.settle {
+            room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
+        }
+        #expect(room.transport.parked == (isShared ? [1] : [1, 2]))
+        for number in room.transport.parked { room.transport.answer(number) }
+        #expect(try await first.number == 1)
+        #expect(try await second.number == (isShared ? 1 : 2))
+    }
+
     @Test func oneCallMoreThanMaySharesBeginsAnotherRequest() async throws {
         let room = ReadingRoom(limits: CoalescingLimits(maximumCallsPerRequest: 2))
         let calls = [

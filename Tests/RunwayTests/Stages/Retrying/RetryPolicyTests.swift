@@ -25,7 +25,9 @@ struct RetryPolicyTests {
         #expect(endless.ceiling(after: 200) <= .seconds(Int64.max))
     }
 
-    @Test(arguments: [HTTPRequest.Method.get, .head, .put, .delete, .options, .trace])
+    @Test(arguments: [
+        HTTPRequest.Method.get, .head, .put, .delete, .options, .trace, HTTPRequest.Method("QUERY")!,
+    ])
     func idempotentMethodIsSentAgainWhateverBecameOfIt(_ method: HTTPRequest.Method) {
         for sending in [SendState.notSent, .sent, .unknown] {
             #expect(RetryPolicy.standard.allows(request(method), after: .noNetwork(sending)))

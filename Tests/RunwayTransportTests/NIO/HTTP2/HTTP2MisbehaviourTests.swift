@@ -45,6 +45,15 @@ struct HTTP2MisbehaviourTests {
                 .headers(1, [0x88] + rawBlock([("content-length", "5"), ("content-length", "6")])), .data(1, "five!"),
             ]),
         Misdeed(
+            description: "length with a sign",
+            frames: [.headers(1, [0x88] + rawBlock([("content-length", "+5")])), .data(1, "five!")]),
+        Misdeed(
+            description: "length below nothing",
+            frames: [.headers(1, [0x88] + rawBlock([("content-length", "-5")])), .data(1, "five!")]),
+        Misdeed(
+            description: "length of nothing",
+            frames: [.headers(1, [0x88] + rawBlock([("content-length", "")])), .data(1, "five!")]),
+        Misdeed(
             description: "trailers that are not the end",
             frames: [.headers(1), .headers(1, rawBlock([("a", "b")])), .data(1, "x")]),
         Misdeed(description: "broken compression", frames: [.headers(1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])]),
@@ -125,6 +134,23 @@ struct HTTP2MisbehaviourTests {
             let error = try await network.failure(of: Fetch<POST>("a"))
             #expect(misdeed.kinds.contains(error.kind.name), "\(error)")
             #expect(try await network.call(Fetch<GET>("b")).text == "fine")
+        }
+    }
+
+    @Test func aLengthBeyondAllMemoryTakesNone() async throws {
+        struct Boundless: Endpoint {
+            static let service = TestService.self
+            static let maximumResponseByteCount = Int.max
+            var path: EndpointPath { "a" }
+        }
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers) else { return }
+            let length = rawBlock([("content-length", "999999999999999999")])
+            connection.write(.headers(frame.stream, [0x88] + length), .data(frame.stream, "short"))
+        } _: { server in
+            let error = try await server.layer().failure(of: Boundless())
+            #expect(error.kind == .invalidAnswer)
         }
     }
 }

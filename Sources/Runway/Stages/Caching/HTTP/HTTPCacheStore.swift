@@ -22,6 +22,16 @@ public final class HTTPCacheStore: Sendable {
         var clearedAt: UInt64 = 0
         /// The same for single targets, since a change of the target came between. Few: it matters only while answers are under way.
         var changedAt = LeastRecentlyUsed<HTTPCacheURI, UInt64>(maximumCount: 256, maximumByteCount: 0)
+
+        /// Nothing that was asked for at this ticket or before is kept of a target any more.
+        mutating func note(_ uri: HTTPCacheURI, changedAt ticket: UInt64) {
+            let known = changedAt.peek(uri)
+            if known == nil, changedAt.count == changedAt.maximumCount, let oldest = changedAt.oldestValue {
+                // What is forgotten of one target holds for all.
+                clearedAt = max(clearedAt, oldest)
+            }
+            changedAt.insert(max(known ?? 0, ticket), for: uri, byteCount: 0)
+        }
     }
 
     /// Guards what is kept, and the count of requests.
@@ -134,8 +144,11 @@ extension HTTPCacheStore {
         }
     }
 
-    /// Lets go of what an answer that is not kept has shown to be out of date.
+    /// Lets go of what an answer that is not kept has shown to be out of date, also of what is under way and older.
     func drop(_ uri: HTTPCacheURI, for partition: CachePartition, matching request: HTTPRequest, ticket: UInt64) {
+        if request.method == .get || request.method == .head {
+            state.withLock { $0.note(uri, changedAt: max(ticket, 1) - 1) }
+        }
         change(uri) { target in
             target.answers.removeAll {
                 $0.partition == partition && $0.ticket < ticket && $0.method == request.method
@@ -160,12 +173,7 @@ extension HTTPCacheStore {
     @discardableResult
     func invalidate(_ uri: HTTPCacheURI) -> Int {
         state.withLock { state in
-            let changed = state.changedAt
-            if changed.count == changed.maximumCount, let oldest = changed.keys.last.flatMap({ changed.peek($0) }) {
-                // What is forgotten of one target holds for all.
-                state.clearedAt = max(state.clearedAt, oldest)
-            }
-            state.changedAt.insert(orders.draw(), for: uri, byteCount: 0)
+            state.note(uri, changedAt: orders.draw())
             return state.targets.remove(uri)?.answers.count ?? 0
         }
     }

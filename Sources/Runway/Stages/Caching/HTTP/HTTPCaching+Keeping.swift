@@ -9,7 +9,13 @@ extension HTTPCaching {
     ) -> Response {
         var (request, times) = (request, times)
         for hop in response.hops {
-            _ = keepOne(hop.response, to: request, hop.times(like: times), hop.response.order ?? ticket, in: flight)
+            let ordered = hop.response.order ?? ticket
+            if hop.isBodyThere {
+                _ = keepOne(hop.response, to: request, hop.times(like: times), ordered, in: flight)
+            } else {
+                let partition = CachePartition(request, in: flight)
+                supersede(hop.response.head.status, request, partition, ordered, in: flight)
+            }
             // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
             guard
                 let following = request.redirected(
@@ -151,5 +157,11 @@ extension HTTPCaching {
 
 extension HTTPRequest.Method {
     /// Whether a request of this method asks for no change (RFC 9110 §9.2.1). One whose safety is not known may ask for one.
-    var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
+    var isSafe: Bool { [.get, .head, .options, .trace].contains(self) || isQuery }
+
+    /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2).
+    var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+
+    /// Whether it is QUERY, which asks by its body and changes nothing.
+    var isQuery: Bool { rawValue == "QUERY" }
 }

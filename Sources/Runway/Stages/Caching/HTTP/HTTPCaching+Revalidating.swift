@@ -53,5 +53,7 @@ private struct Revalidation: RequestStage {
 
 extension Flight {
     /// Another flight of the same endpoint, that takes off now.
-    fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight { layer.makeFlight(endpoint, options) }
+    fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight {
+        layer.makeFlight(endpoint, options.ofTheLayer)
+    }
 }

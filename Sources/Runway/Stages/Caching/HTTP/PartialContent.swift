@@ -1,5 +1,8 @@
 /// The parts of one representation that came in partial answers, put together where they meet (RFC 9111 §3.4).
 struct PartialContent: Sendable {
+    /// The most parts that are kept apart: a server, or who asks it, may cut a body into single bytes.
+    static let maximumPartCount = 64
+
     private struct Part: Sendable {
         var start: Int
         var bytes: [UInt8]
@@ -49,14 +52,17 @@ struct PartialContent: Sendable {
 
     /// Puts another part to these; where both have a byte, the new one counts.
     ///
-    /// Gives `false`, and changes nothing, where the two are not of the same length as a whole.
+    /// Gives `false`, and changes nothing, where the two are not of the same length as a whole, or there would be too many parts.
     mutating func add(_ other: PartialContent) -> Bool {
         if let mine = completeLength, let theirs = other.completeLength, mine != theirs { return false }
         let length = completeLength ?? other.completeLength
         let end = max(parts.last?.end ?? 0, other.parts.last?.end ?? 0)
         if let length, end > length { return false }
-        completeLength = length
-        for part in other.parts { add(part) }
+        var sum = self
+        for part in other.parts { sum.add(part) }
+        guard sum.parts.count <= Self.maximumPartCount else { return false }
+        sum.completeLength = length
+        self = sum
         return true
     }
 

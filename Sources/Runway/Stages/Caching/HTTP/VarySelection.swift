@@ -8,14 +8,24 @@ struct VarySelection: Sendable {
         var value: String?
     }
 
+    /// The most names that are looked at: an answer that depends on more will hardly serve another request.
+    static let maximumNameCount = 64
+
     private var nominated: [Nominated] = []
-    /// Whether no other request can be known to match: `Vary` names `*`, or something that is no field's name.
+    /// Whether no other request can be known to match: `Vary` names `*`, or something that is no field's name, or too much.
     private(set) var matchesNothing = false
 
     /// Takes from a request what its answer nominates.
     init(_ answer: HTTPFields, request: HTTPFields) {
+        var count = 0
         for value in answer[values: .vary] {
             for element in FieldList.elements(of: value) {
+                count += 1
+                guard count <= Self.maximumNameCount else {
+                    nominated = []
+                    matchesNothing = true
+                    return
+                }
                 if element != "*", let name = HTTPField.Name(String(element)) {
                     if nominated.contains(where: { $0.name == name }) { continue }
                     nominated.append(Nominated(name: name, value: Self.normalised(name, in: request)))

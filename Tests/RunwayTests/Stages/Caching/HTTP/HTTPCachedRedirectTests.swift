@@ -25,6 +25,24 @@ struct HTTPCachedRedirectTests {
         #expect(paths == ["/a", "/b", "/a", "/c"])
     }
 
+    /// The body of a redirect that was to be streamed was let go, so that the redirect is not kept either.
+    @Test func streamedRedirectIsNotKeptWithoutItsBody() async throws {
+        for location in ["/b", "/c"] {
+            let fields: HTTPFields = [.location: location, .cacheControl: "max-age=600"]
+            cached.answer(with: { _ throws(NetworkError) in
+                let head = HTTPResponse(status: .found, headerFields: fields)
+                return Response(head: head, body: .stream(BodyStream(Array("see there".utf8))))
+            })
+            cached.answer(location, [.cacheControl: "no-store"])
+            var request = cached.request("/a")
+            request.delivery = .streamed
+            let response = try await cached.network.exchange(
+                request, with: Library.self, options: CallOptions(cache: .http()))
+            #expect(response.text == location)
+        }
+        #expect(paths == ["/a", "/b", "/a", "/c"])
+    }
+
     @Test func keptRedirectIsFollowedWithoutARequest() async throws {
         redirect("/b", "max-age=600")
         redirect("/c", "max-age=600", .temporaryRedirect)

@@ -44,7 +44,7 @@ struct HTTPInvalidationTests {
         #expect(await !isKept("/a"))
     }
 
-    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE"])
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
     func safeMethodLetsGoOfNothing(_ name: String) async throws {
         try await keep("/a")
         cached.answer("x", [.location: "/a", .contentLocation: "/a"])

@@ -59,6 +59,20 @@ struct HTTPSharedReadTests {
         #expect(try await room.call(Shelf(), CallOptions(cache: .http(), cacheUse: .onlyIfCached)).number == 2)
     }
 
+    @Test func olderAnswerIsNotKeptAfterANewerOneThatMayNotBeKept() async throws {
+        let older = await begin(1)
+        let newer = await begin(2, .refresh)
+        answer(2, "no-store")
+        #expect(try await newer.number == 2)
+        answer(1)
+        #expect(try await older.number == 1)
+        #expect(room.network.cache.http.count == 0)
+        let later = await begin(3)
+        answer(3)
+        #expect(try await later.number == 3)
+        #expect(room.network.cache.http.count == 1, "what is asked for afterwards is kept")
+    }
+
     @Test(arguments: [CachePolicy.http(), .timeToLive(), .none])
     func readThatIsAskedForAfterAChangeDoesNotJoinOneOfBeforeIt(_ policy: CachePolicy) async throws {
         let before = await begin(1)

@@ -80,6 +80,17 @@ struct HTTPValidatorTests {
         #expect(try unknown.add(part(4..<10)) && unknown.completeLength == 10)
     }
 
+    @Test func partsThatNowhereMeetAreBounded() throws {
+        func part(_ start: Int) throws -> PartialContent {
+            try #require(PartialContent([1], at: ContentRange(start..<start + 1, of: 1000)))
+        }
+        var content = try part(0)
+        for index in 1..<PartialContent.maximumPartCount { #expect(try content.add(part(2 * index))) }
+        #expect(try !content.add(part(999)) && content.byteCount == PartialContent.maximumPartCount)
+        #expect(try content.add(part(1)), "what joins two of them makes room")
+        #expect(try content.add(part(999)))
+    }
+
     @Test func nominatedFieldsAreComparedByTheirMeaning() {
         func selection(_ vary: String, _ request: HTTPFields) -> VarySelection {
             VarySelection([.vary: vary], request: request)
@@ -102,6 +113,18 @@ struct HTTPValidatorTests {
     func varyThatNamesMoreThanFieldsMatchesNothing(_ vary: String) {
         #expect(!VarySelection([.vary: vary], request: [:]).matches([:]))
         #expect(VarySelection([.vary: vary], request: [:]).matchesNothing)
+    }
+
+    @Test func varyOfMoreNamesThanAnybodyMeansMatchesNothing() {
+        func selection(_ count: Int) -> VarySelection {
+            VarySelection([.vary: (1...count).map { "x-\($0)" }.joined(separator: ",")], request: [:])
+        }
+        #expect(selection(VarySelection.maximumNameCount).matches([:]))
+        #expect(selection(VarySelection.maximumNameCount + 1).matchesNothing)
+        #expect(selection(16_000).matchesNothing && !selection(16_000).matches([:]))
+        var lines = HTTPFields()
+        lines[values: .vary] = (1...100).map { "x-\($0)" }
+        #expect(VarySelection(lines, request: [:]).matchesNothing)
     }
 
     @Test func emptyVaryNominatesNothing() {

@@ -1,0 +1,55 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// Calls that are given up in the very moment in which their requests leave.
+@Suite(.timeLimit(.minutes(10)))
+struct MergerRaceTests {
+    private let layer = MergingLayer()
+    private var merger: Merger { layer.network.merger }
+
+    private func item(_ path: EndpointPath) throws -> MergeItem {
+        let flight = layer.network.makeFlight(Read.self, .standard)
+        let request = try layer.network.assemble(Read(path), delivery: .whole(maximumByteCount: 100), in: flight)
+        let policy = try #require(flight.mergePolicy)
+        let rest = RequestPipeline.Rest(links: [], transport: layer.server)
+        return try #require(MergeItem(request, merger.makeTicket(), in: flight, under: policy, next: rest))
+    }
+
+    /// The departure by which a request flies alone; `nil` where it does not.
+    private func departure(of item: MergeItem) -> MergeQueue.Departure? {
+        if case .alone(let departure, _) = item.settledOutcome { departure } else { nil }
+    }
+
+    @Test func whatIsGivenUpAsItIsToldToFlyAloneHasLanded() throws {
+        let first = try item("1")
+        merger.arrive(first)
+        let second = try item("2")
+        merger.arrive(second)
+        #expect(merger.waitingCount == 1)
+        // As one thread has decided that it flies alone, the other does not find it in the line, and says that it failed.
+        second.settle(.failed(.cancelled(in: .stage(.merging))))
+        let landing = try #require(departure(of: first))
+        merger.land(landing, of: first.lane, over: nil)
+        #expect(merger.laneCount == 0)
+        let third = try item("3")
+        merger.arrive(third)
+        #expect(departure(of: third) != nil, "nothing is in the air that it would wait for")
+    }
+
+    @Test func cancelsAgainstLandingsLeaveNoLaneBehind() async throws {
+        for round in 1...300 {
+            let items = try (1...2).map { try item("\(round)/\($0)") }
+            for item in items { merger.arrive(item) }
+            let landing = try #require(departure(of: items[0]))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { merger.land(landing, of: items[0].lane, over: nil) }
+                group.addTask { merger.leave(items[1], failing: .cancelled(in: .stage(.merging))) }
+            }
+            if let departure = departure(of: items[1]) { merger.land(departure, of: items[1].lane, over: nil) }
+            try #require(merger.laneCount == 0, "round \(round)")
+        }
+    }
+}
