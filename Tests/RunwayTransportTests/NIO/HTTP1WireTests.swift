@@ -210,27 +210,6 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func callBesideALongOneFailsAsItsDialsDid() async throws {
-        let test = try TestDialer(resolved: ["127.0.0.1"])
-        try await withScriptedOrigin(tls: test.certificate.tls) { origin in
-            let gate = ScriptedGate()
-            origin.onConnections([.serve, .close])
-            origin.on("/poll", respond: .text("news").held(by: gate))
-            let layer = NetworkLayer(
-                to: "https://\(dialHost):\(origin.port)",
-                over: NIOTransport(
-                    configuration: TransportConfiguration(connectTimeout: .seconds(1)), dialer: test.dialer))
-            let poll = Task { try await layer.call(Fetch<GET>("poll")) }
-            try await gate.waitForArrivals()
-            let error = try await layer.failure(of: Fetch<GET>("a"))
-            // On a busy machine the last of the dials may have been cut short by its time.
-            #expect([.noNetwork, .timedOut].contains(error.kind) && error.sending == .notSent, "\(error)")
-            #expect(error.detail.hasPrefix("No connection to"), "\(error)")
-            gate.open()
-            #expect(try await poll.value.text == "news")
-        }
-    }
-
     @Test func connectionThatIsNotUsedIsClosedInTimeThoughConnectingMayTakeLonger() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("there"))
