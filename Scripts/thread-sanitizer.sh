@@ -71,8 +71,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
 code=0
 # Of the random sequences a few, which touch the same code as many.
-for sequences in INTERLEAVINGS CACHE_SEQUENCES CIRCUIT_SEQUENCES COALESCING LINE_SEQUENCES MERGINGS PAGED_LISTS RETRY_SEQUENCES \
-    SHARED_WORK TOKENS; do
+for sequences in INTERLEAVINGS CACHE_SEQUENCES CIRCUIT_SEQUENCES COALESCING EXCHANGES HEDGE_RACES HOST_SCHEDULES LINE_SEQUENCES \
+    MERGINGS PAGED_LISTS POOL_LIVES RETRY_SEQUENCES SHARED_WORK TOKENS; do
     name=RUNWAY_$sequences
     export "$name=${!name:-100}"
 done

@@ -189,7 +189,7 @@ final class CacheTierTests: Sendable {
     }
 
     /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
-    @Test func aTierThatNeverAnswersIsNotAskedWithoutEnd() async throws {
+    @Test(.timeLimit(.minutes(5))) func aTierThatNeverAnswersIsNotAskedWithoutEnd() async throws {
         let deaf = DeafTier()
         let layer = CachedLayer(diskCache: deaf)
         let bound = ResponseCache.maximumForsakenLooks
