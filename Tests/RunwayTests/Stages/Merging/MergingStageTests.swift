@@ -78,11 +78,14 @@ struct MergingStageTests {
     }
 
     @Test func fullEnvelopesLeaveAtOnce() async throws {
-        let layer = MergingLayer(EnvelopeServer()) { $0.maximumCount = 4 }
+        let layer = MergingLayer(EnvelopeServer(holdsEnvelopes: true)) { $0.maximumCount = 4 }
         let first = try await layer.holdOne()
         let calls = (1...8).map { number in Task { try await layer.network.call(Read("\(number)")) } }
-        for call in calls { _ = try await call.value }
+        // Nothing has landed yet: that they are full is why they left.
+        try await layer.server.envelopes.waitForArrivals(count: 2)
         #expect(layer.server.requests.map(\.items.count) == [0, 4, 4])
+        layer.server.envelopes.open()
+        for call in calls { _ = try await call.value }
         layer.server.held.open()
         _ = try await first.value
     }
