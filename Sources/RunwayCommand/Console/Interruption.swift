@@ -31,7 +31,8 @@ enum Interruption {
             return try await work()
         }
         let received = ReceivedSignal()
-        let queue = DispatchQueue(label: "runway.signals")
+        // Of another quality of service than the tasks, whose threads may all be busy for long: it has threads of its own.
+        let queue = DispatchQueue(label: "runway.signals", qos: .userInteractive)
         let sources = signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
@@ -42,8 +43,8 @@ enum Interruption {
                     _exit(forcedStatus(number))
                 }
                 if !received.isFirst(number) { end() }
-                task.cancel()
                 queue.asyncAfter(deadline: .now() + grace) { end() }
+                task.cancel()
             }
             source.setRegistrationHandler {
                 #if canImport(Darwin)

@@ -55,15 +55,4 @@ struct InterruptionTests {
         #expect(await tool.end() == 130)
         #expect(ContinuousClock.now - start < Self.bound)
     }
-
-    @Test func aDemoEndsAtOnce() async throws {
-        let tool = try RunningTool("demo", streams: .terminal)
-        // Its progress line stands there: a scene is being played.
-        try await tool.wait(for: "\u{1B}[2K")
-        let start = ContinuousClock.now
-        tool.signal(SIGINT)
-
-        #expect(await tool.end() == 130)
-        #expect(ContinuousClock.now - start < Self.bound)
-    }
 }
