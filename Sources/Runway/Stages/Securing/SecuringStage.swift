@@ -43,7 +43,7 @@ struct SecuringStage: RequestStage {
 
 extension Origin {
     /// Whether requests to it never leave this machine.
-    var isLoopback: Bool {
+    fileprivate var isLoopback: Bool {
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
         return IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)?.isLoopback == true
     }
