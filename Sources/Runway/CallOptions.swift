@@ -21,6 +21,9 @@ public struct CallOptions: Sendable {
     /// Whether no stale answer lands before the fresh one. For who makes calls through a manager and can use one landing only.
     var landsOnce = false
 
+    /// What landed stale, where this call fetches it anew on nobody's behalf: the server may say that it is still good.
+    var renewing: KeptAnswer?
+
     /// The same for a request that nobody waits for: of low priority, where none is asked for.
     var ofTheLayer: CallOptions {
         var options = self

@@ -49,6 +49,12 @@ extension NetworkLayer {
         return flight.id
     }
 
+    /// Cancels what flies for nobody who waits: what is fetched ahead, and what is fetched anew after it landed stale.
+    ///
+    /// Such a flight holds the layer until it has ended, at its deadline at the latest. Call this before letting a layer go that is to be
+    /// gone at once. The record of each says that it was cancelled.
+    public func endBackgroundFlights() { cache.background.cancel { _ in true } }
+
     /// Lets go of what is kept for one call, as it would be made now: in the service's present environment, for its present account.
     ///
     /// Of what is kept by ``CachePolicy/Rule/http``, the whole target is let go. A call after this one shares no request of before it.
@@ -72,6 +78,7 @@ extension NetworkLayer {
         if cache.background.isFlying(key) { return stale.note(CacheDecision.leftToOthers) }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
+        options.renewing = stale.givenAnswer
         let flight = makeFlight(E.self, options)
         flight.note(CacheDecision.onBehalf(of: stale.id))
         let start = cache.background.start(key, flight: flight.id) { [self] in
@@ -94,6 +101,7 @@ extension NetworkLayer {
         guard let key = CacheKey(request, in: stale) else { return }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
+        options.renewing = stale.givenAnswer
         let start = cache.background.start(key, flight: stale.id) { [self, options] in
             _ = try? await exchange(request, with: service, options: options)
         }

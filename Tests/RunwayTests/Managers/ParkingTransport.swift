@@ -7,6 +7,7 @@ import Synchronization
 final class ParkingTransport: Transport {
     private struct State {
         var parked: [UInt64: CheckedContinuation<Result<Response, NetworkError>, Never>] = [:]
+        var requests: [UInt64: Request] = [:]
         var cancelled: Set<UInt64> = []
     }
 
@@ -20,6 +21,8 @@ final class ParkingTransport: Transport {
 
     /// The flights that wait, by their numbers.
     var parked: [UInt64] { state.withLock { $0.parked.keys.sorted() } }
+    /// The request that came last of a flight.
+    func request(of id: UInt64) -> Request? { state.withLock { $0.requests[id] } }
     /// The flights whose task was cancelled.
     var cancelled: Set<UInt64> { state.withLock { $0.cancelled } }
 
@@ -30,6 +33,7 @@ final class ParkingTransport: Transport {
                 let isOver = state.withLock { state in
                     if !isDeaf, state.cancelled.contains(id) { return true }
                     state.parked[id] = continuation
+                    state.requests[id] = request
                     return false
                 }
                 if isOver {

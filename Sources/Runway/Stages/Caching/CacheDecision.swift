@@ -10,6 +10,12 @@ public enum CacheDecision: FlightDecision, Equatable {
     case refreshing
     /// What is kept is too old for the call.
     case expired(by: Duration)
+    /// What is kept is too old for the call, and the server is asked whether it is still good.
+    case validating(staleBy: Duration)
+    /// The server said that what is kept is still good: it is fresh again, and lands.
+    case notModified
+    /// The server said "not modified" of something else than what is kept; it is asked again without conditions.
+    case unknownNotModified
     /// A stale answer lands, and a fresh one is fetched.
     case revalidating(staleBy: Duration)
     /// A stale answer lands, since the call wanted nothing to be sent.
@@ -48,6 +54,9 @@ public enum CacheDecision: FlightDecision, Equatable {
         case .miss: "nothing kept"
         case .refreshing: "not looked for, as the call wished"
         case .expired(let excess): "stale by \(excess.text), fetching"
+        case .validating(let excess): "stale by \(excess.text), asking whether it is still good"
+        case .notModified: "not modified: what is kept is fresh again"
+        case .unknownNotModified: "not modified, but not what is kept; asking again without conditions"
         case .revalidating(let excess): "stale by \(excess.text), revalidating"
         case .staleByWish(let excess): "stale by \(excess.text), as the call wished"
         case .insteadOfFailing(let excess): "stale by \(excess.text), instead of failing"

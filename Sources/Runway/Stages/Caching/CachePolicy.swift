@@ -8,6 +8,9 @@
 /// lets be kept, such as a 404 with a lifetime. It is given to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
 ///
+/// Where an answer to GET or HEAD has a validator, an `ETag` or `Last-Modified`, and its lifetime is over, it is sent along: a 304 lands
+/// what is kept, which is then as fresh as a new answer.
+///
 /// Whole answers to GET, HEAD and QUERY can be kept, and by the client's own rules those to POST, too, which an API may use to read: who
 /// gives such an endpoint a policy says that it changes nothing. Streams, and answers to all other methods, are never kept.
 public struct CachePolicy: Sendable, Hashable {
@@ -29,7 +32,8 @@ public struct CachePolicy: Sendable, Hashable {
     public var memoryLifetime: Duration = .zero
     /// How long an answer on disk is fresh by ``Rule/timeToLive``; `.zero` keeps none there.
     public var diskLifetime: Duration = .zero
-    /// Where answers are kept.
+    /// Where answers are kept. By ``Rule/http`` it is memory, whatever stands here: a ``CacheTier`` holds one answer for a key, and not
+    /// what decides by HTTP which of several answers to a target may be given.
     public var tiers: CacheTiers
     /// How long after its freshness an answer may land while a fresh one is fetched, by ``Rule/timeToLive``. The default is not at all.
     public var staleWhileRevalidate: Duration = .zero
@@ -65,10 +69,8 @@ public struct CachePolicy: Sendable, Hashable {
         CachePolicy(rule: .untilEvicted, tiers: tiers)
     }
 
-    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them.
-    public static func http(in tiers: CacheTiers = .memory) -> CachePolicy {
-        CachePolicy(rule: .http, tiers: tiers)
-    }
+    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone.
+    public static func http() -> CachePolicy { CachePolicy(rule: .http, tiers: .memory) }
 
     private init(rule: Rule, tiers: CacheTiers) {
         self.rule = rule
@@ -94,7 +96,7 @@ public struct CacheTiers: OptionSet, Sendable, Hashable {
 public enum CacheUse: Sendable, Hashable {
     /// A fresh one is taken, as the policy says.
     case standard
-    /// None is taken; the new answer takes its place.
+    /// None is taken, and no validator of it is sent; the new answer takes its place.
     case refresh
     /// One is taken, fresh or not, and nothing is sent; where none is kept the call fails as ``NetworkError/Kind/noNetwork``.
     case onlyIfCached

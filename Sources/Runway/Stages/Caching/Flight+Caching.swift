@@ -10,6 +10,10 @@ struct FlightCaching {
     var givenTarget: HTTPCacheURI?
     /// The answer that is kept once everybody has accepted it.
     var proposal: (answer: KeptAnswer, tiers: CacheTiers)?
+    /// Whether what is proposed is what was given, of which the server said that it is still good.
+    var isProposalRenewed = false
+    /// Whether somebody refused what the call was given.
+    var isGivenRefused = false
     /// What the call lands with where no fresh answer can be had.
     var fallback: Fallback?
     /// Whether no stale answer may land before the fresh one, since one has, or nobody would see it.
@@ -33,6 +37,9 @@ extension Flight {
     /// The kept answer that the call is given, for when somebody refuses it.
     func setGiven(_ answer: KeptAnswer) { caching.withLock { $0.given = answer } }
 
+    /// The kept answer that the call was given.
+    var givenAnswer: KeptAnswer? { caching.withLock { $0.given } }
+
     /// Likewise, of one that is kept by the rules of HTTP.
     func setGiven(_ target: HTTPCacheURI) { caching.withLock { $0.givenTarget = target } }
 
@@ -41,6 +48,8 @@ extension Flight {
         if source == .network { return false }
         let (given, target) = caching.withLock { caching in
             defer { (caching.given, caching.givenTarget) = (nil, nil) }
+            caching.isGivenRefused = true
+            if caching.isProposalRenewed { caching.proposal = nil }
             return (caching.given, caching.givenTarget)
         }
         if given == nil, target == nil { return false }
@@ -50,9 +59,20 @@ extension Flight {
         return true
     }
 
+    /// What landed stale and is fetched anew by this call, unless somebody refused it meanwhile.
+    func renewedAnswer(of key: CacheKey) -> KeptAnswer? {
+        guard let answer = options.renewing, answer.key == key else { return nil }
+        return caching.withLock { $0.isGivenRefused } ? nil : answer
+    }
+
     /// Proposes an answer of the network to be kept, once the endpoint and the manager's validator have accepted it.
-    func propose(_ answer: KeptAnswer, in tiers: CacheTiers) {
-        caching.withLock { $0.proposal = (answer, tiers) }
+    ///
+    /// - Parameter isRenewed: Whether it is what the call was given, of which the server said that it is still good.
+    func propose(_ answer: KeptAnswer, in tiers: CacheTiers, isRenewed: Bool = false) {
+        caching.withLock { caching in
+            caching.proposal = (answer, tiers)
+            caching.isProposalRenewed = isRenewed
+        }
     }
 
     /// Keeps the answer that was proposed: everybody who was to see it has accepted it.

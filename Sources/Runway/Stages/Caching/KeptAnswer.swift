@@ -18,16 +18,22 @@ final class KeptAnswer: Sendable {
     let entered: Duration
     /// The date at which it came from the server.
     let date: Date
+    /// Whether redirects led to it, so that its validators are those of another target.
+    let isRedirected: Bool
     /// About how many bytes it takes.
     let byteCount: Int
 
-    init(_ rawData: RawData, for key: CacheKey, order: UInt64, fetched: Duration, entered: Duration, date: Date) {
+    init(
+        _ rawData: RawData, for key: CacheKey, order: UInt64, fetched: Duration, entered: Duration, date: Date,
+        isRedirected: Bool = false
+    ) {
         self.key = key
         self.rawData = rawData
         self.order = order
         self.fetched = fetched
         self.entered = entered
         self.date = date
+        self.isRedirected = isRedirected
         byteCount =
             rawData.bytes.count + rawData.response.headerFields.byteCount + key.byteCount + Self.fixedByteCount
     }

@@ -46,12 +46,12 @@ struct TimeToLiveCaching {
         }
         if use == .refresh {
             flight.note(CacheDecision.refreshing)
-            return try await fetch(request, key, in: flight, next)
+            return try await fetch(request, key, validating: flight.renewedAnswer(of: key), in: flight, next)
         }
         guard let (kept, freshness, isBelow) = await look(for: key, in: flight) else {
             if use == .onlyIfCached { throw .nothingKept }
             flight.note(CacheDecision.miss)
-            return try await fetch(request, key, in: flight, next)
+            return try await fetch(request, key, validating: nil, in: flight, next)
         }
         switch freshness {
         case .fresh(let age):
@@ -69,22 +69,33 @@ struct TimeToLiveCaching {
                 provisional.isProvisional = true
                 if !flight.landProvisionally(provisional) { return provisional }
             } else if flight.mayLandProvisionally {
-                flight.note(CacheDecision.expired(by: excess))
+                let canBeValidated = kept.conditional(request) != nil
+                flight.note(canBeValidated ? CacheDecision.validating(staleBy: excess) : .expired(by: excess))
             }
-            return try await fetch(request, key, in: flight, next)
+            return try await fetch(request, key, validating: kept, in: flight, next)
         }
     }
 
-    /// Sends the request. Where it fails in a way that a stale answer may stand in for, the one that was found does.
+    /// Sends the request, with the validators of what is kept. Where it fails in a way that a stale answer may stand in for, the one that
+    /// was found does.
     private func fetch(
-        _ request: Request, _ key: CacheKey, in flight: Flight, _ next: RequestPipeline.Rest
+        _ request: Request, _ key: CacheKey, validating kept: KeptAnswer?, in flight: Flight,
+        _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         // For an answer that no transport gave, such as one out of a merged answer.
         let order = flight.layer.cache.drawOrder()
         do {
-            let response = try request.accepting(await next.send(request, in: flight))
+            let conditional = kept?.conditional(request)
+            let response = try (conditional ?? request).accepting(await next.send(conditional ?? request, in: flight))
             if let error = response.verdict.error(for: response.head) {
                 return error.allowsStaleAnswer ? flight.fallbackAnswer() ?? response : response
+            }
+            if response.head.status == .notModified, let kept, conditional != nil {
+                if response.hops.isEmpty, kept.isMeant(by: response.head.headerFields) {
+                    return renew(kept, by: response, order: response.order ?? order, in: flight)
+                }
+                flight.note(CacheDecision.unknownNotModified)
+                return try await fetch(request, key, validating: nil, in: flight, next)
             }
             propose(response, key, order: response.order ?? order, in: flight)
             return response
@@ -94,6 +105,17 @@ struct TimeToLiveCaching {
         }
     }
 
+    /// Gives what is kept, of which the server said that it is still good, and proposes it to be kept as if it had come anew.
+    private func renew(_ kept: KeptAnswer, by response: Response, order: UInt64, in flight: Flight) -> Response {
+        flight.note(CacheDecision.notModified)
+        let renewed = kept.renewed(by: response.head, order: order, at: flight.clock.now, date: flight.clock.date)
+        if !policy.tiers.isEmpty { flight.propose(renewed, in: policy.tiers, isRenewed: true) }
+        var answer = kept.given(to: flight, as: .cache)
+        answer.head = renewed.rawData.response
+        answer.body = .whole(renewed.rawData)
+        return answer
+    }
+
     private func propose(_ response: Response, _ key: CacheKey, order: UInt64, in flight: Flight) {
         // A 304 answers a condition that the endpoint itself set; it is no answer to anybody else.
         guard case .whole(let rawData) = response.body, response.source == .network,
@@ -101,7 +123,8 @@ struct TimeToLiveCaching {
         else { return }
         let now = flight.clock.now
         let answer = KeptAnswer(
-            rawData, for: key, order: order, fetched: now, entered: now, date: flight.clock.date)
+            rawData.with(response: response.head), for: key, order: order, fetched: now, entered: now,
+            date: flight.clock.date, isRedirected: !response.hops.isEmpty)
         flight.propose(answer, in: policy.tiers)
     }
 }

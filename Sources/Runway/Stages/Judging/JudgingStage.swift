@@ -11,12 +11,23 @@ struct JudgingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var response = try await next.send(request, in: flight)
-        let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
         // An envelope of several answers is not the service's own; what is in it is judged one by one.
         let isUnread = flight.isEnvelope && response.head.status.kind == .successful
-        response.verdict = isUnread ? .fine : flight.service.judge(response.head, rawData: rawData)
+        response.verdict = isUnread ? .fine : request.verdict(of: response, by: flight.service)
         flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
         return response
+    }
+}
+
+extension Request {
+    /// What the service says of an answer to this request.
+    ///
+    /// A 304 to a condition that a cache set has no envelope that could be read. What it says is good was judged when it came.
+    func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
+        let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
+        let verdict = service.judge(response.head, rawData: rawData)
+        if case .malformed = verdict, response.head.status == .notModified, ownConditions != nil { return .fine }
+        return verdict
     }
 }
 

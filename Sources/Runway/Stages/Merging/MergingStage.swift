@@ -64,8 +64,7 @@ struct MergingStage: RequestStage {
     private func accept(_ answer: Response, to item: MergeItem) async throws(NetworkError) -> Response {
         var response = answer
         let flight = item.flight
-        let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
-        response.verdict = flight.service.judge(response.head, rawData: rawData)
+        response.verdict = item.request.verdict(of: response, by: flight.service)
         flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
         guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
             return response

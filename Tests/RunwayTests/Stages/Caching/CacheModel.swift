@@ -40,6 +40,8 @@ struct CacheModel {
         var order: Int
         /// The number of the stale answer that may stand in, and since when it is stale.
         var fallback: (number: Int, since: Int)?
+        /// The number of the stale answer whose validator is sent.
+        var validated: Int?
         var isOfTheLayer = false
     }
 
@@ -51,7 +53,10 @@ struct CacheModel {
         case flies
     }
 
-    enum Answer { case number(Int), refusedByTheEndpoint, serverError, notFound, noNetwork }
+    enum Answer { case number(Int), notModified, refusedByTheEndpoint, serverError, notFound, noNetwork }
+
+    /// What answers have an entity tag.
+    static func hasTag(_ number: Int) -> Bool { number.isMultiple(of: 2) }
 
     let maximumCount: Int
     let hasTier: Bool
@@ -116,7 +121,8 @@ struct CacheModel {
         func flight(_ fallback: (Int, Int)? = nil, isOfTheLayer: Bool = false) -> Flight {
             counter += 1
             return Flight(
-                key: key, policy: policy, mark: mark, order: counter, fallback: fallback, isOfTheLayer: isOfTheLayer)
+                key: key, policy: policy, mark: mark, order: counter, fallback: fallback,
+                validated: (found?.kept.number).flatMap { Self.hasTag($0) ? $0 : nil }, isOfTheLayer: isOfTheLayer)
         }
         guard let found else {
             if use == .onlyIfCached { return (.answers("noNetwork"), nil) }
@@ -142,6 +148,10 @@ struct CacheModel {
         case .number(let number):
             keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now), flight)
             return "network \(number)"
+        case .notModified:
+            let number = flight.validated ?? 0
+            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now), flight)
+            return "cache \(number)"
         case .refusedByTheEndpoint: return "invalidAnswer"
         case .notFound: return "refused"
         case .serverError, .noNetwork:

@@ -101,4 +101,20 @@ struct PrefetchTests {
         let kinds = try await layer.records.records(count: 2).map { $0.outcome.error?.kind }
         #expect(kinds == [.invalidParameters, .noNetwork] && layer.network.cache.count == 0)
     }
+
+    @Test func aLayerThatIsLetGoIsGoneWhenItsBackgroundFlightsAreEnded() async throws {
+        let (transport, records) = (ParkingTransport(), RecordCollector())
+        var network: NetworkLayer? = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()), sinks: [records])
+        weak let released = network
+        let flight = try #require(network?.prefetch(Work()))
+        await transport.waitForArrival(of: flight)
+        network?.endBackgroundFlights()
+        network = nil
+        await transport.wait { $0.cancelled.contains(flight.number) }
+        let limit = ContinuousClock.now + .seconds(60)
+        while released != nil, ContinuousClock.now < limit { await Task.yield() }
+        #expect(released == nil)
+        #expect(try await records.records(count: 1)[0].outcome.name == "cancelled")
+    }
 }
