@@ -34,6 +34,8 @@ final class ClientConnection: ChannelDuplexHandler {
     /// What the client gets after the answers to its other requests.
     private var refusal: Refusal?
     private var isClosing = false
+    /// Whether something is asked of the client that has not come.
+    private var isReading = false
     private var cut: Scheduled<Void>?
 
     init(screening: RequestScreening, peek: RequestLinePeek) {
@@ -70,7 +72,13 @@ final class ClientConnection: ChannelDuplexHandler {
         }
     }
 
+    func read(context: ChannelHandlerContext) {
+        isReading = true
+        context.read()
+    }
+
     func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
         context.fireChannelReadComplete()
         // Nobody else asks for more now, and without reading it would not be seen that the client hung up.
         if isClosing { context.read() }
@@ -86,6 +94,21 @@ final class ClientConnection: ChannelDuplexHandler {
             context.fireErrorCaught(error)
         } else {
             refuse(Refusal(error, unknownMethod: peek.unknownMethod), context)
+        }
+    }
+
+    /// Ends a connection that stands still because of the client, and not because of the origin.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
+        if isClosing { return }
+        let owesBody = exchanges.last?.isReceived == false && isReading
+        if owesBody, !isDeaf, context.channel.isWritable {
+            // Whoever reads the body learns it, and answers.
+            isDeaf = true
+            exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
+            context.fireErrorCaught(ClientSilence())
+        } else if owesBody || exchanges.isEmpty || !context.channel.isWritable {
+            context.close(promise: nil)
         }
     }
 

@@ -6,8 +6,9 @@ import Runway
 
 /// Passes requests to the origin and answers to the client.
 struct Forwarder: Sendable {
-    /// From this length on the body of a request is passed as it comes; a shorter one is gathered, so that it can be sent again.
-    static let maximumGatheredByteCount = 1 << 20
+    /// The longest body of a request that is gathered, so that it can be sent again where a kept connection was lost. A longer one passes
+    /// as it comes.
+    static let maximumGatheredByteCount = 64 << 10
 
     let session: ProxySession
 
@@ -44,6 +45,8 @@ struct Forwarder: Sendable {
             return Answer(try await session.send(head, body))
         } catch let error as NetworkError {
             return Answer(Refusal(error))
+        } catch let error as ClientSilence {
+            return Answer(Refusal(.requestTimeout, "\(error)"))
         } catch {
             return Answer(Refusal(.badRequest, "The body of the request can't be read: \(error)."))
         }
@@ -59,10 +62,10 @@ struct Forwarder: Sendable {
         if case .whole(let rawData) = answer.body, hasBody {
             head.headerFields[.contentLength] = "\(rawData.bytes.count)"
         }
-        guard hasBody else {
-            try await writer.writeResponse(head)
-            // It is empty, and read to its end so that its record says that it is whole.
+        guard hasBody, head.headerFields[.contentLength] != "0" else {
+            // It is empty, and read to its end so that its record says that it is whole; first, since with the head the client may hang up.
             if case .stream(let parts) = answer.body { for try await _ in parts {} }
+            try await writer.writeResponse(head)
             return
         }
         var bodyWriter = try await writer.writeHead(head)

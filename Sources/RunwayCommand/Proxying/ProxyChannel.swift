@@ -17,6 +17,8 @@ struct ProxyChannel: HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let origin: CallTarget
     let address: ListeningAddress
+    /// The longest silence of a client.
+    let clientTimeout: TimeAmount
 
     func setup(
         channel: any Channel, logger: Logger
@@ -30,6 +32,7 @@ struct ProxyChannel: HTTPChannelHandler {
             encoding.automaticallySetFramingHeaders = false
             let pipeline = channel.pipeline.syncOperations
             let peek = RequestLinePeek()
+            try pipeline.addHandler(IdleStateHandler(allTimeout: clientTimeout))
             try pipeline.addHandler(peek)
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import NIOCore
 import Runway
 import RunwayJSON
 import RunwayTransport
@@ -16,7 +17,8 @@ struct ProxyCommand: AsyncParsableCommand {
             Requests and answers are passed as they are: method, path and query, bodies in whatever content coding,
             repeated header fields apart and in order, Date and Age. Not passed are the fields of one hop (RFC 9110 §7.6.1):
             Connection and what it names, Keep-Alive, Proxy-Connection and Proxy-Auth…, TE, Trailer, Transfer-Encoding,
-            Upgrade; Host, which is the origin's; trailers, and interim answers (1xx). "Expect: 100-continue" is met here.
+            Upgrade; Host, which is the origin's. Nor are trailers, either way, which are read and dropped, and interim
+            answers (1xx) of the origin, which are waited out. "Expect: 100-continue" is met here.
             Requests get a Via (RFC 9110 §7.6.3), at which some servers stop compressing; answers get none, but a Date where
             they have none. Bytes in header values that are not UTF-8 are lost.
 
@@ -25,12 +27,14 @@ struct ProxyCommand: AsyncParsableCommand {
             not know and transfer codings other than chunked (501), more than 64 KiB of header or 32 KiB in one field
             (431), and what is no HTTP (400).
 
-            With --cache http (the default) an answer of at most 16 MiB is gathered before it is passed on, so that it can
-            be kept as RFC 9111 allows; a larger one, and a text/event-stream, is passed as it comes. Bodies of requests are
-            passed as they come from 1 MiB on.
+            Answers are passed as they come. With --cache http (the default) those of at most 16 MiB are kept while they
+            pass, as RFC 9111 allows. Bodies of requests are passed as they come, too, but for those that say that they
+            have at most 64 KiB, which are gathered, so that they can be sent again over another connection.
 
             A request without an answer gets one from here, with a JSON body that names the error: 504 where time ran
-            out, 503 where the layer asks for fewer requests, 502 for the rest.
+            out, 503 where the layer asks for fewer requests, 502 for the rest. A client that is silent for longer than
+            --client-timeout, in the body of a request or instead of taking its answer, is told 408 or cut off, and so is
+            a connection without requests.
 
             Only this machine can reach the proxy, and only under a name of its own or the origin's: a request for any
             other host is refused with 421, so that no web page can use it under a name of its own. With --allow-remote it
@@ -63,6 +67,9 @@ struct ProxyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The longest wait for the head of an answer, and for each part.", valueName: "seconds"))
     var timeout = 60.0
 
+    @Option(help: ArgumentHelp("The longest silence of a client, between its requests too.", valueName: "seconds"))
+    var clientTimeout = 60.0
+
     @Option(
         help: ArgumentHelp("Trust the certificate authorities in FILE (PEM), and no others.", valueName: "file"),
         completion: .file())
@@ -83,6 +90,9 @@ struct ProxyCommand: AsyncParsableCommand {
     func validate() throws {
         guard timeout > 0, timeout <= 31_536_000 else {
             throw ValidationError("--timeout wants a number of seconds above 0 and of at most a year.")
+        }
+        guard clientTimeout > 0, clientTimeout <= 31_536_000 else {
+            throw ValidationError("--client-timeout wants a number of seconds above 0 and of at most a year.")
         }
         if json, verbose { throw ValidationError("--json has the whole record; --verbose does not go with it.") }
     }
@@ -105,7 +115,10 @@ struct ProxyCommand: AsyncParsableCommand {
         let greetsPrograms = json
         do {
             try await Interruption.cancelling(forcedStatus: { _ in ExitStatus.fine }) {
-                try await ProxyServer(session: session, address: address).run { port in
+                let server = ProxyServer(
+                    session: session, address: address,
+                    clientTimeout: .nanoseconds(Int64(clientTimeout * 1_000_000_000)))
+                try await server.run { port in
                     // Programs read records alone on standard output.
                     let text =
                         "Listening at http://\(address.authority(port: port)) for \(target.scheme)://\(target.authority)\n"

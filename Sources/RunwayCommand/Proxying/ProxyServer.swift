@@ -11,6 +11,8 @@ import ServiceLifecycle
 struct ProxyServer: Sendable {
     let session: ProxySession
     let address: ListeningAddress
+    /// The longest silence of a client.
+    let clientTimeout: TimeAmount
 
     /// Serves until its task is cancelled, then cuts every connection.
     ///
@@ -21,7 +23,9 @@ struct ProxyServer: Sendable {
         let forwarder = Forwarder(session: session)
         let builder = HTTPServerBuilder { responder in
             CuttableChannel(
-                base: ProxyChannel(responder: responder, origin: session.origin, address: address), cutter: connections)
+                base: ProxyChannel(
+                    responder: responder, origin: session.origin, address: address, clientTimeout: clientTimeout),
+                cutter: connections)
         }
         let configuration = ServerConfiguration(address: .hostname(address.host, port: address.port))
         let server = try builder.buildServer(

@@ -20,7 +20,7 @@ enum ProxiedServer: APIService {
 
 /// The layer that a proxy's requests pass.
 struct ProxySession: Sendable {
-    /// The most bytes of an answer that is gathered so that it can be kept.
+    /// The most bytes of an answer that is kept.
     static let maximumKeptByteCount = 16 << 20
     /// The most bytes that are kept of all answers.
     static let maximumCacheByteCount = 64 << 20
@@ -62,24 +62,11 @@ struct ProxySession: Sendable {
         network.configure(ProxiedServer.self) { $0.deadline = timeout }
     }
 
-    /// Sends a request, and gives its answer.
+    /// Sends a request, and gives its answer, whose body passes as it comes. What may be kept is kept while it passes.
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
-        let isKept =
-            cache == .http && [.get, .head].contains(head.method) && body.byteCount == 0 && !head.isForEvents
-        let request = Request(
-            head: head, body: body,
-            delivery: isKept ? .whole(maximumByteCount: Self.maximumKeptByteCount) : .streamed)
-        let policy: CachePolicy = cache == .http ? .http() : .none
-        do throws(NetworkError) {
-            return try await network.exchange(request, with: ProxiedServer.self, options: CallOptions(cache: policy))
-        } catch {
-            guard isKept, error.underlying is BodyTooLarge
-            else { throw error }
-            // It is larger than what is kept: once more, as it comes. What is kept may be sent twice (RFC 9110 §9.2.2).
-            let streamed = Request(head: head, body: body, delivery: .streamed)
-            return try await network.exchange(
-                streamed, with: ProxiedServer.self, options: CallOptions(cache: CachePolicy.none))
-        }
+        try await network.exchange(
+            Request(head: head, body: body, delivery: .streamed), with: ProxiedServer.self,
+            options: CallOptions(cache: cache == .http ? .http() : CachePolicy.none))
     }
 
     /// Cuts every connection to the origin, and prints what is still to be printed.
@@ -87,9 +74,4 @@ struct ProxySession: Sendable {
         await transport.shutdown(.cutting)
         await network.events.flush()
     }
-}
-
-extension HTTPRequest {
-    /// Whether the answer is to be read as it comes, for as long as it likes (HTML, server-sent events).
-    fileprivate var isForEvents: Bool { headerFields[.accept]?.lowercased().contains("text/event-stream") ?? false }
 }

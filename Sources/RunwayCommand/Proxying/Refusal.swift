@@ -20,6 +20,7 @@ struct Refusal: Error, Sendable {
     init(_ error: NetworkError) {
         status =
             switch error.kind {
+            case _ where error.underlying is ClientSilence: .requestTimeout
             case .timedOut: .gatewayTimeout
             // What may only come from what is kept, and is not kept (RFC 9111 §5.2.1.7).
             case .noNetwork where error.step == .stage(.caching): .gatewayTimeout

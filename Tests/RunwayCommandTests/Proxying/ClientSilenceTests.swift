@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+/// Clients that say nothing more, or take nothing more.
+@Suite(.timeLimit(.minutes(10)))
+struct ClientSilenceTests {
+    @Test(arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\nX-A: "])
+    func aConnectionWithoutAWholeHeadEnds(text: String) async throws {
+        try await withScriptedOrigin { origin in
+            _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
+                let answer = try await RawClient.exchange(text, port: proxy.port)
+                #expect(answer == "")
+            }
+            #expect(origin.connectionCount == 0)
+        }
+    }
+
+    @Test func aConnectionThatIsKeptForNothingEnds() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/", respond: .text("fine"))
+            _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
+                let answer = try await RawClient.exchange(
+                    "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", port: proxy.port)
+                #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("fine"))
+            }
+        }
+    }
+
+    /// Half a body, of one that is gathered and of two that pass as they come.
+    @Test(arguments: ["Content-Length: 100", "Content-Length: 9000000", "Transfer-Encoding: chunked"])
+    func halfABodyIsToldThatTimeIsOut(framing: String) async throws {
+        try await withScriptedOrigin { origin in
+            origin.on(.put, "/", respond: .text("never"))
+            _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
+                let part = framing.hasPrefix("T") ? "5\r\nabcde\r\n" : "abcde"
+                let answer = try await RawClient.exchange(
+                    "PUT / HTTP/1.1\r\nHost: localhost\r\n\(framing)\r\n\r\n\(part)", port: proxy.port)
+                #expect(answer.hasPrefix("HTTP/1.1 408 ") && answer.contains("silent for too long"), "\(answer)")
+                #expect(answer.contains("\r\nConnection: close\r\n"))
+            }
+            #expect(origin.requests.allSatisfy { !$0.isComplete })
+        }
+    }
+
+    @Test func whoTakesNothingOfAnAnswerIsCutOff() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/", respond: .bytes([UInt8](repeating: 7, count: 64 << 20)))
+            _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
+                try await RawClient.connecting(to: proxy.port) { client in
+                    try await client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    try await origin.waitForDisconnects(count: 1)
+                }
+            }
+        }
+    }
+
+    @Test func anOriginThatIsSlowIsNotTheFaultOfItsClient() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            origin.on("/", respond: .text("at last").held(by: gate))
+            _ = try await proxying(to: origin.baseURL, "--client-timeout", "1") { proxy in
+                try await RawClient.connecting(to: proxy.port) { client in
+                    try await client.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    try await gate.waitForArrivals()
+                    // A connection that came later is ended for its silence.
+                    #expect(try await RawClient.exchange("", port: proxy.port) == "")
+                    gate.open()
+                    let answer = try await client.receiveAll()
+                    #expect(answer.hasSuffix("at last"))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["0", "-1", "1e12", "x"]) func patienceIsANumberOfSeconds(text: String) async throws {
+        let tool = try await Tool.run("proxy", "--origin", "http://127.0.0.1:1", "--client-timeout", text)
+        #expect(tool.status == 2 && tool.errors.contains("client-timeout"))
+    }
+}
