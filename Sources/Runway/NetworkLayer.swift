@@ -90,7 +90,8 @@ public final class NetworkLayer: Sendable {
         #endif
         retries = RetryControl(limits: limits.retrying, randomness: randomness)
         hedges = HedgeControl(limits: limits.hedging)
-        self.tokens = TokenKeeper(network: name, store: tokens, limits.authorizing)
+        self.tokens = TokenKeeper(
+            network: name, store: tokens, limits.authorizing, clock: clock, timer: deadlines)
         merger = Merger(clock: clock, timer: deadlines)
         connectivity = NetworkStatusMonitor(status)
         track = Mutex(NetworkTrack(status.current))

@@ -5,7 +5,8 @@ extension NetworkLayer {
     /// on with this one; those of another account fly on as that account's, whose token stays where it is kept.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` for a token that can't be sent, and ``NetworkError/Kind/storage`` where
-    ///   it can't be kept: it is in use all the same, until the app ends.
+    ///   it can't be kept, or not within ``AuthorizingLimits/storeDeadline``: it is in use all the same, until the app ends. So it is
+    ///   where the task is cancelled meanwhile, ``NetworkError/Kind/cancelled``.
     public func signIn<Service: APIService>(
         _ token: AccessToken, to service: Service.Type
     ) async throws(NetworkError) {
@@ -22,7 +23,7 @@ extension NetworkLayer {
         configure(service) { $0.account = token.account }
         guard let (held, write) = change else { return }
         tokens.renewals.end(identity, with: .success(held))
-        try Self.check(await write.value, "The access token is in use, but could not be kept")
+        try await settle(write, "The access token is in use, but could not be kept")
     }
 
     /// Signs out of a service, in the environment that the service is in: forgets the account's token and what is kept for it.
@@ -30,8 +31,9 @@ extension NetworkLayer {
     /// Calls that wait for a renewal of the token fail as ``NetworkError/Kind/needsLogin``. Those that fly land as the account's. Does
     /// nothing where nobody is signed in.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` where the token could not be removed from its store: it is not used again until the app
-    ///   ends.
+    /// - Throws: ``NetworkError/Kind/storage`` where the token could not be removed from its store, or not within
+    ///   ``AuthorizingLimits/storeDeadline``: it is not used again until the app ends. Nor is it where the task is cancelled meanwhile,
+    ///   ``NetworkError/Kind/cancelled``.
     public func signOut<Service: APIService>(of service: Service.Type) async throws(NetworkError) {
         let settings = settings(of: service)
         guard let account = settings.account else { return }
@@ -46,7 +48,7 @@ extension NetworkLayer {
         let owner = CookieJars.Owner(service: ObjectIdentifier(service), account: account)
         cookieJars.withJar(of: owner) { $0.removeAll() }
         guard let write else { return }
-        try Self.check(await write.value, "The access token is out of use, but could not be removed")
+        try await settle(write, "The access token is out of use, but could not be removed")
     }
 
     /// The user was asked to log in to a service and declined: the calls that wait for a renewal of the token fail as
@@ -62,8 +64,14 @@ extension NetworkLayer {
         return tokens.renewals.end(identity, with: .failure(declined))
     }
 
-    private static func check(_ result: Result<Void, any Error>, _ what: String) throws(NetworkError) {
-        if case .failure(let error) = result {
+    private func settle(
+        _ write: Task<Result<Void, any Error>, Never>, _ what: String
+    ) async throws(NetworkError) {
+        do {
+            try await tokens.settle(write)
+        } catch is CancellationError {
+            throw .cancelled(in: .stage(.authorizing))
+        } catch {
             throw NetworkError(.storage, in: .stage(.authorizing), "\(what): \(error)", underlying: error)
         }
     }

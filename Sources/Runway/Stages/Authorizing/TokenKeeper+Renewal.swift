@@ -75,7 +75,7 @@ extension TokenKeeper {
             throw NetworkError.cancelled(in: .stage(.authorizing))
         }
         flight.note(Authorizing.renewed)
-        if case .failure(let error) = await write.value { flight.note(Authorizing.notKept("\(error)")) }
+        do { try await settle(write) } catch { flight.note(Authorizing.notKept("\(error)")) }
         return held
     }
 

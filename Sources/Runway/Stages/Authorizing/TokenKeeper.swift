@@ -29,6 +29,9 @@ final class TokenKeeper: Sendable {
         var entries: LeastRecentlyUsed<TokenIdentity, Entry>
         /// The last change of the store that was asked for.
         var lastWrite: Task<Result<Void, any Error>, Never>?
+        /// The waits for the store that are under way, and those of them that somebody still waits for.
+        var waitCount = 0
+        var awaitedCount = 0
 
         /// Changes what is known of an account.
         mutating func update<Value>(_ identity: TokenIdentity, _ change: (inout Entry) -> Value) -> Value {
@@ -42,12 +45,20 @@ final class TokenKeeper: Sendable {
     let renewals: SharedWork<TokenIdentity, HeldToken>
     private let network: String
     private let store: any TokenStore
+    private let storeDeadline: Duration
+    private let clock: LayerClock
+    private let timer: DeadlineTimer
     /// Guards what is known, and the order of the store's changes.
     private let state: Mutex<State>
 
-    init(network: String, store: any TokenStore, _ limits: AuthorizingLimits) {
+    init(
+        network: String, store: any TokenStore, _ limits: AuthorizingLimits, clock: LayerClock, timer: DeadlineTimer
+    ) {
         self.network = network
         self.store = store
+        self.clock = clock
+        self.timer = timer
+        storeDeadline = min(max(limits.storeDeadline, .zero), .seconds(86_400))
         renewals = SharedWork(in: .stage(.authorizing), limits.rules)
         let maximumCount = max(1, limits.maximumAccounts)
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
@@ -96,10 +107,13 @@ extension TokenKeeper {
     func load(_ identity: TokenIdentity, for flight: Flight, _ credentials: any Credentials) async throws(NetworkError)
     {
         guard let place = place(of: identity) else { return }
-        _ = await state.withLock { $0.lastWrite }?.value
+        let lastWrite = state.withLock { $0.lastWrite }
         let loaded: AccessToken?
         do {
-            loaded = try await store.load(place)
+            loaded = try await waiting { [store] in
+                _ = await lastWrite?.value
+                return try await store.load(place)
+            }
         } catch {
             throw NetworkError(
                 .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error)", underlying: error)
@@ -194,6 +208,45 @@ extension TokenKeeper {
                 network: network, service: identity.service.name, environment: identity.environment.name, account: $0)
         }
     }
+}
+
+extension TokenKeeper {
+    /// The most waits for the store that may be left behind. As long as there are so many, it is taken for one that does not answer.
+    static let maximumForsakenWaits = 8
+
+    /// Waits until a change of the store is done, no longer than the store may take.
+    ///
+    /// - Throws: Why it is not done.
+    func settle(_ write: Task<Result<Void, any Error>, Never>) async throws {
+        try await waiting { try await write.value.get() }
+    }
+
+    /// Waits for the store, no longer than it may take. What was left behind then goes on by itself.
+    private func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let late = SlowTokenStore(limit: storeDeadline)
+        let mayWait = state.withLock { state in
+            guard state.waitCount - state.awaitedCount < Self.maximumForsakenWaits else { return false }
+            state.waitCount += 1
+            state.awaitedCount += 1
+            return true
+        }
+        guard mayWait else { throw late }
+        defer { state.withLock { $0.awaitedCount -= 1 } }
+        let race = Race<Result<Value, any Error>>()
+        let alarm = timer.schedule(at: clock.now + storeDeadline) { race.finish(.failure(late)) }
+        defer { timer.remove(alarm) }
+        return try await race.run(onCancel: .failure(CancellationError())) { [self] in
+            defer { state.withLock { $0.waitCount -= 1 } }
+            do { return .success(try await work()) } catch { return .failure(error) }
+        }.get()
+    }
+}
+
+/// The token store has not answered in time.
+struct SlowTokenStore: Error, CustomStringConvertible {
+    let limit: Duration
+
+    var description: String { "the store gave no word within \(limit)" }
 }
 
 extension AccessToken {

@@ -2,7 +2,8 @@
 ///
 /// The layer keeps the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a
 /// sign-out and when a token was refused for good. It makes its changes one after the other. The implementation may be shared by
-/// several layers, and need not be quick: no call waits for it beyond its own deadline.
+/// several layers, and need not be quick: no call waits for it beyond its own deadline, and nobody beyond
+/// ``AuthorizingLimits/storeDeadline``.
 ///
 /// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms, ``MemoryTokenStore`` for tests.
 public protocol TokenStore: Sendable {

@@ -15,7 +15,7 @@ struct TokenModelTests {
     static let stormCount = ProcessInfo.processInfo.environment["RUNWAY_TOKEN_STORMS"].flatMap { Int($0) } ?? 15
 
     @Test func callsEndAsASmallModelSaysTheyShould() async throws {
-        for seed in 1...UInt64(Self.count) {
+        for seed in Seeds.some(Self.count) {
             var play = TokenPlay(seed: seed)
             try await play.run()
             if !play.problems.isEmpty { try #require(Bool(false), "seed \(seed): \(play.problems)") }

@@ -1,0 +1,157 @@
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+/// Token stores that never give a word.
+struct SlowStoreTests {
+    private let origin = ClubOrigin()
+    private let clock = ManualClock()
+    private let records = RecordCollector()
+
+    private func network(_ store: any TokenStore, deadline: Duration = .seconds(60)) -> NetworkLayer {
+        let network = NetworkLayer(
+            transport: origin, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none), tokens: store)
+        network.configure(Club.self) { $0.deadline = deadline }
+        return network
+    }
+
+    /// Starts what should fail; gives the error.
+    private func failing(_ work: @escaping @Sendable () async throws -> Void) -> Task<NetworkError?, Never> {
+        Task {
+            do {
+                try await work()
+                return nil
+            } catch {
+                return error as? NetworkError
+            }
+        }
+    }
+
+    /// Moves the clock by as much as a store may take, once somebody waits for the store.
+    private func letTimePass(_ store: DeafStore, deeds: Int = 1) async throws {
+        try await store.deeds.waitForArrivals(count: deeds)
+        clock.advance(by: .seconds(10))
+    }
+
+    @Test func aTokenThatIsNeverLoadedFailsItsCallsInTime() async throws {
+        let store = DeafStore()
+        let network = network(store)
+        network.configure(Club.self) { $0.account = "ann" }
+        let failure = failing { _ = try await network.call(Members()) }
+        try await letTimePass(store)
+        let error = try #require(await failure.value)
+        #expect(error.kind == .storage && error.detail.contains("no word within 10.0 seconds"))
+        #expect(origin.callCount == 0)
+    }
+
+    @Test func noCallWaitsForAStoreBeyondItsDeadline() async throws {
+        let store = DeafStore()
+        let network = network(store, deadline: .seconds(4))
+        network.configure(Club.self) { $0.account = "ann" }
+        let failure = failing { _ = try await network.call(Members()) }
+        try await store.deeds.waitForArrivals()
+        clock.advance(by: .seconds(4))
+        #expect(try #require(await failure.value).kind == .timedOut)
+    }
+
+    @Test func aSignInThatIsNeverKeptIsToldInTimeAndUsed() async throws {
+        let store = DeafStore()
+        let network = network(store)
+        let failure = failing { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }
+        try await letTimePass(store)
+        #expect(try #require(await failure.value).kind == .storage)
+        _ = try await network.call(Members())
+    }
+
+    @Test func aSignOutThatIsNeverDoneIsToldInTimeAndHolds() async throws {
+        let store = DeafStore(hangs: false)
+        let network = network(store)
+        try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
+        store.hang()
+        let failure = failing { _ = try await network.signOut(of: Club.self) }
+        try await letTimePass(store)
+        #expect(try #require(await failure.value).kind == .storage)
+        let error = await #expect(throws: NetworkError.self) { try await network.call(Members()) }
+        #expect(error?.kind == .needsLogin)
+    }
+
+    @Test func aRenewalGoesOnWithoutTheStore() async throws {
+        let store = DeafStore(hangs: false)
+        let network = network(store)
+        try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
+        store.hang()
+        origin.revoke()
+        async let answer = network.call(Members())
+        try await letTimePass(store)
+        _ = try await answer
+        let record = try await records.records(count: 2).first { $0.decisions(of: Authorizing.self).contains(.renewed) }
+        let notes = try #require(record).decisions(of: Authorizing.self)
+        #expect(notes.contains { if case .notKept = $0 { true } else { false } }, "\(notes)")
+        #expect(origin.refreshCount == 1)
+    }
+
+    @Test func aSignInWhoseTaskIsCancelledEndsAndIsUsed() async throws {
+        let store = DeafStore()
+        let network = network(store)
+        let signIn = Task { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }
+        try await store.deeds.waitForArrivals()
+        signIn.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await signIn.value }
+        #expect(error?.kind == .cancelled)
+        _ = try await network.call(Members())
+    }
+
+    @Test func aStoreThatNeverAnswersIsNotAskedForEver() async throws {
+        let store = DeafStore()
+        let network = network(store)
+        network.configure(Club.self) { $0.account = "ann" }
+        for round in 1...8 {
+            let failure = failing { _ = try await network.call(Members()) }
+            try await letTimePass(store, deeds: round)
+            #expect(try #require(await failure.value).kind == .storage)
+        }
+        let error = await #expect(throws: NetworkError.self) { try await network.call(Members()) }
+        #expect(error?.kind == .storage && store.deeds.arrivalCount == 8)
+        store.answer()
+        // Once those that were left behind have come back, it is asked again, and has no token.
+        var kind = NetworkError.Kind.storage
+        let limit = ContinuousClock.now + .seconds(60)
+        while kind == .storage, ContinuousClock.now < limit {
+            await Task.yield()
+            do { _ = try await network.call(Members()) } catch { kind = error.kind }
+        }
+        #expect(kind == .needsLogin)
+    }
+}
+
+/// A store that keeps nothing, and never comes back from it while it hangs.
+private final class DeafStore: TokenStore {
+    /// Who came to the store while it hung.
+    let deeds = ScriptedGate()
+    /// Guards whether it hangs.
+    private let isHanging: Mutex<Bool>
+
+    init(hangs: Bool = true) { isHanging = Mutex(hangs) }
+
+    func hang() { isHanging.withLock { $0 = true } }
+
+    func answer() {
+        isHanging.withLock { $0 = false }
+        deeds.open()
+    }
+
+    private func pass() async {
+        guard isHanging.withLock({ $0 }) else { return }
+        // Whoever waits here can't be cancelled.
+        await Task.detached { [deeds] in try? await deeds.pass() }.value
+    }
+
+    func load(_ place: TokenPlace) async throws -> AccessToken? {
+        await pass()
+        return nil
+    }
+    func save(_ token: AccessToken, at place: TokenPlace) async throws { await pass() }
+    func remove(_ place: TokenPlace) async throws { await pass() }
+}
