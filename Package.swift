@@ -152,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "RunwayTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayTesting", "CountedAllocation",
+                "Runway", "RunwayJSON", "RunwayTesting", "RunwayTransport", "CountedAllocation",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),

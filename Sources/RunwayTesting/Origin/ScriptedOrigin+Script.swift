@@ -93,6 +93,13 @@ extension ScriptedOrigin {
         script.setFallback(OriginScript.Line(answers: [.response(response)], repeatsLast: true, moment: .afterRequest))
     }
 
+    /// Answers every request that no other line answers with what `answer` makes of it; such requests are no longer unexpected.
+    ///
+    /// When it throws, the answer is a 500 whose body says what was thrown. It is cancelled when the connection ends.
+    public func otherwise(_ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse) {
+        script.setFallback(OriginScript.Line(answers: [.closure(answer)], repeatsLast: true, moment: .afterRequest))
+    }
+
     /// Treats the connections to come as `connections` says, one after another; the last one repeats.
     ///
     /// Without this, and with an empty list, every connection is served.

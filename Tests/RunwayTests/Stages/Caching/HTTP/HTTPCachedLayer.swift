@@ -6,10 +6,12 @@ import Testing
 @testable import Runway
 
 /// A layer that caches by the rules of HTTP, over an origin that answers by a list.
+///
+/// Its requests go over a real socket to the origin and its answers come back over it, see ``LoopbackOrigin``; the clock is the test's.
 struct HTTPCachedLayer {
     /// What the origin answers next, and what it answers when the list has come to its end.
     final class Answers: Sendable {
-        typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
+        typealias Answer = LoopbackOrigin.Answer
 
         /// Guards the list.
         private let list = Mutex<[Answer]>([])
@@ -17,24 +19,50 @@ struct HTTPCachedLayer {
         func append(_ answer: @escaping Answer) { list.withLock { $0.append(answer) } }
 
         func next() -> Answer? { list.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
-    }
 
-    let stub: StubbedLayer
-    private let answers: Answers
-
-    init() {
-        let answers = Answers()
-        self.answers = answers
-        stub = StubbedLayer { request throws(NetworkError) in
-            guard let answer = answers.next() else {
+        func answer(_ request: Request) async throws(NetworkError) -> Response {
+            guard let answer = next() else {
                 throw NetworkError(.notTrusted, in: .transporting, "The list has come to its end.")
             }
             return try await answer(request)
         }
     }
 
-    var network: NetworkLayer { stub.network }
-    var requests: [Request] { stub.transport.requests }
+    /// Keeps every request, and has it answered by the list.
+    final class Wire: Transport {
+        let answers = Answers()
+        private let isInProcess: Bool
+        /// Guards the requests that came.
+        private let received = Mutex<[Request]>([])
+
+        init(isInProcess: Bool) { self.isInProcess = isInProcess }
+
+        var requests: [Request] { received.withLock { $0 } }
+
+        func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            received.withLock { $0.append(request) }
+            if isInProcess { return try await answers.answer(request) }
+            return try await LoopbackOrigin.shared.send(request, in: flight) { [answers] request throws(NetworkError) in
+                try await answers.answer(request)
+            }
+        }
+    }
+
+    let records = RecordCollector()
+    let clock = ManualClock()
+    let network: NetworkLayer
+    private let wire: Wire
+    private var answers: Answers { wire.answers }
+
+    /// - Parameter isInProcess: Whether no socket is used: for what no origin can send, and for ten thousands of exchanges.
+    init(isInProcess: Bool = false) {
+        wire = Wire(isInProcess: isInProcess)
+        network = NetworkLayer(
+            transport: wire, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none), randomness: SeededGenerator(seed: 1))
+    }
+
+    var requests: [Request] { wire.requests }
     var sent: Int { requests.count }
     var last: HTTPFields { requests.last?.head.headerFields ?? [:] }
 
@@ -43,13 +71,13 @@ struct HTTPCachedLayer {
         HTTPDate(seconds: HTTPDate(network.clock.date).seconds + seconds).text
     }
 
-    func advance(_ seconds: Double) { stub.clock.advance(by: .seconds(seconds)) }
+    func advance(_ seconds: Double) { clock.advance(by: .seconds(seconds)) }
 
     /// Adds an answer to the list.
     func answer(
         _ body: String = "one", status: HTTPResponse.Status = .ok, _ fields: HTTPFields, after seconds: Double = 0
     ) {
-        let clock = stub.clock
+        let clock = clock
         answers.append { _ throws(NetworkError) in
             clock.advance(by: .seconds(seconds))
             let head = HTTPResponse(status: status, headerFields: fields)

@@ -11,7 +11,7 @@ struct HTTPFreshnessModelTests {
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
     @Test func noAnswerIsGivenThatTheArithmeticCallsStaleAndNoneIsFetchedThatItCallsFresh() async throws {
-        for seed in 1...UInt64(Self.count) {
+        for seed in Seeds.some(Self.count) {
             await Task.yield()
             var play = Play(seed: seed)
             let problems = try await play.run()
@@ -34,7 +34,7 @@ private struct Kept {
 
 private struct Play {
     private var random: SeededGenerator
-    private let cached = HTTPCachedLayer()
+    private let cached = HTTPCachedLayer(isInProcess: true)
     private let start = 1_767_225_600
     private var now = 0
     private var kept: Kept?

@@ -185,7 +185,7 @@ struct HTTPReuseTests {
             #expect(stale.text == "one" && stale.source == .staleCache && stale.head.headerFields[.age] == "10")
         }
         opener.finish()
-        let records = try await cached.stub.records.records(count: 7)
+        let records = try await cached.records.records(count: 7)
         #expect(records.contains { $0.decisions(of: HTTPCacheDecision.self).first == .revalidating })
         let fresh = try await cached.send()
         #expect(fresh.text == "two" && fresh.source == .cache && cached.sent == 2)
@@ -292,7 +292,7 @@ struct HTTPReuseTests {
         try await cached.send()
         try await cached.send()
         await cached.network.events.flush()
-        let record = try #require(cached.stub.records.records.last)
+        let record = try #require(cached.records.records.last)
         #expect(record.decisions(of: CallDecision.self) == [.answeredImmediately])
         #expect(record.decisions(of: HTTPCacheDecision.self) == [.fresh(age: .zero, remaining: .seconds(60))])
         #expect(record.attempts.isEmpty && record.source == .cache)
@@ -305,7 +305,7 @@ struct HTTPReuseTests {
         cached.answer(status: .notModified)
         try await cached.send()
         await cached.network.events.flush()
-        let records = cached.stub.records.records
+        let records = cached.records.records
         #expect(
             records.map { $0.decisions(of: HTTPCacheDecision.self) } == [
                 [.nothingKept, .kept(lifetime: .seconds(60), isHeuristic: false)],

@@ -135,7 +135,9 @@ struct HTTPStoringTests {
         #expect(try await cached.send().text == "five")
     }
 
+    /// Without a socket: no transport passes a coding on that it does not know.
     @Test func everyFieldIsKeptButThoseOfOneHop() async throws {
+        let cached = HTTPCachedLayer(isInProcess: true)
         var fields: HTTPFields = [.cacheControl: "max-age=60", .connection: "X-Hop, close", .setCookie: "a=1"]
         for name in [
             "X-Hop", "X-Own", "Keep-Alive", "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",
