@@ -4,7 +4,16 @@ import RunwayJSON
 import RunwayTesting
 import Testing
 
-/// Loads, cancels, replaces, releases and answers in every order that a seed can think of.
+/// A call whose answers are kept, so that some are found in memory.
+private struct Bulletin: Endpoint {
+    static let service = Estates.self
+    static let coalesces = false
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "bulletin" }
+    var page = 1
+}
+
+/// Loads, hits in memory, vetoes, cancels, replaces, releases and answers in every order that a seed can think of.
 @MainActor
 struct RandomInterleavingTests {
     /// How many sequences are played; `RUNWAY_INTERLEAVINGS` asks for more.
@@ -13,7 +22,7 @@ struct RandomInterleavingTests {
 
     @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
     func noLandingIsLostDoubledOrOutOfOrder(policy: OverlapPolicy) async throws {
-        for seed in 1...UInt64(Self.count / 3) {
+        for seed in Seeds.some(Self.count / 3) {
             let play = Interleaving(seed: seed, policy: policy)
             let problems = try await play.run()
             try #require(problems.isEmpty, "seed \(seed), \(policy): \(problems)")
@@ -26,8 +35,13 @@ private final class Interleaving: APIManagerDelegate {
     private var random: SeededGenerator
     private let policy: OverlapPolicy
     private let hangar: Hangar
-    private var managers: [APIManager<Refresh>?] = []
+    private var managers: [APIManager<Bulletin>?] = []
+    private let hooks: Vetoes
     private var owners: [FlightID: Int] = [:]
+    /// What each call asked for.
+    private var pages: [FlightID: Int] = [:]
+    /// The calls that a hook did not let take off.
+    private var grounded: Set<FlightID> = []
     /// What the play called off before it was told: these, and no others, may end without a landing.
     private var calledOff: Set<FlightID> = []
     /// What was answered, and whether with a success.
@@ -41,13 +55,24 @@ private final class Interleaving: APIManagerDelegate {
         random = SeededGenerator(seed: seed)
         self.policy = policy
         hangar = Hangar(isDeaf: seed % 2 == 0)
-        managers = (0..<3).map { _ in APIManager(on: hangar.network, delegate: self, overlap: policy) }
+        hooks = Vetoes(seed: seed)
+        managers = (0..<3).map { _ in makeManager() }
+    }
+
+    private func makeManager() -> APIManager<Bulletin> {
+        let manager = APIManager<Bulletin>(on: hangar.network, delegate: self, overlap: policy)
+        manager.interceptor = hooks
+        return manager
     }
 
     func run() async throws -> [String] {
         for _ in 0..<Int.random(in: 5...30, using: &random) { await step() }
         // What still waits is answered, until every call has its record.
+        let limit = ContinuousClock.now + .seconds(60)
         while hangar.records.records.count < loadCount {
+            guard ContinuousClock.now < limit else {
+                return problems + ["\(hangar.records.records.count) records of \(loadCount) calls after a minute"]
+            }
             while !hangar.transport.parked.isEmpty { answerOne() }
             // Records are told on a thread of their own: the wait for it leaves the main actor to other tests.
             await hangar.network.events.flush()
@@ -70,11 +95,22 @@ private final class Interleaving: APIManagerDelegate {
     private func load(_ index: Int) {
         guard let manager = managers[index] else { return }
         loadCount += 1
-        if policy == .cancelRunning { callOff { $0 == index } }
+        let isVetoed = Int.random(in: 0..<8, using: &random) == 0
+        if policy == .cancelRunning, !isVetoed { callOff { $0 == index } }
+        // One in two asks for what an earlier one may have brought.
+        let page = Bool.random(using: &random) ? Int.random(in: 1...6, using: &random) : 100 + loadCount
         isInsideLoad = true
-        let flight = manager.load(Refresh(page: loadCount))
+        hooks.vetoesNextCall = isVetoed
+        let flight = manager.load(Bulletin(page: page))
+        hooks.vetoesNextCall = false
         isInsideLoad = false
-        owners[flight] = index
+        if isVetoed {
+            grounded.insert(flight)
+        } else {
+            owners[flight] = index
+            // A call that was ignored is given the number of the one that flies.
+            pages[flight] = pages[flight] ?? page
+        }
     }
 
     private func answerOne() {
@@ -110,12 +146,18 @@ private final class Interleaving: APIManagerDelegate {
     private func release(_ index: Int) {
         callOff { $0 == index }
         managers[index] = nil
-        managers[index] = APIManager(on: hangar.network, delegate: self, overlap: policy)
+        managers[index] = makeManager()
     }
 
     func apiManagerDidSucceed(_ manager: any APIManaging) {
         keep(manager, isSuccess: true)
-        if manager.rawData?["flight"].uint64 != manager.landedFlight?.number {
+        let fetcher = manager.rawData?["flight"].uint64
+        if manager.rawData?.source == .cache {
+            let kept = owners.keys.first { $0.number == fetcher }
+            let isFetched = kept.map { answered[$0] == true } ?? false
+            let isOfPage = kept.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
+            if !isFetched || !isOfPage { problems.append("memory had what nobody fetched, or of another page") }
+        } else if fetcher != manager.landedFlight?.number {
             problems.append("the answer of another flight")
         }
     }
@@ -140,10 +182,15 @@ private final class Interleaving: APIManagerDelegate {
         let (toldOfSuccess, toldOfFailure) = (told.filter(\.isSuccess), told.filter { !$0.isSuccess })
         if Set(toldOfSuccess.map(\.flight)) != succeeded { problems.append("successes told and recorded differ") }
         if Set(toldOfFailure.map(\.flight)) != failed { problems.append("failures told and recorded differ") }
+        let vetoed = records.filter { $0.outcome.name == "vetoed" }
+        if vetoed.count != grounded.count + hooks.landingCount { problems.append("\(vetoed.count) records of vetoes") }
         for record in records {
             let (id, outcome) = (record.id, record.outcome.name)
             switch outcome {
             case "succeeded" where answered[id] == true && !calledOff.contains(id): break
+            case "succeeded" where record.source == .cache && record.attempts.isEmpty && !calledOff.contains(id): break
+            case "vetoed" where grounded.contains(id) && owners[id] == nil && record.attempts.isEmpty: break
+            case "vetoed" where owners[id] != nil && !grounded.contains(id): break
             case "failed" where answered[id] == false && !calledOff.contains(id): break
             case "cancelled" where calledOff.contains(id): break
             case "replaced" where calledOff.contains(id) && policy == .cancelRunning: break
@@ -157,5 +204,25 @@ private final class Interleaving: APIManagerDelegate {
                 problems.append("an older flight landed after a newer one")
             }
         }
+    }
+}
+
+/// Lets some calls not take off, and some not land.
+private final class Vetoes: Interceptor {
+    var vetoesNextCall = false
+    /// How many landings were vetoed.
+    private(set) var landingCount = 0
+    private var random: SeededGenerator
+
+    init(seed: UInt64) { random = SeededGenerator(seed: ~seed) }
+
+    func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool { !vetoesNextCall }
+    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool { allowsLanding() }
+    func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError) -> Bool { allowsLanding() }
+
+    private func allowsLanding() -> Bool {
+        let isVetoed = Int.random(in: 0..<10, using: &random) == 0
+        if isVetoed { landingCount += 1 }
+        return !isVetoed
     }
 }

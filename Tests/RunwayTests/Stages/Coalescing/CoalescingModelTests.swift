@@ -12,7 +12,7 @@ struct CoalescingModelTests {
     static let count = ProcessInfo.processInfo.environment["RUNWAY_COALESCING"].flatMap { Int($0) } ?? 1000
 
     @Test func callsEndAsASmallModelSaysTheyShould() async throws {
-        for seed in 1...UInt64(Self.count) {
+        for seed in Seeds.some(Self.count) {
             var play = CoalescingPlay(seed: seed)
             try await play.run()
             if !play.problems.isEmpty { try #require(Bool(false), "seed \(seed): \(play.problems)") }
