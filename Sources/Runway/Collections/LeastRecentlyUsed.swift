@@ -51,6 +51,15 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         return values[place]
     }
 
+    /// Changes the value of a key in its place, which counts as use; `nil` if there is none.
+    mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+        // Taken out, it is held nowhere else and need not be copied.
+        guard let place = places[key], var value = values[place].take() else { return nil }
+        defer { values[place] = value }
+        if place != newest { renew(place) }
+        return body(&value)
+    }
+
     /// The value of a key, without counting as use.
     func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
