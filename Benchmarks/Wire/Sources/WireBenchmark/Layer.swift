@@ -29,18 +29,18 @@ final class NewestRecords: EventSink {
 
 /// A layer whose transport answers at once, so that only the layer's own work is left.
 func makeNetwork(answering byteCount: Int) -> NetworkLayer {
-    makeNetwork(over: InstantTransport(byteCount: byteCount), port: 443)
+    makeNetwork(over: InstantTransport(byteCount: byteCount), at: "https://localhost")
 }
 
 /// A layer as it comes, but for the guard against loops.
-func makeNetwork(over transport: any Transport, port: Int) -> NetworkLayer {
+func makeNetwork(over transport: any Transport, at baseURL: String) -> NetworkLayer {
     // The same request again and again is what is measured here, and no loop without end.
     let network = NetworkLayer(
         transport: transport, sinks: [NewestRecords()],
         limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
     network.configure(Files.self) { settings in
         settings.environment = "benchmark"
-        settings.baseURLs["benchmark"] = "https://localhost:\(port)"
+        settings.baseURLs["benchmark"] = baseURL
     }
     return network
 }

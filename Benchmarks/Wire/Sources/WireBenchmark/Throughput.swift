@@ -31,7 +31,7 @@ struct Throughput {
             let curlClient = try CurlClient(root: root, http1Only: http1Only)
             let session = URLSession(configuration: .ephemeral)
             let port = http1Only ? http1Port : http2Port
-            let network = makeNetwork(over: ours, port: port)
+            let network = makeNetwork(over: ours, at: "https://localhost:\(port)")
             for (file, byteCount) in [("1k", 1024), ("50k", 51200)] where sizes.contains(file) {
                 for atATime in widths {
                     let url = "https://localhost:\(port)/\(file)"
