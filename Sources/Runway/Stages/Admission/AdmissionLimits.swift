@@ -26,7 +26,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     public var maximumIdenticalRequests: Int?
     /// The time in which identical requests are counted. The default is 10 s.
     public var floodWindow: Duration
-    /// When a host that keeps failing is left alone; `nil` is never.
+    /// When a host that keeps failing is left alone. The default is `CircuitLimits()`; `nil` is never.
     public var circuitBreaker: CircuitLimits?
 
     /// Everything is let out at once.
