@@ -1,8 +1,7 @@
 public import HTTPTypes
 public import Observation
 
-/// The discrete object that a controller holds for one API: it makes the calls, keeps the last answer, and tells its
-/// delegate.
+/// The discrete object that a controller holds for one API: it makes the calls, keeps the last answer, and tells its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -15,8 +14,7 @@ public import Observation
 /// }
 /// ```
 ///
-/// A manager that goes away cancels its flights: nothing lands. It is `Observable`, so that a SwiftUI view can show its
-/// state.
+/// A manager that goes away cancels its flights: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
 @MainActor
 public final class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
@@ -29,8 +27,8 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     public weak var parameterSource: (any ParameterSource)?
     /// Checks parameters and answers beside the endpoint's own checks. Held weakly: keep it alive yourself.
     public weak var validator: (any Validator)?
-    /// Acts on the calls of this manager, after the layer's interceptors for the endpoint. Held weakly: keep it alive
-    /// yourself.
+    /// Acts on the calls of this manager, after the layer's interceptors for the endpoint.
+    /// Held weakly: keep it alive yourself.
     public weak var interceptor: (any Interceptor)?
 
     /// The answer that landed last and was not cleared.

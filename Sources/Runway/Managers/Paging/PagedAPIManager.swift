@@ -1,8 +1,7 @@
 public import Observation
 import RunwayJSON
 
-/// The discrete object that a controller holds for one list: it loads page after page, keeps the rows, and tells its
-/// delegate.
+/// The discrete object that a controller holds for one list: it loads page after page, keeps the rows, and tells its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -17,16 +16,15 @@ import RunwayJSON
 /// }
 /// ```
 ///
-/// One load is under way at a time. It lands once, and may take several requests, each a call with its own record: what
-/// rows do that shift between two pages is put right before they land. A load that fails has changed nothing, so that
-/// the next one asks for the same page.
+/// One load is under way at a time. It lands once, and may take several requests, each a call with its own record: what rows do that
+/// shift between two pages is put right before they land. A load that fails has changed nothing, so that the next one asks for the
+/// same page.
 ///
 /// What holds for lists with ids that change while they are read, by position or number:
 /// - No row is in ``items`` twice.
 /// - A row that was in the list all the time and was not moved is never left out, and stands in its order.
-/// - A row that was moved is not left out either, where the list was edited at most once between two loads. Several
-///   edits can hide one another, as a row that goes from the start of the list hides one that is moved there: then only
-///   ``reload(options:)`` finds it.
+/// - A row that was moved is not left out either, where the list was edited at most once between two loads. Several edits can hide
+///   one another, as a row that goes from the start of the list hides one that is moved there: then only ``reload(options:)`` finds it.
 /// - A row that was deleted stays until it is let go or the list is loaded anew.
 ///
 /// For lists without ids, and lists that are paged by cursor, no gap is the server's promise.
@@ -40,14 +38,14 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
     /// Gives the parameters of ``load(options:)``. Held weakly: keep it alive yourself.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and answers of every request beside the endpoint's own checks. It is given the manager of the
-    /// requests. Held weakly: keep it alive yourself.
+    /// Checks parameters and answers of every request beside the endpoint's own checks. It is given the manager of the requests.
+    /// Held weakly: keep it alive yourself.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
     }
-    /// Acts on every request, after the layer's interceptors for the endpoint. It is given the manager of the requests.
-    /// A request that it vetoes ends the load without a landing. Held weakly: keep it alive yourself.
+    /// Acts on every request, after the layer's interceptors for the endpoint. It is given the manager of the requests. A request
+    /// that it vetoes ends the load without a landing. Held weakly: keep it alive yourself.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }
@@ -77,8 +75,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public var isFirstPage: Bool { window.start == 0 && window.firstPage == 0 }
     /// How many rows the list has, as the server said last; `nil` where it does not say.
     public var total: Int? { window.total }
-    /// Whether rows came to places before the last page that were not found within the requests that a load may make. A
-    /// reload shows them.
+    /// Whether rows came to places before the last page that were not found within the requests that a load may make. A reload shows
+    /// them.
     public var mayMissRows: Bool { window.unreadCount > 0 }
 
     /// A load that has not landed.
@@ -111,16 +109,14 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// - Parameters:
     ///   - network: The layer that carries the calls.
     ///   - delegate: Where loads land; held weakly.
-    ///   - limits: How much is kept, and how much is asked for. The default is 1000 rows, and 12 requests of a load
-    ///     beside its own.
+    ///   - limits: How much is kept, and how much is asked for. The default is 1000 rows, and 12 requests of a load beside its own.
     public init(
         on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, limits: PagingLimits = PagingLimits()
     ) {
         self.network = network
         self.delegate = delegate
         self.limits = limits
-        // One load at a time is this manager's affair. An answer that comes twice, stale and then fresh, must not be in
-        // its way.
+        // One load at a time is this manager's affair. An answer that comes twice, stale and then fresh, must not be in its way.
         requests = APIManager(on: network, overlap: .concurrent)
         requests.delegate = landings
         landings.onLanding = { [weak self] error in self?.requestLanded(error) }
