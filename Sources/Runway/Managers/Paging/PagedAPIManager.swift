@@ -1,7 +1,7 @@
 public import Observation
 import RunwayJSON
 
-/// The discrete object that a controller holds for one list: it loads page after page, keeps the rows, and tells its delegate.
+/// The object that a controller holds for one list: it loads page after page, keeps the rows, and tells its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
