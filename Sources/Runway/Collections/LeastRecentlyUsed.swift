@@ -1,6 +1,6 @@
 /// A dictionary that holds so many values and so many bytes, and lets go first of what was not used for longest.
 ///
-/// Every deed takes the same time however much it holds. It is a value without a lock: whoever shares it locks.
+/// Every operation takes the same time however much it holds. It is a value without a lock: whoever shares it locks.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The neighbours of a place in the row of use, apart from what is held there, so that a use touches numbers alone.
     private struct Link {

@@ -10,8 +10,8 @@ import Synchronization
 /// let price: Int = try raw["data"]["price"].require()         // throws, and says what was found where
 /// ```
 ///
-/// Nothing is parsed until it is asked for; the first look at the JSON indexes the document, once, whoever looks and
-/// from whatever task.
+/// Nothing is parsed until it is asked for; the first look at the JSON indexes the document, once, no matter which task
+/// looks.
 public struct RawData: Sendable {
     /// The body, with transfer and content codings undone.
     public var bytes: [UInt8] { content.bytes }

@@ -26,7 +26,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     public let maximumIdenticalRequests: Int?
     /// The time in which identical requests are counted. The default is 10 s.
     public let floodWindow: Duration
-    /// When a host that keeps failing is left alone; `nil` is never.
+    /// When a host that keeps failing is left alone. The default is `CircuitLimits()`; `nil` is never.
     public let circuitBreaker: CircuitLimits?
 
     /// Everything is let out at once.

@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// A file that only the user of the process may read, and the deeds that keep it so.
+/// A file that only the user of the process may read, and the operations that keep it so.
 final class PrivateFile {
     private let descriptor: CInt
     private let path: String
