@@ -13,6 +13,6 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 swift build -c release --scratch-path .build-release
-g++ -std=c++17 -O3 -o .build-release/simdjson-peer simdjson/peer.cpp -lsimdjson
+g++ -std=c++17 -O3 -march=native -o .build-release/simdjson-peer simdjson/peer.cpp -lsimdjson
 [ $# -gt 0 ] || set -- --simdjson .build-release/simdjson-peer
 .build-release/release/JSONBenchmark "$@"

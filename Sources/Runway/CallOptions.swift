@@ -7,24 +7,26 @@ public struct CallOptions: Sendable {
     /// Nothing differs.
     public static let standard = CallOptions()
 
-    /// The cache policy of this call; `nil` is its endpoint's.
+    /// The cache policy of this call. The default, `nil`, is its endpoint's.
     public var cache: CachePolicy?
-    /// What the call makes of answers that are kept. The default is what its policy says.
+    /// What the call makes of answers that are kept. The default, ``CacheUse/standard``, is what its policy says.
     public var cacheUse: CacheUse
-    /// The retry policy of this call; `nil` is its endpoint's.
+    /// The retry policy of this call. The default, `nil`, is its endpoint's.
     public var retry: RetryPolicy?
-    /// The priority of this call; `nil` is its endpoint's.
+    /// The priority of this call. The default, `nil`, is its endpoint's.
     public var priority: CallPriority?
-    /// Whether the call waits for a network, until its deadline, where the device has none. The default is `false`: it fails at once.
+    /// Whether the call waits for a network, until its deadline, where the device has none. The default is `false`: it
+    /// fails at once.
     public var waitsForNetwork: Bool
 
-    /// Whether no stale answer lands before the fresh one. For who makes calls through a manager and can use one landing only.
+    /// Whether no stale answer lands before the fresh one. For code that makes calls through a manager and can use only
+    /// one landing.
     var landsOnce = false
 
     /// What landed stale, where this call fetches it anew on nobody's behalf: the server may say that it is still good.
     var renewing: KeptAnswer?
 
-    /// The same for a request that nobody waits for: of low priority, where none is asked for.
+    /// These options, at low priority unless one is set: for requests that no caller waits for.
     var ofTheLayer: CallOptions {
         var options = self
         options.priority = priority ?? .low
@@ -34,11 +36,11 @@ public struct CallOptions: Sendable {
     /// Makes options.
     ///
     /// - Parameters:
-    ///   - cache: The cache policy of this call; `nil` is its endpoint's.
-    ///   - cacheUse: What the call makes of answers that are kept.
-    ///   - retry: The retry policy of this call; `nil` is its endpoint's.
-    ///   - priority: The priority of this call; `nil` is its endpoint's.
-    ///   - waitsForNetwork: Whether the call waits for a network where the device has none.
+    ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's.
+    ///   - cacheUse: What the call makes of answers that are kept. The default is what its policy says.
+    ///   - retry: The retry policy of this call. The default, `nil`, is its endpoint's.
+    ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
+    ///   - waitsForNetwork: Whether the call waits for a network where the device has none. The default is `false`.
     public init(
         cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,
         priority: CallPriority? = nil, waitsForNetwork: Bool = false

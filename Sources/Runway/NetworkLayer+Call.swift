@@ -1,5 +1,5 @@
 extension NetworkLayer {
-    /// Makes one call and waits for its answer. For callers whose next step differs from call to call: scripts, servers, tests.
+    /// Makes one call and waits for its answer. For code whose next step depends on the answer: chains, scripts, servers, tests.
     ///
     /// Groups and chains of calls are plain structured concurrency:
     ///

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The centralised half: the pipeline that all calls pass, and what they share. One per app.
+/// The pipeline that all calls of an app pass, and everything that they share. One per app.
 ///
-/// Environments, transports, clocks and sinks belong to this value and never to statics, so that two layers live side by side in one
-/// process. Business code holds an ``APIManager`` for each API; callers whose next step differs from call to call use
+/// Environments, transports, clocks and sinks belong to this object and never to statics, so that two layers can live side by side in
+/// one process. Business code holds an ``APIManager`` for each API; code whose next step depends on the answer uses
 /// ``call(_:options:)`` directly.
 ///
 /// ```swift
@@ -54,15 +54,15 @@ public final class NetworkLayer: Sendable {
     /// Makes a layer.
     ///
     /// - Parameters:
-    ///   - name: The name that records show.
+    ///   - name: The name that records show. The default is `default`.
     ///   - transport: What puts bytes on the wire, for every service that has none of its own.
     ///   - pipeline: The chain of stages. The default is the default stages.
     ///   - clock: The clocks. The default is the system's.
-    ///   - sinks: Who is told what happened to every call. The default is nobody.
+    ///   - sinks: What is told what happened to every call. The default is none.
     ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
-    ///   - limits: The bounds of what the calls share.
+    ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
     ///   - diskCache: Where the answers of endpoints that say so are kept beyond memory. The default, `nil`, is nowhere.
-    ///   - status: Knows what network the device has. The default knows nothing, and every host is taken to be reachable.
+    ///   - status: Knows what network the device has. The default knows nothing and takes every host to be reachable.
     ///   - tokens: Where access tokens are kept. The default is the app's memory, which forgets them when the app ends.
     ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
     public init(
@@ -80,7 +80,7 @@ public final class NetworkLayer: Sendable {
         let reads = SharedWork<ReadKey, Response>(in: .stage(.coalescing), limits.coalescing.rules) { $0.endCarrying() }
         self.reads = reads
         cache = ResponseCache(limits: limits.cache, http: limits.httpCache, tier: diskCache) { scope in
-            // What is under way lands for those who wait; who asks after a clear wants to know what is there then.
+            // What is under way lands for those who wait; whoever asks after a clear wants to know what is there then.
             reads.close { $0.isCovered(by: scope) }
         }
         events = EventQueue(sinks: sinks, redaction: redaction)

@@ -42,6 +42,7 @@ public struct JSONDocument: Sendable {
     ///
     /// - Throws: ``JSONError`` of kind `syntax`, `invalidUTF8` or `limitExceeded`, with offset, line and column.
     public init(_ data: Data, limits: JSONLimits = .default) throws(JSONError) {
+        if data.count > limits.effectiveByteCount { throw limits.tooLarge(data.count) }
         try self.init(Array(data), limits: limits)
     }
 
@@ -49,6 +50,7 @@ public struct JSONDocument: Sendable {
     ///
     /// - Throws: ``JSONError`` of kind `syntax` or `limitExceeded`, with offset, line and column.
     public init(_ text: String, limits: JSONLimits = .default) throws(JSONError) {
+        if text.utf8.count > limits.effectiveByteCount { throw limits.tooLarge(text.utf8.count) }
         try self.init(Array(text.utf8), limits: limits)
     }
 

@@ -34,4 +34,10 @@ public struct JSONLimits: Sendable, Hashable {
 
     /// The bound on bytes that really holds.
     var effectiveByteCount: Int { min(maximumByteCount, Self.largestByteCount) }
+
+    /// The error of a document of so many bytes.
+    func tooLarge(_ byteCount: Int) -> JSONError {
+        JSONError(
+            kind: .limitExceeded, expected: "at most \(effectiveByteCount) bytes", found: "\(byteCount) bytes")
+    }
 }

@@ -37,6 +37,9 @@ public struct JSONValue: Sendable {
 
     @inline(__always) var entry: IndexEntry { storage.entry(at: index) }
 
+    /// How many bytes the index of the value's whole document takes beside the document's own.
+    package var indexByteCount: Int { storage.indexByteCount }
+
     /// What the value is.
     @inlinable public var kind: JSONKind { storage.kind(at: index) }
 

@@ -86,7 +86,7 @@ extension TransportConfiguration {
 
     /// The configuration in AsyncHTTPClient's terms.
     ///
-    /// Redirects are a stage's affair, and so is another attempt to connect.
+    /// Redirects are up to a stage, and so is another attempt to connect.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read, and for trust that it can't hold to.
     func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {

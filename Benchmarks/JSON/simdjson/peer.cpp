@@ -29,10 +29,11 @@ static size_t read_rows(simdjson::ondemand::parser &parser, const simdjson::padd
     auto document = parser.iterate(json);
     for (auto item : document["data"]["list"].get_array()) {
         Row row;
+        // In the order of the document, as its own documentation advises.
         row.title = std::string(item["title"].get_string().value());
-        row.layout = std::string(item["layout"].get_string().value());
         row.price = item["price"].get_int64().value();
         row.area = item["area"].get_double().value();
+        row.layout = std::string(item["layout"].get_string().value());
         row.cover = std::string(item["cover"].get_string().value());
         rows.push_back(std::move(row));
     }

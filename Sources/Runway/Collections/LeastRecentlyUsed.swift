@@ -1,6 +1,6 @@
 /// A dictionary that holds so many values and so many bytes, and lets go first of what was not used for longest.
 ///
-/// Every deed takes the same time however much it holds. It is a value without a lock: whoever shares it locks.
+/// Every operation takes the same time however much it holds. It is a value without a lock: whoever shares it locks.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The neighbours of a place in the row of use, apart from what is held there, so that a use touches numbers alone.
     private struct Link {
@@ -49,6 +49,15 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         guard let place = places[key] else { return nil }
         if place != newest { renew(place) }
         return values[place]
+    }
+
+    /// Changes the value of a key in its place, which counts as use; `nil` if there is none.
+    mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+        // Taken out, it is held nowhere else and need not be copied.
+        guard let place = places[key], var value = values[place].take() else { return nil }
+        defer { values[place] = value }
+        if place != newest { renew(place) }
+        return body(&value)
     }
 
     /// The value of a key, without counting as use.

@@ -5,7 +5,7 @@ struct SharedWorkRules: Sendable {
     /// What becomes of work that nobody waits for any more.
     enum Abandonment { case isCancelled, isCompleted }
 
-    /// The most works that can be joined at a time; one more is begun for who asks, and joined by nobody.
+    /// The most works that can be joined at a time; one more is begun for whoever asks, and joined by nobody.
     var maximumListed: Int
     /// The most members of one work; less than one is one.
     var maximumMembers: Int

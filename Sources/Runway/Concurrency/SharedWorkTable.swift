@@ -91,7 +91,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return (work.beginner, work.members.map(\.member))
     }
 
-    /// The work that is joined by who asks for a key.
+    /// The work that is joined by whoever asks for a key.
     func work(for key: Key) -> UInt64? { listed[key] }
 
     /// Those who wait for a work, in the order in which they came.

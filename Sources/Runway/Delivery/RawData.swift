@@ -10,8 +10,8 @@ import Synchronization
 /// let price: Int = try raw["data"]["price"].require()         // throws, and says what was found where
 /// ```
 ///
-/// Nothing is parsed until it is asked for; the first look at the JSON indexes the document, once, whoever looks and
-/// from whatever task.
+/// Nothing is parsed until it is asked for; the first look at the JSON indexes the document, once, no matter which task
+/// looks.
 public struct RawData: Sendable {
     /// The body, with transfer and content codings undone.
     public var bytes: [UInt8] { content.bytes }
@@ -49,21 +49,34 @@ public struct RawData: Sendable {
     /// The root of the body as JSON.
     ///
     /// Where the body is not JSON, or beyond `JSONLimits.default`, every lookup in this value is missing, and every `require`
-    /// throws what is wrong with the body and where. For other limits make a `JSONDocument` of ``bytes``. A body in another
-    /// charset than UTF-8 is read by the charset that the answer names.
+    /// throws what is wrong with the body and where. For other limits make a `JSONDocument` of ``bytes``. A body that is
+    /// no JSON in UTF-8 is read by the charset that the answer names.
     public var json: JSONValue {
         content.document.value { [bytes] in
             do throws(JSONError) {
-                if let charset = mediaType?.charset, charset != "utf-8", let text { return try JSONDocument(text).root }
                 return try JSONDocument(bytes).root
             } catch {
+                // JSON is UTF-8 whatever a charset says (RFC 8259 §8.1, §11); what is not may yet be what it says.
+                if let charset = mediaType?.charset, charset != "utf-8", let text,
+                    let document = try? JSONDocument(text)
+                {
+                    return document.root
+                }
                 return JSONValue(invalid: error)
             }
         }
     }
 
+    /// Indexes the JSON before somebody asks for it, so that the main actor need not; does nothing for other bodies.
+    func index() {
+        if looksLikeJSON { _ = json }
+    }
+
+    /// How many bytes the index of the JSON takes; 0 where it has not been made.
+    var indexByteCount: Int { content.document.indexByteCount }
+
     /// Whether the body is JSON by its media type or, since many servers name another, by how it begins.
-    var looksLikeJSON: Bool {
+    private var looksLikeJSON: Bool {
         if mediaType?.isJSON == true { return true }
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
@@ -98,6 +111,7 @@ private final class LazyDocument: Sendable {
     private let root = Mutex<JSONValue?>(nil)
 
     var isMade: Bool { root.withLock { $0 != nil } }
+    var indexByteCount: Int { root.withLock { $0?.indexByteCount ?? 0 } }
 
     func value(_ make: () -> JSONValue) -> JSONValue {
         root.withLock { root in

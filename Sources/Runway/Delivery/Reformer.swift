@@ -26,6 +26,6 @@ public protocol Reformer<Value> {
     /// - Parameters:
     ///   - rawData: The answer.
     ///   - endpoint: The call that it answers.
-    /// - Throws: Anything; who asked for the value gets it as the ``NetworkError/underlying`` of one ``NetworkError``.
+    /// - Throws: Anything; whoever asked for the value gets it as the ``NetworkError/underlying`` of one ``NetworkError``.
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value
 }

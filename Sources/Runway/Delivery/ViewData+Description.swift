@@ -2,16 +2,10 @@ import RunwayJSON
 
 extension ViewData: CustomStringConvertible {
     /// Indented JSON in the order in which the values were set, cut off at 4096 bytes. A value whose word
-    /// `JSONRedaction.default` calls secret is masked; one that JSON has no form for is shown as its description.
+    /// `JSONRedaction.default` calls secret is masked, at whatever depth; one that JSON has no form for is shown as its description.
     public var description: String {
         var writer = JSONWriter()
-        writer.beginObject()
-        for entry in entries {
-            writer.name(entry.name)
-            let word = entry.name.split(separator: ".").last.map(String.init) ?? entry.name
-            writer.shown(JSONRedaction.default.isSecret(word) ? JSONRedaction.mask : entry.value)
-        }
-        writer.endObject()
+        writer.shown(self, depth: 0)
         guard let document = try? JSONDocument(writer.bytes) else { return "\(count) values" }
         return document.description
     }
@@ -23,9 +17,17 @@ extension ViewData: CustomReflectable {
 }
 
 extension JSONWriter {
-    /// Writes a value as a person can read it.
-    fileprivate mutating func shown(_ value: any Sendable) {
+    /// Writes a value as a person can read it. Deep down in one another, values are shown as their descriptions.
+    fileprivate mutating func shown(_ value: any Sendable, depth: Int) {
         switch value {
+        case let value as ViewData where depth < 16:
+            beginObject()
+            for entry in value.entries {
+                name(entry.name)
+                shown(entry.value, depth: depth + 1)
+            }
+            endObject()
+        case let value as JSONValue: self.value(value)
         case let value as Bool: bool(value)
         case let value as any BinaryInteger: integer(value)
         case let value as Double where value.isFinite: (try? double(value)) ?? string("\(value)")

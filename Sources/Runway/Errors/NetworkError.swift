@@ -28,7 +28,7 @@ public struct NetworkError: Error, Sendable {
     public var answer: RawData?
     /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
     public var sending: SendState
-    /// Whether the service says that the error is not the business's affair.
+    /// Whether the service says that the error does not concern business code.
     var isAbsorbed = false
 
     /// Makes an error.
@@ -111,7 +111,7 @@ extension NetworkError {
         return located
     }
 
-    /// What an error of the app says of itself. Of one that says nothing only the name: its fields may be secrets.
+    /// What an error of the app says about itself. For one that says nothing, only its name: its fields may be secrets.
     private static func text(of error: any Error) -> String {
         switch error {
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),

@@ -6,7 +6,8 @@
 public protocol EventSink: Sendable {
     /// Takes one record.
     ///
-    /// Called once for every call, after it landed; and again with the same ``FlightRecord/id`` if a reformer fails on the kept
-    /// answer later. A call that was cancelled while others shared its request is told of when that request is over. The implementation should not block for long.
+    /// Called once for every call, after it landed; and again with the same ``FlightRecord/id`` if a reformer fails on
+    /// the kept answer later. A call that was cancelled while others shared its request is told of when that request is
+    /// over. The implementation should not block for long.
     func receive(_ record: FlightRecord)
 }

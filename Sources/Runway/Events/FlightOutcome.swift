@@ -12,7 +12,7 @@ public enum FlightOutcome: Sendable {
     case ignored(running: FlightID)
     /// An interceptor did not let it take off, or did not let it land.
     case vetoed
-    /// The service answered with an error that is not the business's affair.
+    /// The service answered with an error that does not concern business code.
     case absorbed(ServiceError)
     /// It is kept until there is a network.
     case queued

@@ -90,6 +90,7 @@ extension FlightRecord: Encodable {
 
     private struct WireForm: Encodable {
         let isReused: Bool?
+        let moveCount: Int?
         let address: String?
         let tlsVersion: String?
         let queueing: Double?
@@ -105,6 +106,7 @@ extension FlightRecord: Encodable {
 
         init(_ wire: WireRecord) {
             isReused = wire.isReused
+            moveCount = wire.moveCount == 0 ? nil : wire.moveCount
             address = wire.address
             tlsVersion = wire.tlsVersion
             queueing = wire.queueing?.inSeconds

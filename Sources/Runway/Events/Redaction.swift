@@ -64,11 +64,13 @@ extension Redaction {
     }
 
     func redacted(_ parameters: Parameters) -> Parameters {
-        guard parameters.entries.contains(where: { isSecret($0.name) || $0.value.isNested }) else { return parameters }
+        guard parameters.entries.contains(where: { names.isSecret($0.name) || $0.value.isNested }) else {
+            return parameters
+        }
         return Parameters(
             parameters.entries.map { entry in
                 let value: ParameterValue =
-                    if isSecret(entry.name) { .string(Self.placeholder) } else { redacted(entry.value) }
+                    if names.isSecret(entry.name) { .string(Self.placeholder) } else { redacted(entry.value) }
                 return Parameters.Entry(entry.name, value)
             })
     }
@@ -79,14 +81,6 @@ extension Redaction {
         case .array(let elements): .array(elements.map(redacted))
         default: value
         }
-    }
-
-    /// Whether a parameter of this name is secret: of `user[password]` the outer and every inner name counts.
-    private func isSecret(_ name: String) -> Bool {
-        if names.isSecret(name) { return true }
-        // Few names have others within.
-        guard name.utf8.contains(where: { "[].".utf8.contains($0) }) else { return false }
-        return name.split { "[].".contains($0) }.contains { names.isSecret(String($0)) }
     }
 
     /// A URL with the values of secret parameters replaced, in its query and in its fragment.
@@ -105,7 +99,7 @@ extension Redaction {
         let marks = (UInt8(ascii: "?"), UInt8(ascii: "#"))
         guard let start = url.utf8.firstIndex(where: { $0 == marks.0 || $0 == marks.1 }) else { return false }
         return url.utf8[start...].split { $0 == UInt8(ascii: "&") || $0 == marks.0 || $0 == marks.1 }.contains { pair in
-            pair.firstIndex(of: UInt8(ascii: "=")).map { isSecret(Self.decoded(Substring(pair[..<$0]))) } ?? false
+            pair.firstIndex(of: UInt8(ascii: "=")).map { names.isSecret(Self.decoded(Substring(pair[..<$0]))) } ?? false
         }
     }
 
@@ -126,8 +120,15 @@ extension Redaction {
     private func redacted(pairs: Substring) -> String {
         pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            return isSecret(Self.decoded(pair[..<equals])) ? "\(pair[...equals])\(Self.placeholder)" : String(pair)
+            return names.isSecret(Self.decoded(pair[..<equals]))
+                ? "\(pair[...equals])\(Self.placeholder)" : String(pair)
         }.joined(separator: "&")
+    }
+
+    /// What an error says, which may show the start of a body. The common secrets are masked there already; an app may have named others.
+    func redacted(detail: String) -> String {
+        if names == .default || names == .none { return detail }
+        return names.redactedText(of: detail.utf8, maximumByteCount: 2 * detail.utf8.count)
     }
 
     /// An outcome without what an error carries beside its own sentence: an answer, and errors of other parts with fields of theirs.

@@ -30,6 +30,10 @@ public struct WireRecord: Sendable, Equatable {
     /// The statuses of the answers that came before the final one, such as 103, in order. At most 16 are kept.
     public var informationalStatuses: [Int] = []
 
+    /// How often the request was moved to another connection, since the one it was on could not answer it: one that the server had
+    /// closed, or whose server said that it did not look at the request.
+    public var moveCount = 0
+
     /// Makes a record of which nothing is known.
     public init() {}
 }
@@ -43,6 +47,7 @@ extension WireRecord: CustomStringConvertible {
         case false?: texts.append("new connection")
         case nil: break
         }
+        if moveCount > 0 { texts.append("moved \(moveCount)×") }
         if let address { texts.append("to \(address)") }
         if let tlsVersion { texts.append(tlsVersion) }
         let times: [(String, Duration?)] = [

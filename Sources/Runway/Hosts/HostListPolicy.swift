@@ -10,15 +10,15 @@ public struct HostListPolicy: Sendable, Hashable {
     }
 
     /// Which addresses a host may have. The default is ``Addresses/publicOnly``.
-    public var addresses: Addresses
+    public let addresses: Addresses
     /// Whether the list is used for plain `http`, too. The default is `false`: without TLS nobody would notice a wrong address.
-    public var coversPlainHTTP: Bool
+    public let coversPlainHTTP: Bool
     /// The most bytes of a list. The default is 256 KiB.
-    public var maximumByteCount: Int
+    public let maximumByteCount: Int
     /// The most hosts of a list. The default is 256.
-    public var maximumHosts: Int
+    public let maximumHosts: Int
     /// The most addresses of a host. The default is 32.
-    public var maximumAddressesPerHost: Int
+    public let maximumAddressesPerHost: Int
 
     /// Makes a policy; see the properties for the defaults. Bounds below 1 are 1.
     public init(

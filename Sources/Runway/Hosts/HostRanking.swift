@@ -55,25 +55,26 @@ struct HostRanking {
 
     /// Takes in what was learned of an address. `chance`, between 0 and 1, spreads what has to be spread.
     mutating func note(_ event: HostEvent, of address: IPAddress, at now: Duration, chance: Double) {
-        var record = records[address] ?? AddressRecord()
+        let latency = records[address]?.latency
+        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forgetOldest() }
         switch event {
         case .dialed(let roundTrip):
-            if let latency = record.latency, roundTrip.seconds > 2 * latency { upheaval = now }
-            record.noteDial(roundTrip.seconds, at: now)
+            if let latency, roundTrip.seconds > 2 * latency { upheaval = now }
+            records[address, default: AddressRecord()].noteDial(roundTrip.seconds, at: now)
         case .outrun(let bound):
-            if let latency = record.latency, bound.seconds > 2 * latency { upheaval = now }
-            record.noteOutrun(above: bound.seconds)
-        case .answered(let firstByte, let endpoint): noteAnswer(firstByte.seconds, to: endpoint, &record)
+            if let latency, bound.seconds > 2 * latency { upheaval = now }
+            records[address, default: AddressRecord()].noteOutrun(above: bound.seconds)
+        case .answered(let firstByte, let endpoint):
+            guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
+            records[address]?.noteAnswer(beyondServerTime: excess)
         case .failed:
-            record.noteFailure(limits, at: now, chance: chance)
+            records[address, default: AddressRecord()].noteFailure(limits, at: now, chance: chance)
             if preferred == address {
                 preferred = nil
                 upheaval = now
             }
-        case .abandoned: record.endExploring()
+        case .abandoned: records[address]?.endExploring()
         }
-        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forgetOldest() }
-        records[address] = record
     }
 
     /// Lets everything be dialled again: what failed on the last network may work on this one.
@@ -81,17 +82,17 @@ struct HostRanking {
         for address in records.keys { records[address]?.endBan(at: now) }
     }
 
-    private mutating func noteAnswer(_ time: Double, to endpoint: Int, _ record: inout AddressRecord) {
-        guard let latency = record.latency else { return }
+    /// What an answer took beyond the server's own time; `nil` where that is not known yet.
+    private mutating func excess(_ time: Double, beyond latency: Double, of endpoint: Int) -> Double? {
         let excess = max(0, time - latency)
         guard let known = serverTimes[endpoint] else {
             // The first answer of an endpoint has nothing to be compared with: it may be a slow path or much work.
             if serverTimes.count < Self.maximumEndpoints { serverTimes[endpoint] = excess }
-            return
+            return nil
         }
         // The floor falls at once and rises slowly, so that a path that turns slow is not taken for a server that did.
         serverTimes[endpoint] = excess < known ? excess : known + 0.05 * (excess - known)
-        record.noteAnswer(beyondServerTime: max(0, time - min(excess, known)))
+        return max(0, time - min(excess, known))
     }
 
     /// Those that have shown that they work, the lowest latency first.

@@ -15,6 +15,16 @@ public final class HostSelector: Sendable {
         var rankings: LeastRecentlyUsed<Key, HostRanking>
         var randomness: any RandomNumberGenerator & Sendable
         var observation: NetworkStatusObservation?
+
+        @discardableResult
+        mutating func change<Value>(
+            _ key: Key, _ limits: HostSelectionLimits, _ body: (inout HostRanking) -> Value
+        ) -> Value {
+            if let value = rankings.change(key, body) { return value }
+            var ranking = HostRanking(limits)
+            defer { rankings.insert(ranking, for: key, byteCount: 0) }
+            return body(&ranking)
+        }
     }
 
     private let limits: HostSelectionLimits
@@ -57,7 +67,8 @@ public final class HostSelector: Sendable {
     /// The order in which to dial the addresses of a host, which come in the order in which their source prefers them.
     package func plan(_ addresses: [IPAddress], of host: String) -> HostPlan {
         let now = clock.now
-        return change(host) { ranking, _ in ranking.plan(addresses, at: now) }
+        let key = key(of: host)
+        return state.withLock { $0.change(key, limits) { $0.plan(addresses, at: now) } }
     }
 
     /// Whether an address in use would now be left for another one that is known to work.
@@ -68,8 +79,12 @@ public final class HostSelector: Sendable {
 
     /// Takes in what was learned of an address.
     package func note(_ event: HostEvent, of address: IPAddress, of host: String) {
-        let now = clock.now
-        change(host) { ranking, chance in ranking.note(event, of: address, at: now, chance: chance()) }
+        let (key, now) = (key(of: host), clock.now)
+        state.withLock { state in
+            // Every answer is noted, and few wait upon chance.
+            let chance = if case .failed = event { Double.random(in: 0..<1, using: &state.randomness) } else { 0.0 }
+            state.change(key, limits) { $0.note(event, of: address, at: now, chance: chance) }
+        }
     }
 
     /// The smoothed latency of an address on this network; `nil` where none was measured.
@@ -90,29 +105,13 @@ public final class HostSelector: Sendable {
     private func endBans() {
         let now = clock.now
         state.withLock { state in
-            for key in state.rankings.keys {
-                guard var ranking = state.rankings.peek(key) else { continue }
-                ranking.endBans(at: now)
-                state.rankings.insert(ranking, for: key, byteCount: 0)
-            }
+            for key in state.rankings.keys.reversed() { state.change(key, limits) { $0.endBans(at: now) } }
         }
     }
 
+    /// Asked for before the lock is taken: the source of the status is code of somebody else.
     private func key(of host: String) -> Key {
         let status = status.current
         return Key(link: status.link, identity: status.identity, host: host)
-    }
-
-    private func change<Value>(
-        _ host: String, _ body: (inout HostRanking, _ chance: () -> Double) -> Value
-    ) -> Value {
-        // Asked before the lock is taken: the source is code of somebody else.
-        let key = key(of: host)
-        return state.withLock { state in
-            var ranking = state.rankings.value(for: key) ?? HostRanking(limits)
-            let value = body(&ranking) { Double.random(in: 0..<1, using: &state.randomness) }
-            state.rankings.insert(ranking, for: key, byteCount: 0)
-            return value
-        }
     }
 }

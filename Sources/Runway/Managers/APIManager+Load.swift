@@ -125,7 +125,7 @@ extension APIManager {
         if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
             flight.setProvisionalLanding { [weak self, network] response, flight in
                 guard let rawData = try? network.checked(response, for: endpoint, in: flight) else { return }
-                if rawData.mediaType?.isJSON == true { _ = rawData.json }
+                rawData.index()
                 Task { @MainActor in self?.landProvisionally(rawData, of: endpoint, flight) }
             }
         }
@@ -133,8 +133,8 @@ extension APIManager {
             let result: Result<RawData, NetworkError>
             do throws(NetworkError) {
                 let rawData = try await network.accept(request, for: endpoint, in: flight).rawData
-                // Indexed here, off the main actor, and once, however many reformers read it.
-                if rawData.looksLikeJSON { _ = rawData.json }
+                // Here, off the main actor, and once, however many reformers read it.
+                rawData.index()
                 result = .success(rawData)
             } catch {
                 result = .failure(error)

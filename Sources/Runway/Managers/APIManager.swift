@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import Observation
 
-/// The discrete object that a controller holds for one API: it makes the calls, keeps the last answer, and tells its delegate.
+/// The object that a controller holds for one API: it makes the calls, keeps the last answer, and tells its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -14,20 +14,21 @@ public import Observation
 /// }
 /// ```
 ///
-/// A manager that goes away cancels its flights: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
+/// A manager that is released cancels its flights: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
 @MainActor
 public final class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
     public let network: NetworkLayer
     /// What a second call does while the first flies. The default is the endpoint's.
     public let overlap: OverlapPolicy
-    /// Where calls land.
+    /// Where calls land. Held weakly: keep it alive yourself.
     public weak var delegate: (any APIManagerDelegate)?
-    /// Gives the parameters of ``load(options:)``.
+    /// Gives the parameters of ``load(options:)``. Held weakly: keep it alive yourself.
     public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and answers beside the endpoint's own checks.
+    /// Checks parameters and answers beside the endpoint's own checks. Held weakly: keep it alive yourself.
     public weak var validator: (any Validator)?
     /// Acts on the calls of this manager, after the layer's interceptors for the endpoint.
+    /// Held weakly: keep it alive yourself.
     public weak var interceptor: (any Interceptor)?
 
     /// The answer that landed last and was not cleared.
@@ -44,7 +45,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     public var isLoading: Bool { state.flyingCount > 0 }
     /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.
     public var isProvisional: Bool {
-        // Asked first, so that who watches this is told of every take-off and landing.
+        // Asked first, so that whoever watches this is told of every take-off and landing.
         guard state.flyingCount > 0, let answer = state.last.answer else { return false }
         return state.flights[answer.flight.id]?.phase == .flying
     }
@@ -53,7 +54,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
 
     let state = ManagerState()
     let box = FlightBox()
-    /// Told of every call that ends without a landing; for who makes calls through this manager.
+    /// Told of every call that ends without a landing; for code that makes calls through this manager.
     var onEndWithoutLanding: ((FlightID) -> Void)?
 
     /// Makes a manager.

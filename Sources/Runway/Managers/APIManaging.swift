@@ -45,8 +45,8 @@ extension APIManaging {
 
 /// Where the calls of a manager land.
 ///
-/// The manager holds it weakly and tells it on the main actor, once for every call that lands, in a turn after `load` returned. A call
-/// that the manager cancelled, replaced or ignored is not told, nor one that an interceptor vetoed or the service absorbed.
+/// The manager holds it weakly and tells it on the main actor, once for every call that lands, in a turn after `load` returned. It is
+/// not told of a call that the manager cancelled, replaced or ignored, that an interceptor vetoed, or that the service absorbed.
 ///
 /// Where the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale answer, whose
 /// ``RawData/source`` is ``AnswerSource/staleCache`` and during which ``APIManaging/isProvisional`` holds, then with the fresh one or

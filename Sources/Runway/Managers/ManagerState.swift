@@ -15,7 +15,7 @@ final class ManagerState {
     }
     /// How many of them fly.
     private(set) var flyingCount = 0
-    /// What landed last: one value, since who watches is told of each change, and a landing is one.
+    /// What landed last: one value, since whoever watches is told of each change, and a landing is one.
     var last = LastLanding()
     /// The answers that are held but that nobody was told of yet, in order.
     @ObservationIgnored var untold: [UntoldAnswer] = []

@@ -145,6 +145,7 @@ public final class Flight: Sendable {
     ///   - operation: What may take until the deadline.
     ///   - handler: Called at most once, on any thread, and at once where the deadline has passed already. It must return soon, and
     ///     make `operation` end.
+    /// - Throws: What `operation` throws, and nothing else: the deadline alone throws nothing.
     public func withDeadlineHandler<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {
@@ -278,6 +279,7 @@ extension Flight {
     /// Gives an error what the flight knows of where it arose.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
+        error.detail = layer.redaction.redacted(detail: error.detail)
         let attempt = state.withLock { state in
             state.attempts.last.map { ($0.request, state.attempts.count, state.secrets) }
         }

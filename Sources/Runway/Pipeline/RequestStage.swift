@@ -1,9 +1,10 @@
 /// One link of the chain that every request passes on its way to the transport, and every answer on its way back.
 ///
-/// An implementation calls `next` no more than once at a time, and must return or throw soon after its task was cancelled.
-/// Where it keeps state, the state is shared by all flights of a layer: it must be safe to use from many tasks. What it decides
-/// it writes into the flight with ``Flight/note(_:in:)``. A stage below ``StagePlace/hedging`` may see two requests of a flight at a time. A stage does not tell delegates, and does not read a streamed body unless
-/// that is its deed: every stage says in its documentation which bodies it passes on untouched.
+/// An implementation calls `next` no more than once at a time, and must return or throw soon after its task was
+/// cancelled. Where it keeps state, the state is shared by all flights of a layer: it must be safe to use from many
+/// tasks. What it decides it writes into the flight with ``Flight/note(_:in:)``. A stage below ``StagePlace/hedging``
+/// may see two requests of a flight at a time. A stage does not tell delegates, and does not read a streamed body
+/// unless that is its job. Every stage says in its documentation which bodies it passes on untouched.
 ///
 /// To replace the wire, write a ``Transport``. To act on the calls of one API only, write an ``Interceptor``.
 public protocol RequestStage: Sendable {

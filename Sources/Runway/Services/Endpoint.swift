@@ -36,18 +36,18 @@ public protocol Endpoint: Encodable, Sendable {
     static var retry: RetryPolicy { get }
     /// Whether a read that is slow gets a second attempt beside the first. The default is the service's.
     static var hedging: HedgingPolicy { get }
-    /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server knows a request that it has
-    /// seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
+    /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server recognises a request that it
+    /// has seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
     static var sendsIdempotencyKey: Bool { get }
     /// Whether calls share one request where they read the same thing at the same time. The default is `true`.
     ///
     /// Only GET, HEAD and QUERY are shared, and POST whose answers are kept by time or until evicted; of equal URL, header fields,
     /// body, account and cache directives, whose answers are wanted whole.
     static var coalesces: Bool { get }
-    /// Whether requests may share one with others, where the service merges; see ``MergePolicy``. The default is `true`; what has a
-    /// stream for a body, in either direction, always flies alone.
+    /// Whether requests may be merged with others into one, where the service merges; see ``MergePolicy``. The default is `true`; a
+    /// request or answer whose body is a stream always flies alone.
     static var isMergeable: Bool { get }
-    /// Whose turn it is when more calls want to fly than the layer lets. The default is ``CallPriority/normal``.
+    /// Whose turn it is when more calls want to fly than the layer allows. The default is ``CallPriority/normal``.
     static var priority: CallPriority { get }
     /// Whether calls carry the access token of the service. The default is `true` where the service has ``APIService/credentials``.
     static var needsAuthorization: Bool { get }

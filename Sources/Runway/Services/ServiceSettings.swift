@@ -1,31 +1,40 @@
 /// What one ``NetworkLayer`` uses for one service, changeable while the app runs.
 ///
-/// It starts out as the service describes itself. A change holds for calls that take off after it; see
-/// ``NetworkLayer/configure(_:_:)``.
+/// It starts out as the service describes itself, which is the default of every property. A change holds for calls that
+/// take off after it; see ``NetworkLayer/configure(_:_:)``.
 public struct ServiceSettings: Sendable {
-    /// The environment whose base URL calls go to.
+    /// The environment whose base URL calls go to. The default is the service's ``APIService/initialEnvironment``.
     public var environment: ServiceEnvironment
-    /// The base URL of each environment.
+    /// The base URL of each environment. The default is the service's ``APIService/environments``.
     public var baseURLs: [ServiceEnvironment: String]
-    /// Parameters that go with every call; the endpoint's own win where names are equal.
+    /// Parameters that go with every call; the endpoint's own win where names are equal. The default is the service's
+    /// ``APIService/commonParameters``, which are none unless it has some.
     public var commonParameters: Parameters
-    /// Header fields that go with every call; the endpoint's own win where names are equal.
+    /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
+    /// service's ``APIService/commonHeaders``, which are none unless it has some.
     public var commonHeaders: [String: String]
-    /// The longest that a call may take where its endpoint does not say.
+    /// The longest that a call may take where its endpoint does not say. The default is the service's
+    /// ``APIService/deadline``, which is 60 s unless it says otherwise.
     public var deadline: Duration
-    /// The transport of this service; `nil` is the layer's own.
+    /// The transport of this service; `nil` is the layer's own. The default is what the service's
+    /// ``APIService/makeTransport()`` makes, which is `nil` unless it makes one.
     public var transport: (any Transport)?
-    /// How requests that are made at once share one; `nil` where they don't.
+    /// How requests that are made at once share one; `nil` where they don't. The default is the service's
+    /// ``APIService/merging``, which is `nil` unless it says otherwise.
     public var merging: MergePolicy?
-    /// How bodies of requests are compressed; `nil` where they are sent as they are.
+    /// How bodies of requests are compressed; `nil` where they are sent as they are. The default is the service's
+    /// ``APIService/compression``, which is `nil` unless it says otherwise.
     public var compression: CompressionPolicy?
-    /// Where requests may go without TLS.
+    /// Where requests may go without TLS. The default is the service's ``APIService/plainHTTP``, which is
+    /// ``PlainHTTPPolicy/loopbackOnly`` unless it says otherwise.
     public var plainHTTP: PlainHTTPPolicy
-    /// Whether hosts that say so are sent nothing without TLS from then on (RFC 6797).
+    /// Whether hosts that say so are sent nothing without TLS from then on (RFC 6797). The default is the service's
+    /// ``APIService/remembersStrictTransport``, which is `false` unless it says otherwise.
     public var remembersStrictTransport: Bool
-    /// Whether cookies are kept and sent.
+    /// Whether cookies are kept and sent. The default is the service's ``APIService/cookies``, which is
+    /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
-    /// Whose calls these are; `nil` where nobody is signed in. What is kept for one account is never given to another.
+    /// Whose calls these are; the default, `nil`, is nobody's. What is kept for one account is never given to another.
     public var account: String?
 
     init<Service: APIService>(_ service: Service.Type) {

@@ -6,7 +6,7 @@ import HTTPTypes
 #endif
 
 /// Puts requests on the wire with the platform's `URLSession`: the choice on Apple's systems, where HTTP/3, the radio, the VPN and
-/// the proxy are the system's affair.
+/// the proxy are up to the system.
 ///
 /// Redirects, cookies, caches, credentials and further attempts are left to the layer. Content codings are undone by the session.
 /// On Apple's systems a streamed answer that is read slowly suspends its task, and the trust in servers is that of the system.

@@ -51,14 +51,17 @@ struct OutputFile: Sendable {
     ///
     /// - Throws: ``CommandFailure`` where that can't be done; then it is discarded.
     func commit() throws(CommandFailure) {
-        guard close(descriptor) == 0 else { throw Self.unwritable(path, .current) }
-        guard let temporaryPath else { return }
-        guard rename(temporaryPath, path) == 0 else {
+        let isClosed = close(descriptor) == 0
+        guard let temporaryPath else {
+            if isClosed { return }
+            throw Self.unwritable(path, .current)
+        }
+        defer { TemporaryFiles.remove(temporaryPath) }
+        guard isClosed, rename(temporaryPath, path) == 0 else {
             let error = SystemError.current
             unlink(temporaryPath)
             throw Self.unwritable(path, error)
         }
-        TemporaryFiles.remove(temporaryPath)
     }
 
     /// Closes the file and removes what was written.

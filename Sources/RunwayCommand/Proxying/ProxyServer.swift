@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import Runway
+import RunwayServer
 import ServiceLifecycle
 
 /// The server that a proxy's clients talk to, over HTTP/1.1.
@@ -19,13 +20,13 @@ struct ProxyServer: Sendable {
     /// - Parameter onServing: Told the port once it is bound.
     /// - Throws: ``CommandFailure`` where the address can't be had.
     func run(onServing: @escaping @Sendable (_ port: Int) -> Void) async throws {
-        let connections = ConnectionCutter()
+        let connections = OpenConnections()
         let forwarder = Forwarder(session: session)
         let builder = HTTPServerBuilder { responder in
             CuttableChannel(
                 base: ProxyChannel(
                     responder: responder, origin: session.origin, address: address, clientTimeout: clientTimeout),
-                cutter: connections)
+                connections: connections)
         }
         let configuration = ServerConfiguration(address: .hostname(address.host, port: address.port))
         let server = try builder.buildServer(
@@ -36,15 +37,11 @@ struct ProxyServer: Sendable {
             },
             onServerRunning: { channel in
                 // The listening socket is one of them: a server that is cancelled waits for it to be closed.
-                if !connections.add(channel) { channel.close(promise: nil) }
+                connections.add(channel)
                 onServing(channel.localAddress?.port ?? address.port)
             })
         do {
-            try await withTaskCancellationHandler {
-                try await server.run()
-            } onCancel: {
-                connections.cutAll()
-            }
+            try await connections.run { try await server.run() }
         } catch  where !Task.isCancelled {
             await session.end()
             let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"

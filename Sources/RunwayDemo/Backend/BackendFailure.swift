@@ -9,7 +9,7 @@ enum BackendFailure: Error, Equatable {
     case tokenExpired
     /// The caller's user must log in again.
     case loginRequired
-    /// A remark of the service team's to its client team; no affair of the business.
+    /// A remark of the service team to its client team, which does not concern business code.
     case housekeeping
 
     /// The number that teams with numeric codes use.

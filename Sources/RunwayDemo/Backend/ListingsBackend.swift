@@ -3,7 +3,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 public import Logging
 import NIOCore
-import ServiceLifecycle
+import RunwayServer
 
 /// The demo's server: property listings from a seed, through the APIs of three teams who agree on nothing.
 ///
@@ -87,23 +87,20 @@ public struct ListingsBackend: Sendable {
         port: Int = 0,
         onServing: @escaping @Sendable (ServingBackend) -> Void = { _ in }
     ) async throws {
-        let registry = ConnectionRegistry()
+        let connections = OpenConnections()
         let application = Application(
             router: router(),
-            server: try server(registering: registry),
+            server: try server(keeping: connections),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
+                connections.add(channel)
                 let boundPort = channel.localAddress?.port ?? port
                 onServing(
                     ServingBackend(host: host, port: boundPort, certificate: certificate, counter: counter))
             },
             logger: logger)
         do {
-            try await withTaskCancellationOrGracefulShutdownHandler {
-                try await application.run()
-            } onCancelOrGracefulShutdown: {
-                registry.cutAll()
-            }
+            try await connections.run { try await application.run() }
         } catch {
             guard Task.isCancelled else { throw error }
             // To be cancelled is how the backend ends; what its parts threw while they were torn down says no more.
@@ -111,16 +108,17 @@ public struct ListingsBackend: Sendable {
         }
     }
 
-    private func server(registering registry: ConnectionRegistry) throws -> HTTPServerBuilder {
+    private func server(keeping connections: OpenConnections) throws -> HTTPServerBuilder {
         let tls = try certificate?.serverConfiguration()
         return HTTPServerBuilder { [counter] responder in
             guard let tls else {
-                return RegisteredChannel(
-                    base: HTTP1Channel(responder: responder), registry: registry, counter: counter)
+                return CuttableChannel(
+                    base: HTTP1Channel(responder: responder), connections: connections,
+                    onAccepting: counter.connectionAccepted)
             }
-            return RegisteredChannel(
-                base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder),
-                registry: registry, counter: counter)
+            return CuttableChannel(
+                base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder), connections: connections,
+                onAccepting: counter.connectionAccepted)
         }
     }
 }

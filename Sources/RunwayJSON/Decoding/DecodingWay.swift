@@ -50,11 +50,17 @@ protocol DirectlyDecoded {
     static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T
 }
 
+extension Array {
+    /// The most elements that room is made for before one is read: as many as 64 KiB hold. A document's two bytes an element may stand
+    /// for hundreds of a type that none of them is.
+    static var largestReserve: Int { (64 << 10) / MemoryLayout<Element>.stride }
+}
+
 extension Array: DirectlyDecoded where Element: Decodable {
     static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T {
         let count = try decoder.elementContainer().count ?? 0
         var array: [Element] = []
-        array.reserveCapacity(count)
+        array.reserveCapacity(Swift.min(count, Self.largestReserve))
         let way = decoder.context.way(Element.self)
         var index = decoder.index + IndexEntry.wordCount
         while array.count < count {

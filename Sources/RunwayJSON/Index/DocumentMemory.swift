@@ -61,6 +61,9 @@ final class JSONStorage: @unchecked Sendable {
 
     deinit { if absence == nil { words.deallocate() } }
 
+    /// How many bytes the index takes beside the document.
+    var indexByteCount: Int { words.capacity &* MemoryLayout<UInt32>.size }
+
     /// The entry at an index, which must come from this storage: 0, or reached from an entry by its stride.
     @inline(__always)
     func entry(at index: Int) -> IndexEntry { words.entry(at: index) }
@@ -239,13 +242,18 @@ struct GrowingMemory<Element: BitwiseCopyable> {
     /// Makes room for so many elements, and keeps those there are.
     @inline(__always)
     mutating func reserve(_ count: Int) {
-        if count > capacity { grow(to: max(count, capacity &* 2)) }
+        if count > capacity { resize(to: max(count, capacity &* 2)) }
     }
 
     @inline(never)
-    private mutating func grow(to capacity: Int) {
+    private mutating func resize(to capacity: Int) {
         base = Self.memory(base, capacity)
         self.capacity = capacity
+    }
+
+    /// Gives back what is behind so many elements.
+    mutating func shrink(to count: Int) {
+        if count < capacity { resize(to: max(count, 1)) }
     }
 
     func deallocate() { free(base) }

@@ -17,13 +17,7 @@ struct GrammarCheck {
 
     /// The first error of a document, or nil when it has none.
     static func error(in bytes: [UInt8], limits: JSONLimits) -> JSONError? {
-        if bytes.count > limits.effectiveByteCount {
-            return JSONError(
-                kind: .limitExceeded,
-                expected: "at most \(limits.effectiveByteCount) bytes",
-                found: "\(bytes.count) bytes"
-            )
-        }
+        if bytes.count > limits.effectiveByteCount { return limits.tooLarge(bytes.count) }
         var check = GrammarCheck(bytes: bytes, limits: limits)
         do throws(JSONError) {
             try check.document()

@@ -32,7 +32,10 @@ struct IndexBuilder {
     /// The index, which is the caller's to free, or nil when the document is not valid or beyond a limit.
     mutating func index() -> GrowingMemory<UInt32>? {
         defer { outer.deallocate() }
-        if readDocument() { return words }
+        if readDocument() {
+            words.shrink(to: wordCount)
+            return words
+        }
         words.deallocate()
         return nil
     }

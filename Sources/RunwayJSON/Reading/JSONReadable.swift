@@ -113,7 +113,7 @@ extension Array: JSONReadable where Element: JSONReadable {
     public static func read(from value: JSONValue) throws(JSONError) -> [Element] {
         guard value.kind == .array else { throw value.mismatch(expected: "an array") }
         var array: [Element] = []
-        array.reserveCapacity(value.count)
+        array.reserveCapacity(Swift.min(value.count, largestReserve))
         for element in value.elements { array.append(try Element.read(from: element)) }
         return array
     }

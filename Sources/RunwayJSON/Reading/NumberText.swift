@@ -148,6 +148,7 @@ extension NumberText<UInt64> {
 
     /// The decimal where its 38 digits hold the number exactly from what was read.
     var quickDecimal: Decimal? {
+        if isExact, digits == 0 { return .zero }
         guard isExact, exponent >= -120, exponent <= 100 else { return nil }
         return Decimal(sign: isNegative ? .minus : .plus, exponent: exponent, significand: Decimal(digits))
     }

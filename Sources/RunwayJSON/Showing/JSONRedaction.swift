@@ -37,8 +37,13 @@ public struct JSONRedaction: Sendable, Hashable {
         return redaction
     }
 
-    /// Whether a member of this name is secret.
-    public func isSecret(_ name: String) -> Bool { secretNames.contains(Self.normalized(name)) }
+    /// Whether a member of this name is secret. Of `user[password]` and `user.password` every part counts.
+    public func isSecret(_ name: String) -> Bool {
+        if secretNames.contains(Self.normalized(name)) { return true }
+        // Few names have others within.
+        guard name.utf8.contains(where: { "[].".utf8.contains($0) }) else { return false }
+        return name.split { "[].".contains($0) }.contains { secretNames.contains(Self.normalized(String($0))) }
+    }
 
     private static func normalized(_ name: String) -> String {
         let bytes = name.lowercased().utf8.filter { !"_- ".utf8.contains($0) }
@@ -48,7 +53,8 @@ public struct JSONRedaction: Sendable, Hashable {
     /// A value as JSON with secrets masked, cut off with a note where it would grow beyond a size.
     ///
     /// A value that stands below a secret member is masked as a whole. Strings and numbers are as the document writes
-    /// them.
+    /// them, but for strings that hold secrets themselves, as a URL with an access token does, or JSON inside JSON: in these
+    /// what follows a secret name is masked as in ``redactedText(of:maximumByteCount:)``.
     ///
     /// - Parameters:
     ///   - value: The value; a missing one gives a sentence that says so.

@@ -59,13 +59,25 @@ struct RedactedText {
                 if entry.isContainer {
                     output += (entry.tag == .object ? "{}" : "[]").utf8
                 } else {
-                    write(child.rawBytes)
+                    write(masked(child) ?? child.rawBytes)
                 }
                 isFirst = false
                 index += entry.stride
             }
         }
         return String(decoding: output, as: UTF8.self)
+    }
+
+    /// A string that holds secrets, without them; `nil` for every other value.
+    private func masked(_ value: JSONValue) -> ArraySlice<UInt8>? {
+        guard value.kind == .string, value.rawBytes.contains(where: { "=:>".utf8.contains($0) }),
+            let text = value.string
+        else { return nil }
+        let masked = redaction.redactedText(of: text.utf8, maximumByteCount: maximumByteCount - output.count)
+        guard masked.contains(JSONRedaction.mask), !text.contains(JSONRedaction.mask) else { return nil }
+        var writer = JSONWriter()
+        writer.string(masked)
+        return writer.bytes[...]
     }
 
     /// Writes bytes of the document, but never far beyond the bound, and never half a sequence of UTF-8.

@@ -9,8 +9,9 @@
 /// The strategies are those of Foundation's `JSONEncoder`. The text is ``JSONWriter``'s: compact, with `/` not escaped,
 /// members in the order in which the type encodes them or sorted by name. A `Dictionary` or `Set` has no order of its own,
 /// so that it always has one here: members are sorted by the bytes of their names, elements by the bytes that they are
-/// written as, keys and values that stand in one array in pairs. Another type that encodes what it holds in an order that
-/// changes has to sort it itself.
+/// written as, keys and values that stand in one array in pairs. A type that hands its own encoder to a dictionary or set that it
+/// holds, or encodes in an order of its own that changes, has to sort: members are sorted by
+/// ``sortsKeys`` whoever wrote them.
 public struct JSONDocumentEncoder: Sendable {
     /// How coding keys become the names of members.
     public enum KeyEncodingStrategy: Sendable {

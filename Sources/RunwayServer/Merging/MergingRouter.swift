@@ -2,7 +2,8 @@ import HTTPTypes
 public import Hummingbird
 import Synchronization
 
-/// A router that also takes merged requests: `POST <base>/_batch` with several requests, each of which runs through this same router.
+/// A router that also takes merged requests: `POST <base>/_batch` with several requests, each of which runs through
+/// this same router.
 ///
 /// ```swift
 /// let router = Router(context: BasicRequestContext.self)
@@ -11,11 +12,12 @@ import Synchronization
 /// let app = Application(router: MergingRouter(router, base: "/v1"))
 /// ```
 ///
-/// A request out of an envelope meets the same middleware and the same routes as one from the wire. What the router's middleware found
-/// out about the envelope is lent to its requests through their contexts, which are made from the envelope's, and to nothing else.
-/// What the envelope may hold is bounded by ``MergingLimits``; an envelope in an envelope, a path that is not below the base, and
-/// header fields that belong to a connection or to the host are refused, each with 400 for that request alone. An envelope that can't
-/// be read is refused with 400, one that is too large with 413, one that is not `application/json` with 415.
+/// A request out of an envelope meets the same middleware and the same routes as one from the wire. What the router's
+/// middleware found out about the envelope is lent to its requests through their contexts, which are made from the
+/// envelope's, and to nothing else. What the envelope may hold is bounded by ``MergingLimits``; an envelope in an
+/// envelope, a path that is not below the base, and header fields that belong to a connection or to the host are
+/// refused, each with 400 for that request alone. An envelope that can't be read is refused with 400, one that is too
+/// large with 413, one that is not `application/json` with 415.
 public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     private let router: Router<Context>
     private let items: ItemResponder<Context>
@@ -28,9 +30,11 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     ///   - path: The path of the route below the base. The default is `_batch`.
     ///   - limits: What an envelope may hold and take.
     ///   - clock: What time is measured on. The default is the continuous clock.
-    ///   - itemContext: Makes the context in which a request is run, of a copy of the envelope's context in which the router's own part
-    ///     is fresh. The default is that copy: all that middleware found out about the envelope, its verified identity for one, is lent. It is the
-    ///     place to mark a context as one of a merged request, for middleware that must know.
+    ///   - itemContext: Makes the context in which a request is run, from a copy of the envelope's context in which the
+    ///     router's own part is fresh. The default is that copy: all that middleware found out about the envelope, its
+    ///     verified identity for one, is lent. It is the place to mark a context as that of a merged request, for
+    ///     middleware that must know. An error that it throws is the answer to that request alone: an `HTTPError` with
+    ///     its status, any other as 500.
     public init(
         _ router: Router<Context>, base: String = "", path: String = "_batch", limits: MergingLimits = .standard,
         clock: any Clock<Duration> = ContinuousClock(),

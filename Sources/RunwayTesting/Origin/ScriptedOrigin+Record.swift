@@ -26,7 +26,9 @@ extension ScriptedOrigin {
     /// How many connections are open.
     public var openConnectionCount: Int { record.openConnectionCount }
 
-    /// Returns once at least `count` requests were received over all: those that were kept, in order.
+    /// Returns once at least `count` requests were received in all: those that were kept, in order.
+    ///
+    /// - Throws: ``WaitTimedOut`` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
     @discardableResult
     public func waitForRequests(
         count: Int,
@@ -36,15 +38,19 @@ extension ScriptedOrigin {
         return requests
     }
 
-    /// Returns once at least `count` connections were accepted over all.
+    /// Returns once at least `count` connections were accepted in all.
+    ///
+    /// - Throws: ``WaitTimedOut`` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
     public func waitForConnections(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.connectionCount.wait(atLeast: count, within: limit, subject: "connections")
     }
 
-    /// Returns once at least `count` connections ended over all, whoever ended them.
+    /// Returns once at least `count` connections ended in all, whoever ended them.
     ///
     /// This is how a test sees that a cancelled call closed its socket: hold the answer at a ``ScriptedGate``, cancel,
     /// and wait for the disconnect.
+    ///
+    /// - Throws: ``WaitTimedOut`` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
     public func waitForDisconnects(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.disconnectCount.wait(atLeast: count, within: limit, subject: "disconnects")
     }

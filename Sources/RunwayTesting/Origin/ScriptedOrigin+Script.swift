@@ -67,8 +67,14 @@ extension ScriptedOrigin {
 
     /// Answers every request of `method` (nil: any) for `path` with what `answer` makes of it.
     ///
-    /// With ``AnswerMoment/afterHead`` the closure is given the request without its body. When it throws, the answer is
-    /// a 500 whose body says what was thrown. It is cancelled when the connection ends.
+    /// With ``AnswerMoment/afterHead`` the closure is given the request without its body. Its task is cancelled when the
+    /// connection ends.
+    ///
+    /// - Parameters:
+    ///   - method: the method; nil means every method.
+    ///   - path: the path without a query, which then is not looked at, or a whole target, query included.
+    ///   - moment: when the answer begins; default: after the request.
+    ///   - answer: makes the answer. When it throws, the answer is a 500 whose body says what was thrown.
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
@@ -79,7 +85,7 @@ extension ScriptedOrigin {
         script.set(line, for: OriginScript.Route(method: method, path: path))
     }
 
-    /// Answers every request for `path`, whatever its method, with what `answer` makes of it.
+    /// Answers every request for `path`, whatever its method, with what `answer` makes of it; a 500 when it throws.
     public func on(
         _ path: String,
         answering moment: AnswerMoment = .afterRequest,

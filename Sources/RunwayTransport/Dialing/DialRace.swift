@@ -2,10 +2,10 @@ import Runway
 
 /// A staggered race of a host's addresses (RFC 8305), through TLS: a state machine without clock, sockets or timers.
 ///
-/// An address wins when its handshake is done. The next one starts when one fails, and otherwise when 250 ms have passed without news,
-/// or less where the first is known to be quick; an address that has come as far as a connection has as much again. So one that is
-/// dead or silent costs at most 250 ms and one round trip. The name is looked up at once where no address is known, and at the first sign of trouble where some are. What failed of late
-/// comes last.
+/// An address wins when its handshake is done. The next one starts when one fails, and otherwise when 250 ms have
+/// passed without news, or less where the first is known to be quick; an address that has come as far as a connection
+/// has as much again. So one that is dead or silent costs at most 250 ms and one round trip. The name is looked up at
+/// once where no address is known, and at the first sign of trouble where some are. What failed of late comes last.
 struct DialRace {
     enum Action: Equatable {
         /// Look up the host's addresses; the answer goes to ``DialRace/lookedUp(_:at:)`` or ``DialRace/lookupFailed(at:)``.

@@ -40,7 +40,8 @@ struct Dialer: Sendable {
         self.localAddresses = localAddresses
     }
 
-    /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:avoiding:)`` gives one that can be called off.
+    /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:avoiding:)`` gives one
+    /// that can be called off.
     ///
     /// It fails as ``DialError``.
     func dial(

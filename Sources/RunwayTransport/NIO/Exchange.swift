@@ -282,7 +282,11 @@ extension Exchange {
         upload?.end()
     }
 
-    private var wireRecord: WireRecord { meter.record(isReused: isReused, facts) }
+    private var wireRecord: WireRecord {
+        var record = meter.record(isReused: isReused, facts)
+        record.moveCount = moves
+        return record
+    }
 }
 
 extension HTTPRequest {

@@ -99,10 +99,3 @@ extension UInt8 {
         }
     }
 }
-
-extension HTTPRequest.Method {
-    /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2).
-    var isIdempotent: Bool {
-        [.get, .head, .options, .trace, .put, .delete].contains(self) || rawValue == "QUERY"
-    }
-}

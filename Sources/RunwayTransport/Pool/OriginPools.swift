@@ -49,7 +49,7 @@ final class OriginPools: Sendable {
             var evicted: OriginPool?
             if state.entries[key] == nil {
                 if state.entries.count >= Self.maximumPools { evicted = state.evict() }
-                // All connections of an origin share one loop, and its exchanges with them.
+                // All connections of a pool share one loop, and its exchanges with them.
                 let main = isSpare ? state.entries[Key(origin: origin, isSpare: false)]?.pool : nil
                 let pool = OriginPool(
                     origin, on: eventLoops.next(), dialer: dialer, configuration, isSpare: isSpare, beside: main)

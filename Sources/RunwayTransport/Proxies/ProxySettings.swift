@@ -7,9 +7,9 @@ public import Runway
 /// configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
 /// ```
 public struct ProxySettings: Sendable, Hashable {
-    /// The proxy for `https` hosts; `nil` is none.
+    /// The proxy for `https` hosts. The default, `nil`, is none.
     public var https: ProxyServer?
-    /// The proxy for plain `http` hosts; `nil` is none.
+    /// The proxy for plain `http` hosts. The default, `nil`, is none.
     public var http: ProxyServer?
     /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is itself,
     /// `10.0.0.0/8` a block of addresses; each may end in a port. The default is none.

@@ -87,8 +87,8 @@ extension Certificate {
     }
 }
 
-/// What a web server's path must be beside RFC 5280: its certificate names the host where it should and is for servers, authorities may sign, and
-/// nothing rests on SHA-1.
+/// What a web server's path must be beside RFC 5280: its certificate names the host where it should and is for servers,
+/// authorities may sign, and nothing rests on SHA-1.
 private struct WebServerPolicy: VerifierPolicy {
     let identity: ServerIdentity
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [

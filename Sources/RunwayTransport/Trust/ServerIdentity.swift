@@ -3,8 +3,9 @@ import Runway
 
 /// The host that a server has to prove that it is, compared with the names in its certificate (RFC 9525 §6.3).
 ///
-/// It is always the host that was asked for: NIOSSL's own comparison would also accept a certificate for the address that was dialled, and with
-/// it whoever has one and is named in a list of addresses. And it would take a common name for a host.
+/// It is always the host that was asked for: NIOSSL's own comparison would also accept a certificate for the address
+/// that was dialled, and with it whoever has one and is named in a list of addresses. And it would take a common name
+/// for a host.
 struct ServerIdentity: Sendable {
     /// One name of a certificate.
     enum Name: Sendable {

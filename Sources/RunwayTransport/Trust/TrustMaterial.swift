@@ -2,8 +2,8 @@ import Foundation
 import NIOSSL
 import Runway
 
-/// What a ``TrustPolicy`` names, read and checked, so that mistakes are told when a transport is made. The contexts that take their time are
-/// left to ``TLSPolicy``.
+/// What a ``TrustPolicy`` names, read and checked, so that mistakes are told when a transport is made. The contexts
+/// that take their time are left to ``TLSPolicy``.
 struct TrustMaterial: Sendable {
     let policy: TrustPolicy
     /// Verifies hosts with pins; `nil` where there are none.

@@ -7,7 +7,8 @@
 /// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
 /// ```
 ///
-/// Always: TLS 1.2 at least, names only from the certificate's subject alternative names (RFC 9525 §6.3), a path to a root that is valid now.
+/// Always: TLS 1.2 at least, names only from the certificate's subject alternative names (RFC 9525 §6.3), a path to a
+/// root that is valid now.
 public struct TrustPolicy: Sendable {
     /// The oldest version of TLS that is spoken.
     public enum MinimumVersion: Sendable {

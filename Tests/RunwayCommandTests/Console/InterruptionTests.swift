@@ -55,4 +55,17 @@ struct InterruptionTests {
         #expect(await tool.end() == 130)
         #expect(ContinuousClock.now - start < Self.bound)
     }
+
+    /// At whatever moment it comes, while the backend and the apps' connections are being made or later.
+    @Test(arguments: [0, 20, 60, 150]) func aDemoEndsAtOnce(afterMilliseconds delay: Int) async throws {
+        let tool = try RunningTool("demo", streams: .terminal)
+        // What the progress line begins with.
+        try await tool.wait(for: "\u{1B}[2K")
+        try await Task.sleep(for: .milliseconds(delay))
+        let start = ContinuousClock.now
+        tool.signal(SIGINT)
+
+        #expect(await tool.end() == 130)
+        #expect(ContinuousClock.now - start < Self.bound)
+    }
 }

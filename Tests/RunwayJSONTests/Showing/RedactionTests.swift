@@ -4,7 +4,7 @@ import Testing
 @Suite struct RedactionTests {
     @Test(arguments: [
         "password", "Password", "PASS_WORD", "access_token", "accessToken", "Access-Token", "api key", "X-API-Key",
-        "set-cookie", "CVV",
+        "set-cookie", "CVV", "user.password", "login[pin]", "a[b][token]",
     ])
     func namesAreSecretWhateverTheirSpelling(_ name: String) {
         #expect(JSONRedaction.default.isSecret(name))
@@ -29,6 +29,23 @@ import Testing
             #expect(text.contains("[redacted]"))
         }
         #expect(dumped.contains("Li"))
+    }
+
+    @Test(arguments: [
+        #"{"next":"https://a.example/list?page=2&access_token=hunter2"}"#,
+        #"{"payload":"{\"user\":{\"password\":\"hunter2\"},\"city\":\"上海\"}"}"#,
+        #"["Authorization: hunter2"]"#, #"{"user.password":"hunter2"}"#, #""token=hunter2""#,
+    ])
+    func noSecretIsShownThatAStringHolds(_ text: String) throws {
+        let shown = try JSONDocument(text).description
+        #expect(!shown.contains("hunter2"))
+        #expect(shown.contains(JSONRedaction.mask))
+        #expect(try JSONDocument(shown).root.exists)
+    }
+
+    @Test(arguments: [#""https://a.example/list?page=2&city=b""#, #""10:30\nto: 11:00 \u4e2d""#])
+    func stringsWithoutSecretsAreShownAsTheyAreWritten(_ text: String) throws {
+        #expect(try JSONDocument(text).description == text)
     }
 
     @Test func whatHoldsADocumentShowsNoBytes() throws {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Runway
+import RunwayJSON
 import Testing
 
 /// What a debugger, `dump`, `print` and a failing test show.
@@ -75,5 +76,27 @@ struct DebuggingTests {
         row[Keys.price] = .infinity
         #expect("\(row)".contains(#"Keys.price": "inf""#))
         #expect("\(ViewData())" == "{}")
+    }
+
+    @Test func noSecretDeepInViewDataIsShown() throws {
+        struct Login { let password = "hunter2" }
+        var inner = ViewData()
+        inner[Keys.token] = "hunter2"
+        inner[Keys.title] = "Loft"
+        var data = ViewData()
+        data[Deep.inner] = inner
+        data[Deep.json] = try JSONDocument(#"{"pin":"hunter2","rooms":3}"#).root
+        data[Deep.names] = ["password": "hunter2"]
+        data[Deep.login] = "\(Login())"
+        #expect(!"\(data)".contains("hunter2"))
+        #expect("\(data)".contains(#""rooms": 3"#))
+        #expect("\(data)".contains(#"title": "Loft""#))
+    }
+
+    private enum Deep: ViewKeySpace {
+        static let inner = key("inner", of: ViewData.self)
+        static let json = key("json", of: JSONValue.self)
+        static let names = key("names", of: [String: String].self)
+        static let login = key("login", of: String.self)
     }
 }

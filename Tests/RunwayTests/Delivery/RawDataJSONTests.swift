@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 import Testing
 
@@ -123,5 +124,15 @@ struct RawDataJSONTests {
         }
         #expect(indexes == [ObjectIdentifier(raw.json.storage)])
         #expect(!indexes.contains(ObjectIdentifier(RawData(raw.bytes).json.storage)))
+    }
+
+    /// RFC 8259 §8.1 and §11: JSON is UTF-8, and a charset parameter means nothing.
+    @Test(arguments: ["iso-8859-1", "gbk", "windows-1252"])
+    func wellFormedUTF8IsReadAsSuchWhateverTheCharsetSays(_ charset: String) {
+        let raw = RawData(
+            Array(#"{"city":"中山"}"#.utf8),
+            response: HTTPResponse(
+                status: .ok, headerFields: [.contentType: "application/json; charset=\(charset)"]))
+        #expect(raw["city"].string == "中山")
     }
 }

@@ -158,6 +158,24 @@ struct RedactionTests {
         #expect(try await layer.record().parameters == ["bloodType": "[redacted]", "token": "[redacted]"])
     }
 
+    @Test func namesOfAnAppsOwnAreMaskedWhereErrorsShowABody() async throws {
+        let answer: @Sendable (Request) -> Response = { _ in .json(#"{"bloodType":"hunter2","price":"x"}"#) }
+        let shown = StubbedLayer(answer: answer)
+        #expect(try await shown.failure(of: PricedCall()).detail.contains("hunter2"))
+        let masked = StubbedLayer(
+            redaction: Redaction(names: .default.adding(["blood_type"])), answer: answer)
+        let error = try await masked.failure(of: PricedCall())
+        #expect(!error.detail.contains("hunter2"))
+        #expect(error.detail.contains("price"))
+        #expect(!"\(try await masked.record())".contains("hunter2"))
+    }
+
+    private struct PricedCall: Endpoint {
+        static let service = QueryCall.service
+        var path: EndpointPath { "price" }
+        func validate(answer rawData: RawData) throws { _ = try rawData["price"].require(Int.self) }
+    }
+
     @Test func errorsCarryNoSecrets() async throws {
         let layer = StubbedLayer { _ in .json(#"{"code":"x","token":"hunter2"}"#, status: .ok) }
         let error = try await layer.failure(of: PaintingList(fields: ["Authorization": "hunter2"]))

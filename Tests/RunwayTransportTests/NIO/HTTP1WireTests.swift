@@ -36,7 +36,8 @@ struct HTTP1WireTests {
             let gate = ScriptedGate()
             origin.on("/first", respond: .text("first").held(by: gate))
             origin.on("/a") { request in request.connection > 8 ? .text("second") : ending }
-            let network = try layer(origin)
+            let records = RecordCollector()
+            let network = try layer(origin, sinks: [records])
             try await withThrowingTaskGroup { group in
                 for _ in 0..<8 { group.addTask { _ = try await network.call(Fetch<GET>("first")) } }
                 try await gate.waitForArrivals(count: 8)
@@ -46,6 +47,7 @@ struct HTTP1WireTests {
             #expect(origin.connectionCount == 8)
             #expect(try await network.call(Fetch<GET>("a")).text == "second")
             #expect(origin.requests.count { $0.path == "/a" } == 2)
+            #expect(try await records.records(count: 9).last?.attempts.first?.wire?.moveCount == 1)
             // The others of that age are not kept.
             try await origin.waitForDisconnects(count: 8)
             #expect(try await network.call(Fetch<POST>("a")).text == "second")

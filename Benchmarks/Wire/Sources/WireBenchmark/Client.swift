@@ -38,7 +38,10 @@ struct Client {
             let transport = try NIOTransport(
                 configuration: TransportConfiguration(trust: pem.map { .certificates(pem: [$0]) } ?? .system))
             call = { url, byteCount in
-                try await layered("", transport, url: url, byteCount: byteCount).makeCalls(1, 1)
+                guard let slash = url.lastIndex(of: "/") else { throw UnexpectedAnswer() }
+                let network = makeNetwork(over: transport, at: String(url[..<slash]))
+                let file = String(url[url.index(after: slash)...])
+                try await networkCall("", network, file: file, byteCount: byteCount).makeCalls(1, 1)
             }
             close = { await transport.shutdown() }
         case .urlSession:

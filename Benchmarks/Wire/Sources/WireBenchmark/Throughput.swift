@@ -30,14 +30,19 @@ struct Throughput {
             let ours = try NIOTransport(configuration: configuration)
             let curlClient = try CurlClient(root: root, http1Only: http1Only)
             let session = URLSession(configuration: .ephemeral)
+            let port = http1Only ? http1Port : http2Port
+            let network = makeNetwork(over: ours, at: "https://localhost:\(port)")
             for (file, byteCount) in [("1k", 1024), ("50k", 51200)] where sizes.contains(file) {
                 for atATime in widths {
-                    let url = "https://localhost:\(http1Only ? http1Port : http2Port)/\(file)"
+                    let url = "https://localhost:\(port)/\(file)"
                     let chosen = [
                         asyncHTTPClient(client, url: url, byteCount: byteCount),
                         try bare("AHCTransport", theirs, url: url, byteCount: byteCount),
                         try bare("NIOTransport", ours, url: url, byteCount: byteCount),
-                        try layered("layer over NIO", ours, url: url, byteCount: byteCount),
+                        networkCall("network.call", network, file: file, byteCount: byteCount),
+                        managerLoad(network, file: file, byteCount: byteCount),
+                        networkCall(
+                            "the layer alone", makeNetwork(answering: byteCount), file: file, byteCount: byteCount),
                         curl(curlClient, url: url, byteCount: byteCount),
                         urlSession(session, url: url, byteCount: byteCount),
                     ]

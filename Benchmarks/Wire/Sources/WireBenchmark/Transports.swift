@@ -71,19 +71,6 @@ func bare(_ name: String, _ transport: any Transport, url: String, byteCount: In
     }
 }
 
-/// Calls of a layer over a transport.
-func layered(_ name: String, _ transport: any Transport, url: String, byteCount: Int) throws -> Contender {
-    guard let slash = url.lastIndex(of: "/") else { throw UnexpectedAnswer() }
-    let file = File(name: String(url[url.index(after: slash)...]))
-    let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
-    network.configure(Bench.self) { $0.baseURLs = [.release: String(url[..<slash])] }
-    return Contender(name: name) { count, atATime in
-        try await spread(count, atATime) {
-            guard try await network.call(file).bytes.count == byteCount else { throw UnexpectedAnswer() }
-        }
-    }
-}
-
 enum Bench: APIService {
     static let name = "bench"
     static let environments: [ServiceEnvironment: String] = [:]
@@ -94,13 +81,6 @@ struct Lent: Endpoint {
     static let service = Bench.self
     static let coalesces = false
     var path: EndpointPath { "" }
-}
-
-struct File: Endpoint {
-    static let service = Bench.self
-    static let coalesces = false
-    @Unencoded var name: String
-    var path: EndpointPath { "\(name)" }
 }
 
 /// Answers a call when what it was lent for is done.

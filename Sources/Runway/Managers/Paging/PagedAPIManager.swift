@@ -1,7 +1,7 @@
 public import Observation
 import RunwayJSON
 
-/// The discrete object that a controller holds for one list: it loads page after page, keeps the rows, and tells its delegate.
+/// The object that a controller holds for one list: it loads page after page, keeps the rows, and tells its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -34,17 +34,18 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public let network: NetworkLayer
     /// How much is kept, and how much is asked for to put the list right.
     public let limits: PagingLimits
-    /// Where loads land.
+    /// Where loads land. Held weakly: keep it alive yourself.
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
-    /// Gives the parameters of ``load(options:)``.
+    /// Gives the parameters of ``load(options:)``. Held weakly: keep it alive yourself.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
     /// Checks parameters and answers of every request beside the endpoint's own checks. It is given the manager of the requests.
+    /// Held weakly: keep it alive yourself.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
     }
     /// Acts on every request, after the layer's interceptors for the endpoint. It is given the manager of the requests. A request
-    /// that it vetoes ends the load without a landing.
+    /// that it vetoes ends the load without a landing. Held weakly: keep it alive yourself.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }

@@ -70,8 +70,6 @@ private final class ParameterNode {
     func begin(_ shape: Shape) {
         guard self.shape == nil else { return }
         self.shape = shape
-        // Room for what most calls have is made once.
-        entries.reserveCapacity(4)
     }
 
     /// Makes this place a single value.
@@ -83,6 +81,8 @@ private final class ParameterNode {
     /// Adds a member, or an element, that is a single value.
     func add(_ value: ParameterValue, named name: String, to shape: Shape) {
         if self.shape != shape { clear(shape) }
+        // Room for what most calls have is made once.
+        if entries.isEmpty { entries.reserveCapacity(4) }
         entries.append(Parameters.Entry(name, value))
     }
 

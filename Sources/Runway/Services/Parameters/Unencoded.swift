@@ -19,5 +19,10 @@ public struct Unencoded<Value: Sendable>: Sendable, Encodable, UnencodedParamete
     public func encode(to encoder: any Encoder) {}
 }
 
+extension KeyedEncodingContainer {
+    /// Encodes nothing. A synthesised `encode(to:)` chooses this over the container's own, so that no place is made for the value.
+    public mutating func encode<Value>(_ value: Unencoded<Value>, forKey key: Key) {}
+}
+
 /// What the parameter encoder leaves out, whatever it wraps.
 protocol UnencodedParameter {}

@@ -8,14 +8,14 @@ public struct AdmissionLimits: Sendable, Hashable {
     /// While it waits for an access token it is not in the air, so that a service whose tokens can't be had holds up no other. While it
     /// waits for another attempt it is: of such calls there are no more than the budget of their host allows (``RetryLimits``), and who
     /// has waited already does not stand in line again.
-    public var maximumFlights: Int
+    public let maximumFlights: Int
     /// The most calls that wait for their turn to fly; further ones fail as ``NetworkError/Kind/overloaded``. The default is 1000.
     ///
     /// The turn is the highest priority's, and in a priority whoever came first; but every fourth turn is that of the call that has
     /// waited longest, so that none waits for ever.
-    public var maximumWaiting: Int
+    public let maximumWaiting: Int
     /// The most calls that wait for a network; further ones fail as ``NetworkError/Kind/noNetwork``. The default is 1000.
-    public var maximumWaitingForNetwork: Int
+    public let maximumWaitingForNetwork: Int
     /// The most times that one request is let out in a window of ``floodWindow``; further ones fail as
     /// ``NetworkError/Kind/overloaded``, since that many are the work of a loop that has no end. The default is 100; `nil` is no
     /// limit.
@@ -23,11 +23,11 @@ public struct AdmissionLimits: Sendable, Hashable {
     /// Requests are the same where endpoint, account, method, URL, `Range` and body are. A body that is a stream or has more than
     /// 64 KiB is not compared, and such requests are not counted. Of at most 4096 different requests in a window the times are
     /// known; past that counting begins anew.
-    public var maximumIdenticalRequests: Int?
+    public let maximumIdenticalRequests: Int?
     /// The time in which identical requests are counted. The default is 10 s.
-    public var floodWindow: Duration
-    /// When a host that keeps failing is left alone; `nil` is never.
-    public var circuitBreaker: CircuitLimits?
+    public let floodWindow: Duration
+    /// When a host that keeps failing is left alone. The default is `CircuitLimits()`; `nil` is never.
+    public let circuitBreaker: CircuitLimits?
 
     /// Everything is let out at once.
     public static let none = AdmissionLimits(
@@ -57,19 +57,19 @@ public struct AdmissionLimits: Sendable, Hashable {
 /// if it succeeds the circuit is closed, if not it stays open for twice as long as before. A change of network closes all circuits.
 public struct CircuitLimits: Sendable, Hashable {
     /// How many failures in a row open the circuit. The default is 5; at least 1.
-    public var consecutiveFailures: Int
+    public let consecutiveFailures: Int
     /// How many calls in a window it takes for their share of failures to count. The default is 20; at least 1.
-    public var minimumOutcomes: Int
+    public let minimumOutcomes: Int
     /// The time in which the share of failures is counted, from the first of them on. The default is 30 s.
-    public var window: Duration
+    public let window: Duration
     /// How long the circuit is open at first. The default is 5 s.
-    public var openTime: Duration
+    public let openTime: Duration
     /// The longest time that it is open without another look. The default is 120 s. A longer `Retry-After` than ``openTime`` counts, up
     /// to this.
-    public var maximumOpenTime: Duration
+    public let maximumOpenTime: Duration
     /// The most hosts whose failures are kept; those of the host that was not called for longest are forgotten. The default is 256; at
     /// least 1. A host that does not fail takes no room.
-    public var maximumHosts: Int
+    public let maximumHosts: Int
 
     /// Makes limits; see the properties for the defaults. Counts below their least are that.
     public init(

@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// A file that only the user of the process may read, and the deeds that keep it so.
+/// A file that only the user of the process may read, and the operations that keep it so.
 final class PrivateFile {
     private let descriptor: CInt
     private let path: String
@@ -69,8 +69,7 @@ final class PrivateFile {
         do {
             let file = PrivateFile(descriptor: descriptor, path: draft)
             try file.write(bytes)
-            // A mask of the process may have taken more than it should.
-            guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw error("can't be kept", draft) }
+            try file.seal()
             guard rename(draft, path) == 0 else { throw error("can't be replaced", path) }
         } catch {
             unlink(draft)
@@ -121,6 +120,12 @@ final class PrivateFile {
             if count <= 0 { throw Self.error("can't be written", path) }
             rest = rest.dropFirst(count)
         }
+    }
+
+    /// Closes the file to others, and lets its bytes outlive a loss of power.
+    private func seal() throws {
+        // A mask of the process may have taken more than it should.
+        guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.error("can't be kept", path) }
     }
 
     /// Lets the move of a file outlive a loss of power.

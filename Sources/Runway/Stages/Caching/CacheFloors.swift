@@ -1,7 +1,8 @@
 /// How new an answer has to be to be kept, after clears and after answers that are newer.
 ///
-/// Requests, and deeds that clear, draw their orders from one counter. It is bounded: where there is no room for one more floor, all are
-/// forgotten, and nothing is kept that is as old as the calls in the air at that moment. That can only keep too little, never too much.
+/// Requests, and operations that clear, draw their orders from one counter. It is bounded: where there is no room for
+/// one more floor, all are forgotten, and nothing is kept that is as old as the calls in the air at that moment. That
+/// can only keep too little, never too much.
 struct CacheFloors {
     /// The most floors of clears, and the most of answers, that are remembered one by one.
     static let maximumCount = 1024

@@ -4,15 +4,16 @@
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only an answer that the service judged fine and the endpoint's own check accepted is kept; by ``Rule/http``, whatever the server
-/// lets be kept, such as a 404 with a lifetime. It is given to calls of the same service,
+/// Only an answer that the service judged fine and the endpoint's own check accepted is kept; by ``Rule/http``,
+/// whatever the server lets be kept, such as a 404 with a lifetime. It is given to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
 ///
-/// Where an answer to GET or HEAD has a validator, an `ETag` or `Last-Modified`, and its lifetime is over, it is sent along: a 304 lands
-/// what is kept, which is then as fresh as a new answer.
+/// Where an answer to GET or HEAD has a validator, an `ETag` or `Last-Modified`, and its lifetime is over, it is sent
+/// along: a 304 lands what is kept, which is then as fresh as a new answer.
 ///
-/// Whole answers to GET, HEAD and QUERY can be kept, and by the client's own rules those to POST, too, which an API may use to read: who
-/// gives such an endpoint a policy says that it changes nothing. Streams, and answers to all other methods, are never kept.
+/// Whole answers to GET, HEAD and QUERY can be kept. By the client's own rules so can those to POST, which some APIs
+/// use for reading: giving such an endpoint a policy says that it changes nothing. Streams, and answers to all other
+/// methods, are never kept.
 public struct CachePolicy: Sendable, Hashable {
     /// Who decides how long an answer is fresh.
     public enum Rule: Sendable, Hashable {
@@ -26,18 +27,26 @@ public struct CachePolicy: Sendable, Hashable {
         case http
     }
 
-    /// Who decides how long an answer is fresh.
+    /// Who decides how long an answer is fresh. The default is that of the function that made the policy, such as
+    /// ``CachePolicy/http()``.
     public var rule: Rule
-    /// How long an answer in memory is fresh by ``Rule/timeToLive``; `.zero` keeps none there.
+    /// How long an answer in memory is fresh by ``Rule/timeToLive``; `.zero` keeps none there. The default is three
+    /// minutes in ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, and `.zero` in all other
+    /// policies.
     public var memoryLifetime: Duration = .zero
-    /// How long an answer on disk is fresh by ``Rule/timeToLive``; `.zero` keeps none there.
+    /// How long an answer on disk is fresh by ``Rule/timeToLive``. The default, `.zero`, keeps none there.
     public var diskLifetime: Duration = .zero
-    /// Where answers are kept. By ``Rule/http`` it is memory, whatever stands here: a ``CacheTier`` holds one answer for a key, and not
-    /// what decides by HTTP which of several answers to a target may be given.
+    /// Where answers are kept. The default is memory alone, and nowhere in ``CachePolicy/none``; by ``Rule/timeToLive``
+    /// it is wherever a lifetime is not `.zero`.
+    ///
+    /// By ``Rule/http`` it is memory, whatever is set here: a ``CacheTier`` holds one answer for a key, and not what
+    /// decides by HTTP which of several answers to a target may be given.
     public var tiers: CacheTiers
-    /// How long after its freshness an answer may land while a fresh one is fetched, by ``Rule/timeToLive``. The default is not at all.
+    /// How long after its freshness an answer may land while a fresh one is fetched, by ``Rule/timeToLive``. The
+    /// default is not at all.
     public var staleWhileRevalidate: Duration = .zero
-    /// How long after its freshness an answer may land where no fresh one can be had, by ``Rule/timeToLive``. The default is not at all.
+    /// How long after its freshness an answer may land where no fresh one can be had, by ``Rule/timeToLive``. The
+    /// default is not at all.
     public var staleIfError: Duration = .zero
 
     /// Nothing is kept.
@@ -48,7 +57,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - lifetime: How long an answer in memory is fresh. The default is three minutes; `.zero` keeps none there.
     ///   - diskLifetime: How long an answer on disk is fresh. The default, `.zero`, keeps none there.
-    ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at all.
+    ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
+    ///     all.
     ///   - staleIfError: How long after that it may land where no fresh one can be had. The default is not at all.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), onDisk diskLifetime: Duration = .zero,
@@ -98,6 +108,7 @@ public enum CacheUse: Sendable, Hashable {
     case standard
     /// None is taken, and no validator of it is sent; the new answer takes its place.
     case refresh
-    /// One is taken, fresh or not, and nothing is sent; where none is kept the call fails as ``NetworkError/Kind/noNetwork``.
+    /// One is taken, fresh or not, and nothing is sent; where none is kept the call fails as
+    /// ``NetworkError/Kind/noNetwork``.
     case onlyIfCached
 }

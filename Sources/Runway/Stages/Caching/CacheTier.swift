@@ -6,7 +6,7 @@ public import struct Foundation.Date
 ///
 /// A layer is given one at ``NetworkLayer``'s initialiser. It is asked only for
 /// endpoints whose ``CachePolicy`` names ``CacheTiers/disk``, never in the caller's turn, and for no longer than
-/// ``ResponseCache/maximumTierWait``. Deeds that change it come one after the other, in the order in which they were meant; looks may
+/// ``ResponseCache/maximumTierWait``. Operations that change it come one after the other, in the order in which they were meant; looks may
 /// come beside them. What it throws fails no call: a look that failed found nothing, and a clear that failed is done again before
 /// anything else, while nothing that it covers is found.
 ///

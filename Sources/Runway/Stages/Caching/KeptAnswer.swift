@@ -34,8 +34,11 @@ final class KeptAnswer: Sendable {
         self.entered = entered
         self.date = date
         self.isRedirected = isRedirected
+        // Calls that find it may land it on the main actor.
+        rawData.index()
         byteCount =
-            rawData.bytes.count + rawData.response.headerFields.byteCount + key.byteCount + Self.fixedByteCount
+            rawData.bytes.count + rawData.indexByteCount + rawData.response.headerFields.byteCount + key.byteCount
+            + Self.fixedByteCount
     }
 
     /// What every answer takes beside its texts and bytes.

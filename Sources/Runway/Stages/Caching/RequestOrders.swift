@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Numbers the requests that leave a layer, and the deeds that put what is kept out of date, in one row.
+/// Numbers the requests that leave a layer, and the operations that put what is kept out of date, in one row.
 ///
-/// Of two requests the one with the larger number left later; an answer whose request has a smaller number than a deed is of before it.
+/// Of two requests the one with the larger number left later; an answer whose request has a smaller number than an
+/// operation is of before it.
 final class RequestOrders: Sendable {
     private let count = Atomic<UInt64>(0)
 

@@ -58,7 +58,7 @@ extension ResponseCache {
         }
     }
 
-    /// Starts the deeds that wait for the tier, unless they are under way.
+    /// Starts the operations that wait for the tier, unless they are under way.
     func performDeeds() {
         guard let tier else { return }
         memory.withLock { memory in

@@ -58,15 +58,15 @@ public final class ResponseCache: Sendable {
     /// The bytes that the answers in memory take.
     public var byteCount: Int { memory.withLock { $0.answers.byteCount } }
 
-    /// How many deeds of the tier below memory failed.
+    /// How many operations of the tier below memory failed.
     public var tierFailureCount: Int { memory.withLock { $0.tierFailureCount } }
 }
 
 extension ResponseCache {
-    /// What the counter of orders stands at: a call that takes off now is older than every deed after it.
+    /// What the counter of orders stands at: a call that takes off now is older than every operation after it.
     var mark: UInt64 { orders.last }
 
-    /// Draws the order of a request or of a deed that clears.
+    /// Draws the order of a request or of an operation that clears.
     func drawOrder() -> UInt64 { orders.draw() }
 
     /// The answer in memory, which is then the most recently used.

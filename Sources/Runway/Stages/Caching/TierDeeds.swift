@@ -9,7 +9,7 @@ struct TierDeeds {
         case clear(CacheScope)
     }
 
-    /// What the deeds to come make of a key.
+    /// What the operations to come make of a key.
     enum Prospect {
         case kept(KeptAnswer)
         case gone
@@ -17,12 +17,12 @@ struct TierDeeds {
 
     /// The most answers that wait to be written.
     static let maximumKeeps = 256
-    /// The most deeds that wait; past that all of them become one, which clears everything.
+    /// The most operations that wait; past that all of them become one, which clears everything.
     static let maximumCount = 512
 
     /// The most bytes that wait to be written.
     let maximumByteCount: Int
-    /// Whether somebody takes deeds and performs them.
+    /// Whether somebody takes operations and performs them.
     private(set) var isPerforming = false
     private var current: Deed?
     private var waiting: [Deed] = []
@@ -32,7 +32,7 @@ struct TierDeeds {
     /// Whether nothing is left to do.
     var isEmpty: Bool { current == nil && waiting.isEmpty }
 
-    /// Adds a deed, and drops those before it that it makes pointless.
+    /// Adds an operation, and drops those before it that it makes pointless.
     mutating func add(_ deed: Deed) {
         waiting.removeAll { deed.supersedes($0) }
         if case .keep(let kept) = deed, !hasRoom(for: kept) {
@@ -51,17 +51,17 @@ struct TierDeeds {
         return true
     }
 
-    /// The deed to perform now; `nil` ends the performing.
+    /// The operation to perform now; `nil` ends the performing.
     mutating func next() -> Deed? {
         if isPerforming, current == nil, !waiting.isEmpty { current = waiting.removeFirst() }
         if current == nil { isPerforming = false }
         return isPerforming ? current : nil
     }
 
-    /// The current deed is done.
+    /// The current operation is done.
     mutating func succeed() { current = nil }
 
-    /// The current deed failed. What could not be kept is removed instead; a removal stays first in line, for the next who begins.
+    /// The current operation failed. What could not be kept is removed instead; a removal stays first in line, for the next who begins.
     ///
     /// - Returns: Whether to go on.
     mutating func fail() -> Bool {
@@ -73,7 +73,7 @@ struct TierDeeds {
         return isPerforming
     }
 
-    /// What the deeds to come make of a key; `nil` where they leave it alone.
+    /// What the operations to come make of a key; `nil` where they leave it alone.
     func prospect(of key: CacheKey) -> Prospect? {
         for deed in waiting.reversed() {
             if let prospect = deed.prospect(of: key) { return prospect }
@@ -93,7 +93,7 @@ struct TierDeeds {
 }
 
 extension TierDeeds.Deed {
-    /// What this deed makes of a key; `nil` where it leaves it alone.
+    /// What this operation makes of a key; `nil` where it leaves it alone.
     fileprivate func prospect(of key: CacheKey) -> TierDeeds.Prospect? {
         switch self {
         case .keep(let kept): kept.key == key ? .kept(kept) : nil
@@ -102,7 +102,7 @@ extension TierDeeds.Deed {
         }
     }
 
-    /// Whether an earlier deed need not be done when this one is.
+    /// Whether an earlier operation need not be done when this one is.
     fileprivate func supersedes(_ earlier: TierDeeds.Deed) -> Bool {
         switch earlier {
         case .keep(let kept): prospect(of: kept.key) != nil

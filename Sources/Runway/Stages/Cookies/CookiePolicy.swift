@@ -15,7 +15,7 @@ public enum CookiePolicy: Sendable, Equatable {
     case off
     /// Cookies are kept and sent. A request that has a `Cookie` field of its own is sent with that alone.
     ///
-    /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as `example.com`. For any other
-    ///   domain the attribute is taken for its host alone. The default is none.
+    /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
+    ///   `example.com`. For any other domain the attribute is taken for its host alone. The default is none.
     case jar(sharedDomains: Set<String> = [])
 }

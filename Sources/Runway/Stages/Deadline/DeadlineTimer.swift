@@ -2,7 +2,7 @@ import Synchronization
 
 /// Calls back when deadlines pass. One sleeping task serves all flights of a layer.
 ///
-/// Almost no deadline is ever reached, so setting one and taking it back are the cheap deeds: each is one dictionary
+/// Almost no deadline is ever reached, so setting one and taking it back are what is cheap: each is one dictionary
 /// operation. The sleeping task wakes at the earliest deadline it knew of when it went to sleep, looks through what is left,
 /// and sleeps again; it ends when nothing is left.
 final class DeadlineTimer: Sendable {

@@ -5,12 +5,12 @@
 /// from the budget of ``RetryLimits``.
 public struct HedgeLimits: Sendable, Hashable {
     /// How many requests earn a second attempt. The default is 20; from 1 to 1,000,000.
-    public var callsPerHedge: Int
+    public let callsPerHedge: Int
     /// The most second attempts that a host's budget holds. The default is 5; from 0, which allows none, to 1,000,000.
-    public var reserve: Int
+    public let reserve: Int
     /// The most hosts whose budgets are kept apart, and the most endpoints whose times are remembered; what was not used for longest is
     /// forgotten. The default is 256; at least 1.
-    public var maximumHosts: Int
+    public let maximumHosts: Int
 
     /// Nothing is hedged, whatever an endpoint says.
     public static let none = HedgeLimits(reserve: 0)

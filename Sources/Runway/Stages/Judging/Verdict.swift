@@ -18,7 +18,7 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
     case refused
     /// The envelope names an error of the service's own.
     ///
-    /// - Parameter isAbsorbed: The error is not the business's affair: no delegate is told, and the record says so.
+    /// - Parameter isAbsorbed: The error does not concern business code: no delegate is told, and the record says so.
     case failed(ServiceError, isAbsorbed: Bool)
     /// The answer is not of the shape that the service's envelope has.
     case malformed(String)

@@ -65,7 +65,7 @@ extension Merger.State {
 }
 
 extension Merger.Lane {
-    /// Turns what the queue decided into deeds.
+    /// Turns what the queue decided into operations.
     mutating func perform(
         _ actions: [MergeQueue.Action], in key: MergeLane, arriving: MergeQueue.Ticket? = nil,
         because decision: Merge = .waitedAlone, _ deeds: inout [Merger.Deed]

@@ -4,12 +4,12 @@
 /// ``reserve``. So over any time a host is sent at most a tenth more requests than there are calls, and ten.
 public struct RetryLimits: Sendable, Hashable {
     /// How many calls earn a further attempt. The default is 10; from 1 to 1,000,000.
-    public var callsPerRetry: Int
+    public let callsPerRetry: Int
     /// The most further attempts that a host's budget holds. The default is 10; from 0, which allows none, to 1,000,000.
-    public var reserve: Int
+    public let reserve: Int
     /// The most hosts whose budgets are kept apart; the one that was not used for longest is forgotten, and is full again when it is
     /// met. Hosts without a further attempt of late take no room. The default is 256; at least 1.
-    public var maximumHosts: Int
+    public let maximumHosts: Int
 
     /// No call of the layer is sent a second time, whatever its policy says.
     public static let none = RetryLimits(reserve: 0)

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Keeps requests off the wire that would go without TLS, unless their service says so (``PlainHTTPPolicy``) or their host wants TLS and gets
-/// it (RFC 6797).
+/// Keeps requests off the wire that would go without TLS, unless their service says so (``PlainHTTPPolicy``) or their
+/// host wants TLS and gets it (RFC 6797).
 ///
 /// It stands below redirecting, so that no hop leaves TLS either. Bodies pass untouched.
 struct SecuringStage: RequestStage {

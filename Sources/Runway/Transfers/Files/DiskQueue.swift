@@ -1,8 +1,8 @@
 import Dispatch
 
-/// Does what may wait for a disk, one deed after the other, away from the threads that all tasks share.
+/// Does what may wait for a disk, one operation after the other, away from the threads that all tasks share.
 ///
-/// A deed that was begun is done, whatever becomes of the task that waits for it.
+/// An operation that was begun is done, whatever becomes of the task that waits for it.
 final class DiskQueue: Sendable {
     private let queue = DispatchQueue(label: "runway.disk")
 

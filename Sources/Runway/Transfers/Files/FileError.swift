@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system says to a deed on a file.
+/// What the system says to an operation on a file.
 struct FileError: Error, CustomStringConvertible {
     let path: String
     /// What could not be done, such as `can't be written`.
@@ -21,6 +21,6 @@ struct FileError: Error, CustomStringConvertible {
 }
 
 extension NetworkError {
-    /// The error of a deed on a file.
+    /// The error of an operation on a file.
     init(_ error: FileError, in step: FlightStep) { self.init(.storage, in: step, "\(error)", underlying: error) }
 }

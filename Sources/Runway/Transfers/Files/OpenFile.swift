@@ -8,9 +8,9 @@ import Foundation
     import Musl
 #endif
 
-/// An open file and the deeds on it, each at a place of its own; it is closed when it is let go.
+/// An open file and the operations on it, each at a place of its own; it is closed when it is let go.
 ///
-/// Every deed may wait for the disk: see ``DiskQueue``.
+/// Every operation may wait for the disk: see ``DiskQueue``.
 final class OpenFile: Sendable {
     /// What the system knows of a file.
     struct Status: Equatable, Sendable {

@@ -5,7 +5,7 @@ import RunwayTesting
 
 /// A tier of files in a directory, one for each answer, as simple as one can be that outlives a process.
 ///
-/// A test can make its deeds fail, and hold them up at a gate.
+/// A test can make its operations fail, and hold them up at a gate.
 actor FileTier: CacheTier {
     struct Failed: Error {}
 
@@ -33,10 +33,10 @@ actor FileTier: CacheTier {
         return FileTier(directory)
     }
 
-    /// Makes these deeds fail from now on, and all others succeed.
+    /// Makes these operations fail from now on, and all others succeed.
     func fail(_ deeds: String...) { failing = Set(deeds) }
 
-    /// Holds up every deed of a name until the gate opens.
+    /// Holds up every operation of a name until the gate opens.
     func hold(_ deed: String, at gate: ScriptedGate) { gates[deed] = gate }
 
     func removeDirectory() { try? FileManager.default.removeItem(at: directory) }

@@ -1,13 +1,13 @@
 /// How much an ``HTTPCacheStore`` keeps. What was not used for longest goes first.
 public struct HTTPCacheLimits: Sendable, Hashable {
     /// The most targets of which answers are kept. The default is 1,000.
-    public var maximumTargets: Int
+    public let maximumTargets: Int
     /// The most bytes, bodies and header fields together. The default is 32 MiB.
-    public var maximumByteCount: Int
+    public let maximumByteCount: Int
     /// The largest body that is kept, in bytes. The default is 4 MiB.
-    public var maximumBodyByteCount: Int
+    public let maximumBodyByteCount: Int
     /// The most answers of one target that differ by the fields that `Vary` names, or by account. The default is 16.
-    public var maximumVariants: Int
+    public let maximumVariants: Int
 
     /// Makes limits. A negative one is zero: nothing is kept.
     public init(

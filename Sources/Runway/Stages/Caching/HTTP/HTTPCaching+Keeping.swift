@@ -154,14 +154,3 @@ extension HTTPCaching {
         if count > 0 { flight.note(HTTPCacheDecision.invalidated(count)) }
     }
 }
-
-extension HTTPRequest.Method {
-    /// Whether a request of this method asks for no change (RFC 9110 §9.2.1). One whose safety is not known may ask for one.
-    var isSafe: Bool { [.get, .head, .options, .trace].contains(self) || isQuery }
-
-    /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2).
-    var isIdempotent: Bool { isSafe || self == .put || self == .delete }
-
-    /// Whether it is QUERY, which asks by its body and changes nothing.
-    var isQuery: Bool { rawValue == "QUERY" }
-}

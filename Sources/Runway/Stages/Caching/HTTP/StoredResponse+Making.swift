@@ -21,7 +21,10 @@ extension StoredResponse {
             head.headerFields[.contentLength] = nil
             content = part.whole.map { .whole(RawData($0, response: head)) } ?? .partial(part)
         } else {
-            content = .whole(rawData ?? RawData(bytes, response: head))
+            let rawData = rawData ?? RawData(bytes, response: head)
+            // Calls that find it may land it on the main actor.
+            rawData.index()
+            content = .whole(rawData)
         }
         self.init(
             head, content, to: request, in: partition, times: times, verdict: response.verdict,

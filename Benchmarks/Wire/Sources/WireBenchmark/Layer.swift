@@ -1,6 +1,5 @@
 import HTTPTypes
 import Runway
-import RunwayTransport
 import Synchronization
 
 enum Files: APIService {
@@ -28,27 +27,20 @@ final class NewestRecords: EventSink {
     }
 }
 
-func makeNetwork(port: Int, root: String, http1Only: Bool) throws -> NetworkLayer {
-    let pem = try String(contentsOfFile: root, encoding: .utf8)
-    let transport = try AsyncHTTPClientTransport(
-        configuration: TransportConfiguration(
-            trust: .certificates(pem: [pem]), httpVersions: http1Only ? .http1Only : .automatic))
-    return makeNetwork(over: transport, port: port)
-}
-
 /// A layer whose transport answers at once, so that only the layer's own work is left.
 func makeNetwork(answering byteCount: Int) -> NetworkLayer {
-    makeNetwork(over: InstantTransport(byteCount: byteCount), port: 443)
+    makeNetwork(over: InstantTransport(byteCount: byteCount), at: "https://localhost")
 }
 
-private func makeNetwork(over transport: any Transport, port: Int) -> NetworkLayer {
+/// A layer as it comes, but for the guard against loops.
+func makeNetwork(over transport: any Transport, at baseURL: String) -> NetworkLayer {
     // The same request again and again is what is measured here, and no loop without end.
     let network = NetworkLayer(
         transport: transport, sinks: [NewestRecords()],
         limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
     network.configure(Files.self) { settings in
         settings.environment = "benchmark"
-        settings.baseURLs["benchmark"] = "https://localhost:\(port)"
+        settings.baseURLs["benchmark"] = baseURL
     }
     return network
 }

@@ -1,0 +1,37 @@
+package import HummingbirdCore
+package import Logging
+package import NIOCore
+
+/// Makes every connection of a server one that can be cut, and leaves the rest to `base`.
+package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
+    package let base: Base
+    package let connections: OpenConnections
+    private let onAccepting: @Sendable () -> Void
+
+    /// - Parameter onAccepting: Told of every connection.
+    package init(base: Base, connections: OpenConnections, onAccepting: @escaping @Sendable () -> Void = {}) {
+        self.base = base
+        self.connections = connections
+        self.onAccepting = onAccepting
+    }
+
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        onAccepting()
+        do {
+            try channel.pipeline.syncOperations.addHandler(SocketHandler(), name: SocketHandler.name)
+            // Hummingbird's servers let a client close its half of a connection and go on listening. Apps do not do that:
+            // one that closes its half has hung up, and what is in work for it should stop.
+            try channel.syncOptions?.setOption(ChannelOptions.allowRemoteHalfClosure, value: false)
+        } catch {
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+        guard connections.add(channel) else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+        }
+        return base.setup(channel: channel, logger: logger)
+    }
+
+    package func handle(value: Base.Value, logger: Logger) async {
+        await base.handle(value: value, logger: logger)
+    }
+}

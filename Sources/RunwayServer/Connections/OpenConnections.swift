@@ -1,0 +1,77 @@
+package import NIOCore
+import ServiceLifecycle
+import Synchronization
+
+/// The open connections of a server, so that they can be cut when it stops.
+///
+/// Hummingbird's own shutdown waits for clients to hang up: under HTTP/1.1 until an idle connection closes, under
+/// HTTP/2 until the client answers a ping, under TLS for its close notification. A server that lives as long as a
+/// command or a test can't wait for that.
+package final class OpenConnections: Sendable {
+    private struct State {
+        var open: [ObjectIdentifier: any Channel] = [:]
+        var isClosed = false
+    }
+
+    /// Guards which connections are open, and whether new ones are refused.
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Runs a server until it ends, its task is cancelled or its service group shuts down, and then cuts every connection.
+    ///
+    /// The server's own task is cancelled when every connection is closed, and not before: what was accepted and is
+    /// dropped while it is open, a connection or a stream of one, is a programming error to SwiftNIO, which traps.
+    package func run(_ server: @escaping @Sendable () async throws -> Void) async throws {
+        let serving = Task { try await server() }
+        try await withTaskCancellationOrGracefulShutdownHandler {
+            try await serving.value
+        } onCancelOrGracefulShutdown: {
+            self.cutAll { serving.cancel() }
+        }
+    }
+
+    /// Adds a connection, or the socket that listens for them, until it closes. Closes it at once where no more may come.
+    ///
+    /// - Returns: Whether it may be used.
+    @discardableResult
+    package func add(_ channel: any Channel) -> Bool {
+        let identifier = ObjectIdentifier(channel)
+        let isAdded = state.withLock { state in
+            if !state.isClosed { state.open[identifier] = channel }
+            return !state.isClosed
+        }
+        guard isAdded else {
+            channel.close(promise: nil)
+            return false
+        }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { _ = $0.open.removeValue(forKey: identifier) }
+        }
+        return true
+    }
+
+    /// Cuts every open connection, and every later one as it comes. `completion` runs when all are closed.
+    private func cutAll(_ completion: @escaping @Sendable () -> Void) {
+        let channels = state.withLock { state in
+            state.isClosed = true
+            return Array(state.open.values)
+        }
+        guard let eventLoop = channels.first?.eventLoop else { return completion() }
+        for channel in channels {
+            channel.eventLoop.execute {
+                // A close that starts at the pipeline's end would let TLS wait up to five seconds for the peer.
+                let socket = try? channel.pipeline.syncOperations.context(name: SocketHandler.name)
+                if let socket { socket.close(promise: nil) } else { channel.close(promise: nil) }
+            }
+        }
+        EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: eventLoop).whenComplete { _ in completion() }
+    }
+}
+
+/// The handler nearest to the socket. It does nothing but mark the place from which a close meets no other handler.
+final class SocketHandler: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    static let name = "socket"
+}
