@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# What our own connections cost beside AsyncHTTPClient, URLSession and libcurl, against one nginx on the loopback.
+# What our own connections cost beside AsyncHTTPClient, URLSession and libcurl, against one nginx on the loopback; and what the layer
+# saves in a session of 1,000 calls.
 # Needs root (for a mount namespace), nginx, openssl and libcurl (Debian: apt-get install -y nginx-light openssl libcurl4-openssl-dev).
 #
 #   ./run.sh throughput [OPTIONS]    calls a second and processor time
 #   ./run.sh far [OPTIONS]           single calls at a round trip of 20 ms: cold, warm, large
 #   ./run.sh first [OPTIONS]         the first call of a process
+#   ./run.sh replay [OPTIONS]        a session of 1,000 calls of 330 answers at a round trip of 20 ms, 8 at a time
+#                                    [--rounds N] [--seed N] [--cold] [--round-trip MILLISECONDS]; exits with 1 where it takes more
+#                                    than 340 requests, 50 with merging, or more than a fifth of AsyncHTTPClient's time
 #   ./run.sh soak [OPTIONS]          an hour of mixed traffic over connections that die
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -67,5 +71,12 @@ if [ "$mode" = far ]; then
     trap 'kill "$(cat "$work/nginx.pid")" %1 2>/dev/null || true; rm -rf "$work"' EXIT
     until [ -s "$work/far-port" ]; do sleep 0.1; done
     options+=(--far-port "$(cat "$work/far-port")")
+fi
+if [ "$mode" = replay ]; then
+    "$benchmark" serve --certificate "$work/server.pem" --key "$work/server.key" "$@" >"$work/ports" &
+    trap 'kill "$(cat "$work/nginx.pid")" %1 2>/dev/null || true; rm -rf "$work"' EXIT
+    until [ -s "$work/ports" ]; do kill -0 %1 || exit 1; sleep 0.1; done
+    read -r backend_port far_port <"$work/ports"
+    options+=(--backend-port "$backend_port" --far-port "$far_port")
 fi
 "${runner[@]}" "$benchmark" "$mode" "${options[@]}"

@@ -84,6 +84,42 @@ struct PrefetchTests {
         _ = try await layer.records.records(count: 2)
     }
 
+    @Test func aPrefetchThatIsCalledOffLeavesTheWireAndTheNextOneFlies() async throws {
+        let layer = ParkedLayer()
+        let first = layer.network.prefetch(Work())
+        let other = layer.network.prefetch(Work(id: 2))
+        await layer.transport.wait { $0.parked == [first.number, other.number] }
+        layer.network.cancelPrefetch(first)
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.id == first && record.outcome.name == "cancelled")
+        #expect(layer.transport.cancelled == [first.number] && layer.transport.parked == [other.number])
+        // Of the same number nothing is left to call off, and what flies now is another flight.
+        let second = layer.network.prefetch(Work())
+        layer.network.cancelPrefetch(first)
+        await layer.transport.waitForArrival(of: second)
+        layer.answer(second.number, 2)
+        layer.answer(other.number, 3)
+        _ = try await layer.records.records(count: 3)
+        #expect(try await layer.network.call(Work())["n"].int == 2)
+        #expect(try await layer.network.call(Work(id: 2))["n"].int == 3)
+    }
+
+    @Test func aCallGoesOnThatSharesTheRequestOfAPrefetchCalledOff() async throws {
+        let layer = ParkedLayer()
+        let prefetch = layer.network.prefetch(Work())
+        await layer.transport.waitForArrival(of: prefetch)
+        async let call = layer.network.call(Work())
+        // A call is told of what it joins before it waits.
+        while layer.network.reads.waitingCount < 2 { await Task.yield() }
+        layer.network.cancelPrefetch(prefetch)
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.id == prefetch && record.outcome.name == "cancelled")
+        #expect(layer.transport.cancelled.isEmpty)
+        layer.answer(prefetch.number, 1)
+        #expect(try await call["n"].int == 1)
+        #expect(try await layer.network.call(Work()).source == .cache)
+    }
+
     @Test func anEndpointThatKeepsNothingHasNothingToPrefetch() async throws {
         let layer = CachedLayer()
         layer.network.prefetch(QueryCall())
