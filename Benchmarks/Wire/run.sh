@@ -29,9 +29,9 @@ openssl x509 -req -in "$work/server.csr" -CA "$work/root.pem" -CAkey "$work/root
     -extfile <(printf 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:127.0.0.2') -out "$work/server.pem" 2>/dev/null
 
 mkdir -p "$work/files"
-head -c 1024 /dev/urandom | base64 -w0 | head -c 1024 >"$work/files/1k"
+head -c 768 /dev/urandom | base64 -w0 >"$work/files/1k"
 head -c 1400000 /dev/zero >"$work/files/1400k"
-head -c 51200 /dev/urandom | base64 -w0 | head -c 51200 >"$work/files/50k"
+head -c 38400 /dev/urandom | base64 -w0 >"$work/files/50k"
 cat >"$work/nginx.conf" <<CONF
 worker_processes 1;
 pid $work/nginx.pid;

@@ -105,19 +105,18 @@ struct PrefetchTests {
     }
 
     @Test func aCallGoesOnThatSharesTheRequestOfAPrefetchCalledOff() async throws {
-        let layer = ParkedLayer()
-        let prefetch = layer.network.prefetch(Work())
-        await layer.transport.waitForArrival(of: prefetch)
-        async let call = layer.network.call(Work())
-        // A call is told of what it joins before it waits.
-        while layer.network.reads.waitingCount < 2 { await Task.yield() }
-        layer.network.cancelPrefetch(prefetch)
-        let record = try await layer.records.records(count: 1)[0]
-        #expect(record.id == prefetch && record.outcome.name == "cancelled")
-        #expect(layer.transport.cancelled.isEmpty)
-        layer.answer(prefetch.number, 1)
-        #expect(try await call["n"].int == 1)
-        #expect(try await layer.network.call(Work()).source == .cache)
+        let room = ReadingRoom()
+        let prefetch = room.network.prefetch(KeptShelf())
+        await room.transport.waitForArrival(of: prefetch.number)
+        let call = await room.join(KeptShelf())
+        room.network.cancelPrefetch(prefetch)
+        await room.settle { room.network.reads.waitingCount == 1 }
+        #expect(room.transport.cancelled.isEmpty)
+        room.transport.answer(prefetch.number)
+        #expect(try await call.number == prefetch.number)
+        let records = try await room.records(count: 2)
+        #expect(records.map(\.outcome.name) == ["cancelled", "succeeded"])
+        #expect(try await room.network.call(KeptShelf()).source == .cache)
     }
 
     @Test func anEndpointThatKeepsNothingHasNothingToPrefetch() async throws {
