@@ -10,7 +10,7 @@ extension NetworkLayer {
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
     /// ```
     ///
-    /// - Returns: The number of the call.
+    /// - Returns: The number of the call, by which ``cancelPrefetch(_:)`` calls it off.
     @discardableResult
     public func prefetch<E: Endpoint>(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         let flight = makeFlight(E.self, options.ofTheLayer)
@@ -54,6 +54,12 @@ extension NetworkLayer {
     /// Such a flight holds the layer until it has ended, at its deadline at the latest. Call this before letting a layer go that is to be
     /// gone at once. The record of each says that it was cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
+
+    /// Calls off a prefetch whose answer nobody will ask for any more. Its record says ``FlightOutcome/cancelled``.
+    ///
+    /// A call that shares its request goes on, and the request with it. Nothing happens where the prefetch is over, or where its record
+    /// says that another one was fetching the same already: that one is called off by its own number.
+    public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel { $0 == flight } }
 
     /// Lets go of what is kept for one call, as it would be made now: in the service's present environment, for its present account.
     ///

@@ -33,6 +33,8 @@ public final class Flight: Sendable {
     private let putOff = Atomic<Int64>(0)
     /// The number of the read that this flight carries for itself and others; 0 while it carries none.
     private let carriedRead = Atomic<UInt64>(0)
+    /// The number of the read whose answer is put away when this call is over; 0 where there is none.
+    let awaitedRead = Atomic<UInt64>(0)
 
     /// The service that the call is for.
     public var service: any APIService.Type { configuration.service }
@@ -292,6 +294,9 @@ extension Flight {
         return error
     }
 
+    /// Whether the call has ended.
+    var isOver: Bool { state.withLock { $0.ending != nil } }
+
     /// Ends the call with an outcome. The first ending counts; gives whether this was it.
     @discardableResult
     func finish(_ outcome: FlightOutcome) -> Bool {
@@ -301,6 +306,7 @@ extension Flight {
             state.ending = (outcome, instant)
             return (true, state.isHeld)
         }
+        if isFirst { passRead() }
         if isFirst, !isHeld { layer.events.enqueue(self) }
         return isFirst
     }

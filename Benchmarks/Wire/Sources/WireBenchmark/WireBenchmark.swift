@@ -10,6 +10,8 @@ struct WireBenchmark {
                WireBenchmark far --far-port PORT --root PEM [--rounds N] [--round-trip MILLISECONDS]
                WireBenchmark first --http2-port PORT [--rounds N]
                WireBenchmark soak --http2-port PORT --root PEM [--seconds N] [--calls N]
+               WireBenchmark replay --backend-port PORT --far-port PORT --root PEM [--rounds N] [--seed N] [--cold]
+               WireBenchmark serve --certificate PEM --key PEM [--round-trip MILLISECONDS]
                WireBenchmark carry --http2-port PORT [--round-trip MILLISECONDS]
         """
 
@@ -46,6 +48,17 @@ struct WireBenchmark {
                 port: port, root: root, time: .seconds(integer("--seconds") ?? 3600),
                 calls: integer("--calls") ?? 1_000_000
             ).run()
+        case "replay":
+            guard let backendPort = integer("--backend-port"), let farPort = integer("--far-port"),
+                let root = argument("--root")
+            else { return misused() }
+            let replay = try Replay(
+                backendPort: backendPort, farPort: farPort, root: root, rounds: max(1, rounds ?? 5),
+                seed: UInt64(integer("--seed")?.magnitude ?? 1), isCold: CommandLine.arguments.contains("--cold"))
+            guard try await replay.run() else { exit(1) }
+        case "serve":
+            guard let certificate = argument("--certificate"), let key = argument("--key") else { return misused() }
+            try await ReplayBackend.serve(certificate: certificate, key: key, roundTrip: roundTrip)
         case "carry":
             guard let port = integer("--http2-port") else { return misused() }
             try await FarServer.carry(to: port, roundTrip: roundTrip)

@@ -51,6 +51,15 @@ final class BackgroundFlights: Sendable {
         }
     }
 
+    /// Cancels one flight, if it is in the air.
+    func cancel(_ flight: FlightID) {
+        let task: Task<Void, Never>? = running.withLock { running in
+            let key = running.first { $0.value.flight == flight }?.key
+            return key.flatMap { running.removeValue(forKey: $0) }?.task
+        }
+        task?.cancel()
+    }
+
     /// Cancels the flights whose answers would not be kept.
     func cancel(where isMeant: (CacheKey) -> Bool) {
         let cancelled = running.withLock { running in

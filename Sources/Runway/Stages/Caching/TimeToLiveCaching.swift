@@ -76,6 +76,16 @@ struct TimeToLiveCaching {
         }
     }
 
+    /// The fresh answer in memory, for a call that looked before and found none.
+    func answerKept(to request: Request, in flight: Flight) -> Response? {
+        guard policy.tiers.contains(.memory), let key = CacheKey(request, in: flight),
+            let kept = flight.layer.cache.find(key),
+            case .fresh(let age) = policy.freshness(of: kept, at: flight.clock.now)
+        else { return nil }
+        flight.note(CacheDecision.hit(age: age))
+        return kept.given(to: flight, as: .cache)
+    }
+
     /// Sends the request, with the validators of what is kept. Where it fails in a way that a stale answer may stand in for, the one that
     /// was found does.
     private func fetch(

@@ -6,8 +6,9 @@
 /// before its answer join it, unless what they ask for was changed or cleared since: they want to see what is there now. Each may
 /// leave, at its deadline or because it was cancelled, without harm to the others, and only when the last leaves the request is
 /// cancelled on the wire. Its attempts are in the record of the call that carries it, also where that call leaves first; the others
-/// name it. What a refresh of an access token reads is not shared, since what it would join may wait for that token. Bodies pass
-/// untouched, streams are never shared.
+/// name it. An answer that may be kept by time or until evicted is given to those who ask until the first call has kept or refused it:
+/// nobody who comes in between sends the request again. What a refresh of an access token reads is not shared, since what it would
+/// join may wait for that token. Bodies pass untouched, streams are never shared.
 struct CoalescingStage: RequestStage {
     var step: FlightStep { .stage(.coalescing) }
     /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.
@@ -22,20 +23,32 @@ struct CoalescingStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         guard let key = ReadKey(request, in: flight) else { return try await next.send(request, in: flight) }
         let reads = flight.layer.reads
+        let isKept = key.isKeptByTime
         var read: UInt64?
+        // A call that was over before the answer came has nothing to put it away at later.
+        defer { if isKept, flight.isOver { flight.passRead() } }
         do throws(NetworkError) {
             return try await reads.value(
                 of: key, for: flight, isJoinable: flight.renewing.isEmpty,
                 endsInTime: next.endsInTime(request, in: flight)
-            ) {
-                flight.note(Coalescing.joined($0.id))
-                $0.note(Coalescing.shared(with: flight.id))
+            ) { response in
+                isKept && response.source == .network && response.verdict == .fine
+            } joined: { beginner, number in
+                flight.note(Coalescing.joined(beginner.id))
+                beginner.note(Coalescing.shared(with: flight.id))
                 // A call that matters more must not wait in line as if it did not.
-                flight.layer.admission.raise($0.id, to: flight.priority)
+                flight.layer.admission.raise(beginner.id, to: flight.priority)
+                if isKept { flight.awaitRead(number) }
+            } found: {
+                flight.note(Coalescing.joined($0.id))
             } begins: {
                 read = $0
                 flight.beginCarrying($0)
+                if isKept { flight.awaitRead($0) }
             } _: { _ async throws(NetworkError) in
+                // Another call may have kept the answer since this one looked for it.
+                let caching = TimeToLiveCaching(policy: flight.cachePolicy)
+                if isKept, let kept = caching.answerKept(to: request, in: flight) { return kept }
                 do throws(NetworkError) {
                     return try await next.send(request, in: flight)
                 } catch {

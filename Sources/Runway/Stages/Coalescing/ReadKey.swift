@@ -47,6 +47,9 @@ struct ReadKey: Sendable {
         return method == .post && (rule == .timeToLive || rule == .untilEvicted)
     }
 
+    /// Whether the answer may be kept by the client's own time or by room, for calls that take what is kept.
+    var isKeptByTime: Bool { use == .standard && (rule == .timeToLive || rule == .untilEvicted) }
+
     /// Whether what is kept of the read is in a scope.
     func isCovered(by scope: CacheScope) -> Bool {
         scope.covers(service: service.name, endpoint: endpoint.name, account: account)

@@ -84,6 +84,41 @@ struct PrefetchTests {
         _ = try await layer.records.records(count: 2)
     }
 
+    @Test func aPrefetchThatIsCalledOffLeavesTheWireAndTheNextOneFlies() async throws {
+        let layer = ParkedLayer()
+        let first = layer.network.prefetch(Work())
+        let other = layer.network.prefetch(Work(id: 2))
+        await layer.transport.wait { $0.parked == [first.number, other.number] }
+        layer.network.cancelPrefetch(first)
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.id == first && record.outcome.name == "cancelled")
+        #expect(layer.transport.cancelled == [first.number] && layer.transport.parked == [other.number])
+        // Of the same number nothing is left to call off, and what flies now is another flight.
+        let second = layer.network.prefetch(Work())
+        layer.network.cancelPrefetch(first)
+        await layer.transport.waitForArrival(of: second)
+        layer.answer(second.number, 2)
+        layer.answer(other.number, 3)
+        _ = try await layer.records.records(count: 3)
+        #expect(try await layer.network.call(Work())["n"].int == 2)
+        #expect(try await layer.network.call(Work(id: 2))["n"].int == 3)
+    }
+
+    @Test func aCallGoesOnThatSharesTheRequestOfAPrefetchCalledOff() async throws {
+        let room = ReadingRoom()
+        let prefetch = room.network.prefetch(KeptShelf())
+        await room.transport.waitForArrival(of: prefetch.number)
+        let call = await room.join(KeptShelf())
+        room.network.cancelPrefetch(prefetch)
+        await room.settle { room.network.reads.waitingCount == 1 }
+        #expect(room.transport.cancelled.isEmpty)
+        room.transport.answer(prefetch.number)
+        #expect(try await call.number == prefetch.number)
+        let records = try await room.records(count: 2)
+        #expect(records.map(\.outcome.name) == ["cancelled", "succeeded"])
+        #expect(try await room.network.call(KeptShelf()).source == .cache)
+    }
+
     @Test func anEndpointThatKeepsNothingHasNothingToPrefetch() async throws {
         let layer = CachedLayer()
         layer.network.prefetch(QueryCall())

@@ -1,0 +1,21 @@
+/// One contender: a way to make the calls of a session.
+struct Player: Sendable {
+    let name: String
+    /// The most requests that a session may take on the wire; `nil` where none is aimed at.
+    var maximumRequests: Int?
+    /// By how much its session has to be shorter than the first contender's; `nil` where none is aimed at.
+    var leastSpeedup: Double?
+    /// Prepares for one session, as an app does when it starts: nothing is kept and no connection is open.
+    let begin: @Sendable () async throws -> Play
+}
+
+/// A contender in one session.
+struct Play: Sendable {
+    /// Makes a call that is not part of the session, so that there is a connection.
+    let connect: @Sendable () async throws -> Void
+    /// Makes a call of the user's; gives the body of the answer.
+    let call: @Sendable (Session.Call) async throws -> [UInt8]
+    /// How many calls found their answer in memory; `nil` where nobody can say.
+    let keptCount: @Sendable () -> Int?
+    let end: @Sendable () async throws -> Void
+}

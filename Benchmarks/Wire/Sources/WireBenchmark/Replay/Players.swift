@@ -1,0 +1,151 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import Runway
+import RunwayJSON
+import RunwayTransport
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Player {
+    /// AsyncHTTPClient itself.
+    static func asyncHTTPClient(base: String, root: String) -> Player {
+        Player(name: "AsyncHTTPClient") {
+            let client = try makeClient(root: root, http1Only: false)
+            let get: @Sendable (String) async throws -> [UInt8] = { target in
+                let response = try await client.execute(HTTPClientRequest(url: base + target), timeout: .seconds(60))
+                return Array(buffer: try await response.body.collect(upTo: 16 << 20))
+            }
+            return Play(
+                connect: { _ = try await get("hello") }, call: { try await get($0.answer.resource.target) },
+                keptCount: { nil }, end: { try await client.shutdown() })
+        }
+    }
+
+    /// URLSession with a cache of its own in memory, which does what the server says.
+    static func urlSession(base: String) -> Player {
+        Player(name: "URLSession") {
+            let session = URLSession(configuration: .ephemeral)
+            let get: @Sendable (String, Bool) async throws -> [UInt8] = { target, isRefresh in
+                guard let url = URL(string: base + target) else { throw UnexpectedAnswer() }
+                let policy: URLRequest.CachePolicy = isRefresh ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy
+                return Array(try await session.data(for: URLRequest(url: url, cachePolicy: policy)).0)
+            }
+            return Play(
+                connect: { _ = try await get("hello", false) },
+                call: { try await get($0.answer.resource.target, $0.isRefresh) },
+                keptCount: { nil }, end: { session.invalidateAndCancel() })
+        }
+    }
+
+    /// The layer with all its default limits: every answer is kept for three minutes.
+    ///
+    /// - Parameters:
+    ///   - prefetches: Whether the app has fetched ahead what a page of a list leads to, when it shows that page for the first time.
+    ///   - merges: Whether requests that are made at once leave as one.
+    static func runway(
+        _ name: String, base: String, root: String, prefetches: Bool, merges: Bool, maximumRequests: Int? = nil,
+        leastSpeedup: Double? = nil
+    ) -> Player {
+        Player(name: name, maximumRequests: maximumRequests, leastSpeedup: leastSpeedup) {
+            let pem = try String(contentsOfFile: root, encoding: .utf8)
+            let transport = try NIOTransport(
+                configuration: TransportConfiguration(trust: .certificates(pem: [pem])))
+            let network = NetworkLayer(transport: transport)
+            network.configure(Homes.self) { settings in
+                settings.baseURLs = [.release: base]
+                settings.merging = merges ? MergePolicy(mergesOverHTTP2: true) : nil
+            }
+            let app = ReplayedApp(network: network, prefetches: prefetches)
+            return Play(
+                connect: { _ = try await network.call(Hello()) }, call: { try await app.call($0) },
+                keptCount: { app.keptCount }, end: { await transport.shutdown() })
+        }
+    }
+}
+
+/// The app over the layer: what it does besides what the user asks for.
+private final class ReplayedApp: Sendable {
+    private struct State {
+        var shown: Set<Resource> = []
+        var keptCount = 0
+    }
+
+    private let network: NetworkLayer
+    private let prefetches: Bool
+    /// Guards the pages that were shown before, and the count of answers that were in memory.
+    private let state = Mutex(State())
+
+    init(network: NetworkLayer, prefetches: Bool) {
+        self.network = network
+        self.prefetches = prefetches
+    }
+
+    var keptCount: Int { state.withLock { $0.keptCount } }
+
+    func call(_ call: Session.Call) async throws -> [UInt8] {
+        let options = CallOptions(cacheUse: call.isRefresh ? .refresh : .standard)
+        let rawData: RawData
+        switch call.answer.resource {
+        case .list(let city, let filter, let page):
+            rawData = try await network.call(HomeList(city: city, filter: filter, page: page), options: options)
+        case .details(let city, let home):
+            rawData = try await network.call(HomeDetails(city: city, home: home), options: options)
+        case .map(let city): rawData = try await network.call(CityMap(city: city), options: options)
+        }
+        if rawData.source == .cache { state.withLock { $0.keptCount += 1 } }
+        if prefetches, state.withLock({ $0.shown.insert(call.answer.resource).inserted }) {
+            prefetch(from: call.answer.resource, rawData)
+        }
+        return rawData.bytes
+    }
+
+    /// Fetches ahead the next page, the map, and the details of every home on the page.
+    private func prefetch(from resource: Resource, _ rawData: RawData) {
+        guard case .list(let city, let filter, let page) = resource else { return }
+        if Resource.pages.contains(page + 1) {
+            network.prefetch(HomeList(city: city, filter: filter, page: page + 1))
+            network.prefetch(CityMap(city: city))
+        }
+        for home in rawData["homes"].elements.compactMap({ $0["id"].int }) {
+            network.prefetch(HomeDetails(city: city, home: home))
+        }
+    }
+}
+
+private enum Homes: APIService {
+    static let name = "homes"
+    static let environments: [ServiceEnvironment: String] = [:]
+}
+
+private struct Hello: Endpoint {
+    static let service = Homes.self
+    var path: EndpointPath { "hello" }
+}
+
+private struct HomeList: Endpoint {
+    static let service = Homes.self
+    static let cache = CachePolicy.timeToLive()
+    @Unencoded var city: Int
+    var filter: Int
+    var page: Int
+    var path: EndpointPath { "cities/\(city)/homes" }
+}
+
+private struct HomeDetails: Endpoint {
+    static let service = Homes.self
+    static let cache = CachePolicy.timeToLive()
+    @Unencoded var city: Int
+    @Unencoded var home: Int
+    var path: EndpointPath { "cities/\(city)/homes/\(home)" }
+}
+
+private struct CityMap: Endpoint {
+    static let service = Homes.self
+    static let cache = CachePolicy.timeToLive()
+    @Unencoded var city: Int
+    var path: EndpointPath { "cities/\(city)/map" }
+}

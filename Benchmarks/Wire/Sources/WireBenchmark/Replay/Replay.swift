@@ -1,0 +1,128 @@
+import Foundation
+
+/// Plays one session of an app over the layer and over its peers, by turns, and holds the layer to its aims.
+///
+/// The user's calls are the same for all, eight at a time, and every answer is compared byte by byte with what the backend has to send.
+/// Requests are counted where they arrive. Time counts while calls are made; it stands still while something new is published.
+struct Replay {
+    let session: Session
+    let players: [Player]
+    let control: ReplayControl
+    let rounds: Int
+    let seed: UInt64
+    /// Whether making the connection is part of the session.
+    let isCold: Bool
+
+    private struct WrongAnswer: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct Outcome {
+        var seconds: Double
+        var requestCount: Int
+        var itemCount: Int
+        var keptCount: Int?
+    }
+
+    /// - Parameters:
+    ///   - backendPort: Where the backend itself is.
+    ///   - farPort: Where the path to it begins, at 127.0.0.2.
+    init(backendPort: Int, farPort: Int, root: String, rounds: Int, seed: UInt64, isCold: Bool) throws {
+        let base = "https://127.0.0.2:\(farPort)/v1/"
+        session = Session(seed: seed)
+        control = try ReplayControl(backendPort: backendPort, root: root)
+        self.rounds = rounds
+        self.seed = seed
+        self.isCold = isCold
+        players = [
+            .asyncHTTPClient(base: base, root: root), .urlSession(base: base),
+            .runway("Runway", base: base, root: root, prefetches: false, merges: false, maximumRequests: 340),
+            .runway("Runway, merging", base: base, root: root, prefetches: false, merges: true, maximumRequests: 340),
+            .runway(
+                "Runway, prefetching", base: base, root: root, prefetches: true, merges: false, maximumRequests: 340,
+                leastSpeedup: 5),
+            .runway(
+                "Runway, both", base: base, root: root, prefetches: true, merges: true, maximumRequests: 50,
+                leastSpeedup: 5),
+        ]
+    }
+
+    /// Gives whether the aims were reached.
+    ///
+    /// - Throws: What a call failed with; and where an answer was not the one that the call had to get.
+    func run() async throws -> Bool {
+        let answers = Set(session.calls.map(\.answer))
+        print(
+            "seed \(seed): \(session.calls.count) calls of \(answers.count) distinct answers, 8 at a time,",
+            "\(rounds) rounds,", isCold ? "connections made in them" : "connections made before")
+        guard session.calls.count == 1000, answers.count == 330 else { return false }
+        let bodies = Dictionary(uniqueKeysWithValues: answers.map { ($0, $0.body) })
+        var outcomes = players.map { _ in [Outcome]() }
+        for round in 0..<rounds {
+            for offset in players.indices {
+                // Another contender begins each round, since the first one pays for what the last left behind.
+                let index = (offset + round) % players.count
+                outcomes[index].append(try await play(players[index], expecting: bodies))
+            }
+        }
+        try await control.close()
+        return report(outcomes)
+    }
+
+    private func play(_ player: Player, expecting bodies: [Answer: [UInt8]]) async throws -> Outcome {
+        let play = try await player.begin()
+        if !isCold { try await play.connect() }
+        try await control.reset()
+        var time = Duration.zero
+        for part in session.parts {
+            if let list = part.published { try await control.publish(list) }
+            let start = ContinuousClock.now
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for script in part.scripts {
+                    group.addTask { @concurrent in
+                        for call in script {
+                            guard try await play.call(call) == bodies[call.answer] else {
+                                throw WrongAnswer(description: "\(player.name): a wrong answer to \(call)")
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            time += ContinuousClock.now - start
+        }
+        let counts = try await control.counts()
+        try await play.end()
+        return Outcome(
+            seconds: time / .seconds(1), requestCount: counts.requests, itemCount: counts.items,
+            keptCount: play.keptCount())
+    }
+
+    private func report(_ outcomes: [[Outcome]]) -> Bool {
+        print("medians; × is how much shorter than AsyncHTTPClient's; requests as they came to the backend")
+        var misses: [String] = []
+        for (player, own) in zip(players, outcomes) {
+            let speedup = median(zip(outcomes[0], own).map { $0.seconds / $1.seconds })
+            let requests = own.map(\.requestCount)
+            let most = requests.max() ?? 0
+            var line =
+                player.name.padding(toLength: 20, withPad: " ", startingAt: 0)
+                + String(
+                    format: "%7.3f s  ×%.2f  %4d to %d requests", median(own.map(\.seconds)), speedup,
+                    requests.min() ?? 0, most)
+            let items = own.map(\.itemCount)
+            if let most = items.max(), most > 0 { line += ", \(items.min() ?? 0) to \(most) carried in envelopes" }
+            if let kept = own.first?.keptCount { line += ", \(kept) calls answered from memory" }
+            print(line)
+            if let maximum = player.maximumRequests, most > maximum {
+                misses.append("\(player.name): \(most) requests, at most \(maximum) are allowed")
+            }
+            if let least = player.leastSpeedup, speedup < least {
+                misses.append("\(player.name): ×\(speedup), at least ×\(least) is asked for")
+            }
+        }
+        for miss in misses { print("MISSED", miss) }
+        if misses.isEmpty { print("all aims reached") }
+        return misses.isEmpty
+    }
+}

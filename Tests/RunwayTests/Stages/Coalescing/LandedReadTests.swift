@@ -1,0 +1,139 @@
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// A read whose answer is kept, unless the endpoint refuses it.
+struct KeptShelf: Endpoint {
+    struct Refused: Error {}
+
+    static let service = Library.self
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "kept" }
+    func validate(answer: RawData) throws {
+        if answer["refused"].exists { throw Refused() }
+    }
+}
+
+/// Holds one call back until a test lets it go: below, before its request; above, with its answer.
+private struct Holding: RequestStage {
+    let number: UInt64
+    let withAnswer: Bool
+    let gate: ScriptedGate
+    var step: FlightStep { .customStage("holding") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        if !withAnswer { await hold(flight) }
+        let response = try await next.send(request, in: flight)
+        if withAnswer { await hold(flight) }
+        return response
+    }
+
+    private func hold(_ flight: Flight) async {
+        guard flight.id.number == number else { return }
+        // Whatever calls the wait off, the call goes on to its end.
+        try? await gate.pass()
+    }
+}
+
+/// Between the end of a read that calls share and the moment at which the first of them has kept its answer.
+struct LandedReadTests {
+    private let gate = ScriptedGate()
+
+    /// A room in which the first call has its answer and has not kept it.
+    private func roomWithAnAnswer(
+        _ answer: String = #"{"flight":1}"#, _ options: CallOptions = .standard
+    ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
+        var pipeline = RequestPipeline()
+        pipeline.insert(Holding(number: 1, withAnswer: true, gate: gate), before: .caching)
+        let room = ReadingRoom(pipeline: pipeline)
+        let first = room.call(KeptShelf(), options)
+        await room.transport.waitForArrival(of: 1)
+        room.transport.answer(1, with: .success(.json(answer)))
+        try await gate.waitForArrivals()
+        #expect(room.network.cache.count == 0)
+        return (room, first)
+    }
+
+    @Test func aCallBetweenAnAnswerAndItsKeepingSendsNothing() async throws {
+        let (room, first) = try await roomWithAnAnswer()
+        let call = room.call(KeptShelf())
+        await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
+        try #require(room.transport.sent == [1])
+        #expect(try await call.number == 1)
+        gate.open()
+        #expect(try await first.number == 1)
+        let second = try await room.records(count: 2)[1]
+        #expect(second.attempts.isEmpty)
+        #expect(second.decisions(of: Coalescing.self).map(\.description) == ["joined #1"])
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func whatACallRefusesIsGivenToNobodyAfterIt() async throws {
+        let (room, first) = try await roomWithAnAnswer(#"{"refused":true}"#)
+        gate.open()
+        #expect(try await first.failure().kind == .invalidAnswer)
+        let second = await room.begin(KeptShelf(), as: 2)
+        room.transport.answer(2)
+        #expect(try await second.number == 2)
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func aCallAfterAClearIsGivenNothingOfBefore() async throws {
+        let (room, first) = try await roomWithAnAnswer()
+        room.network.cache.clear()
+        let second = await room.begin(KeptShelf(), as: 2)
+        room.transport.answer(2)
+        #expect(try await second.number == 2)
+        gate.open()
+        #expect(try await first.number == 1)
+        #expect(try await room.network.call(KeptShelf())["flight"].uint64 == 2)
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func aRefreshIsGivenNothingThatCameBeforeIt() async throws {
+        let refresh = CallOptions(cacheUse: .refresh)
+        let (room, first) = try await roomWithAnAnswer(#"{"flight":1}"#, refresh)
+        let second = room.call(KeptShelf(), refresh)
+        await room.transport.waitForArrival(of: 2)
+        room.transport.answer(2)
+        #expect(try await second.number == 2)
+        gate.open()
+        #expect(try await first.number == 1)
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func aCallThatWasOverBeforeTheAnswerLeavesNothingBehind() async throws {
+        let room = ReadingRoom()
+        let first = await room.begin(KeptShelf(), as: 1)
+        let second = await room.join(KeptShelf())
+        first.cancel()
+        #expect(try await first.failure().kind == .cancelled)
+        room.transport.answer(1)
+        #expect(try await second.number == 1)
+        await room.settle { room.network.reads.isEmpty }
+        #expect(try await room.network.call(KeptShelf()).source == .cache)
+    }
+
+    @Test func aCallThatLookedBeforeTheKeepingTakesWhatWasKept() async throws {
+        var pipeline = RequestPipeline()
+        pipeline.insert(Holding(number: 2, withAnswer: false, gate: gate), after: .caching)
+        let room = ReadingRoom(pipeline: pipeline)
+        let first = await room.begin(KeptShelf(), as: 1)
+        let second = room.call(KeptShelf())
+        try await gate.waitForArrivals()
+        room.transport.answer(1)
+        #expect(try await first.number == 1)
+        _ = try await room.records.records(count: 1)
+        gate.open()
+        await room.settle { room.records.records.count == 2 || room.transport.sent.count > 1 }
+        try #require(room.transport.sent == [1])
+        #expect(try await second.value.source == .cache)
+        #expect(room.network.reads.isEmpty)
+        let decisions = try await room.records(count: 2)[1].decisions(of: CacheDecision.self)
+        #expect(decisions == [.miss, .hit(age: .zero)])
+    }
+}
