@@ -88,9 +88,15 @@ extension FlightRecord: Encodable {
         }
     }
 
+    private struct DialForm: Encodable {
+        let address: String
+        let start: Double
+    }
+
     private struct WireForm: Encodable {
         let isReused: Bool?
         let address: String?
+        let dialed: [DialForm]?
         let tlsVersion: String?
         let queueing: Double?
         let dns: Double?
@@ -106,6 +112,8 @@ extension FlightRecord: Encodable {
         init(_ wire: WireRecord) {
             isReused = wire.isReused
             address = wire.address
+            let dials = wire.dialed.map { DialForm(address: $0.address, start: $0.start.inSeconds) }
+            dialed = dials.isEmpty ? nil : dials
             tlsVersion = wire.tlsVersion
             queueing = wire.queueing?.inSeconds
             dns = wire.dns?.inSeconds

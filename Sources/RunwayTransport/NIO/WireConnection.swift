@@ -86,6 +86,8 @@ struct ConnectionFacts {
     var tlsVersion: String?
     /// What the steps of the dial took.
     var times: DialTimes
+    /// Every address that was dialled.
+    var dialed: [DialedAddress]
     /// Where to tell how the address does.
     var report: AddressReport?
 
@@ -99,6 +101,7 @@ struct ConnectionFacts {
         localAddress = dialed.channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
         tlsVersion = dialed.tlsVersion
         times = dialed.dialTimes
+        self.dialed = dialed.dialed
         report = dialed.report
     }
 }
