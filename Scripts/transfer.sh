@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A large download and a large upload over nginx on the loopback: in how much memory, and whether a download whose process is killed
-# in the middle, several times, goes on where it ended and is byte-identical at the end.
+# A large download and a large upload over nginx on the loopback: in how much memory, whether a download whose process is killed in the
+# middle, several times, goes on where it ended, and an upload whose connection is cut twice is sent again; and whether all of them are
+# byte-identical at the end.
 #
 #   Scripts/transfer.sh [MEBIBYTES]     the default is 2048; wants three times that on the disk of TMPDIR
 #
@@ -75,4 +76,23 @@ rm "$dir/copy"
 echo "An upload:"
 mv "$dir/files/film" "$dir/film"
 transfer upload received "$dir/film"
+cmp "$dir/film" "$dir/files/received" && echo "byte-identical"
+rm "$dir/files/received"
+
+# nginx gathers a body in a file and moves that to its place at the end. Its worker holds the connection; the server starts another.
+body_byte_count() { find "$dir/nginx/body" -type f -printf '%s\n' | sort -n | tail -n 1; }
+
+echo "An upload whose connection is cut twice, at a third and at two thirds:"
+transfer upload received "$dir/film" &
+for thirds in 1 2; do
+    while kill -0 $! 2>/dev/null; do
+        now=$(body_byte_count)
+        [ "${now:-0}" -gt $((size * 1024 * 1024 * thirds / 3)) ] && break
+        sleep 0.02
+    done
+    echo "cut at ${now:-the end}"
+    kill -KILL "$(pgrep -P "$(cat "$dir/nginx.pid")")"
+    rm -f "$dir/nginx/body"/*
+done
+wait $!
 cmp "$dir/film" "$dir/files/received" && echo "byte-identical"

@@ -55,11 +55,11 @@ extension NetworkLayer {
     /// gone at once. The record of each says that it was cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
 
-    /// Calls off a prefetch whose answer nobody will ask for any more. Its record says ``FlightOutcome/cancelled``.
+    /// Cancels a prefetch whose answer nobody will ask for any more. Its record says ``FlightOutcome/cancelled``.
     ///
     /// A call that shares its request goes on, and the request with it. Nothing happens where the prefetch is over, or where its record
-    /// says that another one was fetching the same already: that one is called off by its own number.
-    public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel { $0 == flight } }
+    /// says that another one was fetching the same already: that one is cancelled by its own number.
+    public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel(flight) }
 
     /// Lets go of what is kept for one call, as it would be made now: in the service's present environment, for its present account.
     ///

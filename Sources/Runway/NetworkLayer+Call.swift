@@ -37,7 +37,7 @@ extension NetworkLayer {
     /// Makes one call and gives the body of its answer part by part, as it comes in.
     ///
     /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the transport's own limit
-    /// on silence holds. The record of the call is closed when the body is read to its end, fails, or is let go. To stop the
+    /// on silence holds, and ``CallOptions/wholeDeadline`` where the options name one. The record of the call is closed when the body is read to its end, fails, or is let go. To stop the
     /// transfer, let the body go or cancel the task that reads it.
     ///
     /// - Throws: The one error that the call ended in. What goes wrong while the body is read is thrown there, as a ``NetworkError``.
@@ -57,7 +57,8 @@ extension NetworkLayer {
                 case .whole(let rawData): BodyStream(rawData.bytes)
                 case .stream(let body): body
                 }
-            return StreamedAnswer(response: response.head, body: body.recorded(in: flight, at: response.record))
+            return StreamedAnswer(
+                response: response.head, body: body.bounded(in: flight).recorded(in: flight, at: response.record))
         } catch {
             throw flight.finish(failing: error)
         }

@@ -37,7 +37,8 @@ extension NetworkLayer {
             let refusal = response.refusal
             switch response.body {
             case .stream(let body):
-                response.body = .stream(body.recorded(in: flight, at: response.record, refusal: refusal))
+                response.body = .stream(
+                    body.bounded(in: flight).recorded(in: flight, at: response.record, refusal: refusal))
             case .whole:
                 if refusal == nil { flight.keepProposal() }
                 if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }

@@ -7,8 +7,15 @@ public struct WireSettings: Sendable {
     public var streamWindowByteCount = 8 << 20
     /// How many bytes a server may send over one HTTP/2 connection before they have come in: from 64 KiB to 2 GiB, by default 16 MiB.
     ///
-    /// It is opened again for what came in, read or not, so that an unread answer can't hold up the others.
+    /// It is opened again for what came in, read or not, so that an unread answer can't hold up the others; but not beyond
+    /// ``maximumUnreadByteCount``.
     public var connectionWindowByteCount = 16 << 20
+    /// The most bytes of streamed answers over one HTTP/2 connection that wait for their readers, those of answers that have ended
+    /// included: at least 64 KiB, by default 64 MiB. It bounds what the connection takes of memory, whatever its callers leave unread.
+    ///
+    /// Once the server has sent as much it sends nothing more, on any stream, until something is read or let go. Calls that wait
+    /// meanwhile wait as long as their deadlines let them. Whole answers do not count: each has a bound of its own.
+    public var maximumUnreadByteCount = 64 << 20
     /// The most requests at once on one HTTP/2 connection, even where its server takes more; further requests wait. The default is 256.
     public var maximumConcurrentStreams = 256
     /// The most requests that wait for a connection to one origin; one more fails as overloaded. The default is 4096.

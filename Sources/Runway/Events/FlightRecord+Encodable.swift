@@ -88,10 +88,16 @@ extension FlightRecord: Encodable {
         }
     }
 
+    private struct DialForm: Encodable {
+        let address: String
+        let start: Double
+    }
+
     private struct WireForm: Encodable {
         let isReused: Bool?
         let moveCount: Int?
         let address: String?
+        let dialed: [DialForm]?
         let tlsVersion: String?
         let queueing: Double?
         let dns: Double?
@@ -108,6 +114,8 @@ extension FlightRecord: Encodable {
             isReused = wire.isReused
             moveCount = wire.moveCount == 0 ? nil : wire.moveCount
             address = wire.address
+            let dials = wire.dialed.map { DialForm(address: $0.address, start: $0.start.inSeconds) }
+            dialed = dials.isEmpty ? nil : dials
             tlsVersion = wire.tlsVersion
             queueing = wire.queueing?.inSeconds
             dns = wire.dns?.inSeconds

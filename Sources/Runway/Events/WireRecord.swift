@@ -7,6 +7,9 @@ public struct WireRecord: Sendable, Equatable {
     public var isReused: Bool?
     /// The address that was dialled, with its port; a proxy's where there is one.
     public var address: String?
+    /// Every address that was dialled for the connection, in order, told by the request that it was made for alone; empty where that is
+    /// not known. The one that won is ``address``.
+    public var dialed: [DialedAddress] = []
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     public var tlsVersion: String?
     /// The time that the request waited for a connection, which includes the three that follow.
@@ -49,6 +52,7 @@ extension WireRecord: CustomStringConvertible {
         }
         if moveCount > 0 { texts.append("moved \(moveCount)×") }
         if let address { texts.append("to \(address)") }
+        if dialed.count > 1 { texts.append("dialled " + dialed.map(\.description).joined(separator: " and ")) }
         if let tlsVersion { texts.append(tlsVersion) }
         let times: [(String, Duration?)] = [
             ("queueing", queueing), ("dns", dns), ("tcp", tcp), ("tls", tls), ("sending", sending),

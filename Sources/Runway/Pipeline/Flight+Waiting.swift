@@ -11,6 +11,16 @@ enum WaitEnd: Sendable {
 }
 
 extension Flight {
+    /// The instant by which all of the call has to be over, with a body that comes or goes as a stream; `nil` where none was named.
+    var wholeDeadline: Duration? { options.wholeDeadline.map { takeOff + max(.zero, $0) } }
+
+    /// The error of a call whose time is over: that of all of it, or another for the reason given.
+    func timeout(_ reason: String, in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
+        let isWhole = wholeDeadline.map { clock.now >= $0 } ?? false
+        let detail = isWhole ? "The call was not over within \(options.wholeDeadline ?? .zero)." : reason
+        return NetworkError(.timedOut, in: step, detail, sending: sending)
+    }
+
     /// Waits until somebody resumes the continuation, and no longer than the deadline and the task.
     ///
     /// - Parameters:

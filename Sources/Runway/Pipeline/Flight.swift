@@ -25,7 +25,10 @@ public final class Flight: Sendable {
     }
 
     /// The instant by which this call has to be over, whoever shares its request.
-    var ownDeadline: Duration { takeOff + .nanoseconds(putOff.load(ordering: .relaxed)) + lifetime }
+    var ownDeadline: Duration {
+        let own = takeOff + .nanoseconds(putOff.load(ordering: .relaxed)) + lifetime
+        return wholeDeadline.map { min(own, $0) } ?? own
+    }
 
     /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
     let lifetime: Duration

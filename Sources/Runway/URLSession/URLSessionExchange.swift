@@ -216,12 +216,9 @@ final class URLSessionExchange: Sendable {
 
     #if canImport(Darwin)
         func note(_ metrics: URLSessionTaskMetrics) {
-            switch metrics.transactionMetrics.last?.networkProtocolName {
-            case "h3": flight.noteHTTPVersion("HTTP/3")
-            case "h2": flight.noteHTTPVersion("HTTP/2")
-            case "http/1.1": flight.noteHTTPVersion("HTTP/1.1")
-            default: break
-            }
+            guard let last = metrics.transactionMetrics.last else { return }
+            if let version = last.httpVersion { flight.noteHTTPVersion(version, of: request) }
+            flight.noteWire(WireRecord(last), of: request)
         }
     #endif
 }

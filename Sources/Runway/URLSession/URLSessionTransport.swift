@@ -9,7 +9,8 @@ import HTTPTypes
 /// the proxy are up to the system.
 ///
 /// Redirects, cookies, caches, credentials and further attempts are left to the layer. Content codings are undone by the session.
-/// On Apple's systems a streamed answer that is read slowly suspends its task, and the trust in servers is that of the system.
+/// On Apple's systems a streamed answer that is read slowly suspends its task, the trust in servers is that of the system, and the record
+/// has the times that the system measured. It is what a ``NetworkLayer`` has there that is made without a transport.
 ///
 /// On Linux, Foundation's `URLSession` stands on libcurl, and can do less. Use `NIOTransport` there. What it can't:
 ///

@@ -20,6 +20,8 @@ final class DialOperation {
     /// The looked-up addresses as the system gave them, which may name an interface.
     private var lookedUp: [IPAddress: SocketAddress] = [:]
     private var lookupTime: Duration?
+    /// What was dialled so far; a race bounds how many there are.
+    private var dialed: [DialedAddress] = []
     private var won: DialedConnection?
     private var failure = DialError(cause: .failed)
     private var isOver = false
@@ -111,6 +113,7 @@ final class DialOperation {
             return
         }
         socketAddress.port = port
+        dialed.append(DialedAddress("\(address)", at: now))
         let attempt = DialAttempt(
             to: socketAddress, for: origin.bareHost,
             over: origin.scheme == "https" ? dialer.tls.policy(on: eventLoop) : nil,
@@ -166,6 +169,7 @@ final class DialOperation {
         guard var connection = won else { return }
         close()
         connection.dialTimes.dns = lookupTime
+        connection.dialed = dialed
         if proxy == nil, let address = connection.address.ipAddress.flatMap({ IPAddress($0) }), IPAddress(host) == nil {
             connection.report = AddressReport(
                 address: address, host: host, selector: dialer.selector, hosts: dialer.hosts)

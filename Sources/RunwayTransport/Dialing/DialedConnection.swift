@@ -1,4 +1,5 @@
 import NIOCore
+import Runway
 
 /// A connection that was made and, for `https`, proved to lead to its host; nothing was sent on it yet.
 ///
@@ -17,6 +18,8 @@ struct DialedConnection: Sendable {
     var dialTimes: DialTimes
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     var tlsVersion: String?
+    /// Every address that was dialled for it, in order.
+    var dialed: [DialedAddress] = []
     /// Where to tell how the address does; `nil` where it is a proxy's.
     var report: AddressReport?
     /// Keeps what comes until somebody takes over.

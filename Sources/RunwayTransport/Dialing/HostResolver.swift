@@ -4,6 +4,11 @@ import NIOCore
 import Synchronization
 
 /// Asks the system for the addresses of hosts, off the event loops: one question a host at a time, shared by all who ask it.
+///
+/// The addresses of IPv4 and IPv6 come together, when the system has both, in the order that it prefers (RFC 6724): it is one call of
+/// `getaddrinfo`. RFC 8305 §3 would have a client start with whichever came first; what that could save is the difference of two answers of
+/// one name server, and it would cost the order and a second thread for each host. A host of which a list names addresses waits for
+/// neither.
 final class HostResolver: Sendable {
     /// The most questions that are asked at once, each of which holds a thread; further ones wait in line.
     static let maximumConcurrentLookups = 16

@@ -15,23 +15,36 @@ final class AnswerStream: Sendable {
         var reader: CheckedContinuation<Void, Never>?
         /// What was taken since the connection was last told.
         var untoldByteCount = 0
+        /// How many bytes the parts have.
+        var byteCount = 0
     }
 
     /// After how many taken bytes the connection is told.
     private let step: Int
+    /// What its connection knows of the bytes that wait; `nil` where it counts none.
+    private let unread: UnreadBytes?
     /// Guards the parts and who waits for them.
     private let state = Mutex(State())
 
     /// Makes a stream.
     ///
-    /// - Parameter step: After how many taken bytes ``next()`` says that the connection is to be told.
-    init(step: Int) { self.step = max(1, step) }
+    /// - Parameters:
+    ///   - step: After how many taken bytes ``next()`` says that the connection is to be told.
+    ///   - unread: Where the connection counts what waits.
+    init(step: Int, unread: UnreadBytes? = nil) {
+        self.step = max(1, step)
+        self.unread = unread
+    }
+
+    deinit { unread?.subtract(state.withLock(\.byteCount)) }
 
     /// Puts a part in.
     func append(_ part: ByteBuffer) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
             state.parts.append(part)
+            state.byteCount += part.readableBytes
+            unread?.add(part.readableBytes)
             return state.takeReader()
         }
         reader?.resume()
@@ -43,10 +56,24 @@ final class AnswerStream: Sendable {
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
             state.end = result
             state.wire = wire
-            if case .failure = result { state.parts = CircularBuffer() }
+            if case .failure = result { dropParts(&state) }
             return state.takeReader()
         }
         reader?.resume()
+    }
+
+    /// Nobody reads any more: lets go of what waits. Who reads all the same is told that it is not there.
+    func drop() {
+        state.withLock { state in
+            state.end = .failure(CancellationError())
+            dropParts(&state)
+        }
+    }
+
+    private func dropParts(_ state: inout State) {
+        unread?.subtract(state.byteCount)
+        state.byteCount = 0
+        state.parts = CircularBuffer()
     }
 
     /// What the wire did for the answer; `nil` while it has not ended.
@@ -61,7 +88,9 @@ final class AnswerStream: Sendable {
             let found: (part: ByteBuffer?, taken: Int)? = try state.withLock { state in
                 if let part = state.parts.popFirst() {
                     state.untoldByteCount += part.readableBytes
-                    guard state.untoldByteCount >= step else { return (part, 0) }
+                    state.byteCount -= part.readableBytes
+                    unread?.subtract(part.readableBytes)
+                    guard state.untoldByteCount >= step || unread?.isHeld == true else { return (part, 0) }
                     defer { state.untoldByteCount = 0 }
                     return (part, state.untoldByteCount)
                 }

@@ -24,6 +24,8 @@ final class Exchange: @unchecked Sendable {
     private(set) var meter = ExchangeMeter()
     /// The connection that carries it.
     private(set) var connection: (any WireConnection)?
+    /// The connection that carried it last, which may have let go of it.
+    private weak var carrier: (any WireConnection)?
     /// How often it was given to a connection and lost.
     private var moves = 0
     /// Whether any byte of an answer came.
@@ -74,6 +76,10 @@ final class Exchange: @unchecked Sendable {
         pool.eventLoop.execute {
             if self.cancellation == nil { self.cancellation = reason }
             self.reportSilence()
+            if self.isOver {
+                self.stream?.drop()
+                self.carrier?.readersTook()
+            }
             // Before it began there is nothing to end.
             guard self.continuation != nil || self.stream != nil, !self.isOver else { return }
             let connection = self.connection
@@ -93,7 +99,10 @@ extension Exchange {
 
     /// The reader of the answer took so many bytes of it. From any thread.
     func readerTook(_ byteCount: Int) {
-        pool.eventLoop.execute { self.connection?.readerTook(byteCount, of: self) }
+        pool.eventLoop.execute {
+            if let connection = self.connection { return connection.readerTook(byteCount, of: self) }
+            self.carrier?.readersTook()
+        }
     }
 }
 
@@ -114,6 +123,7 @@ extension Exchange {
     /// Puts the request on a connection.
     func start(on connection: any WireConnection, isReused: Bool) {
         self.connection = connection
+        carrier = connection
         self.isReused = isReused
         facts = connection.facts
         meter.start(after: submitted)
@@ -164,7 +174,8 @@ extension Exchange {
                 hasBody ? try coding.map(makeDecoder) : nil, contentLength: hasBody ? contentLength : nil,
                 upTo: maximumByteCount)
         case .streamed:
-            let stream = AnswerStream(step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4))
+            let stream = AnswerStream(
+                step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
             self.stream = stream
             let answer = WireAnswer(
                 head: visible, body: .stream(stream), coding: hasBody ? coding : nil, isDecoded: coding != nil,

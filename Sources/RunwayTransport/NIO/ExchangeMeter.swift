@@ -37,6 +37,7 @@ struct ExchangeMeter {
             record.dns = facts.times.dns
             record.tcp = facts.times.tcp
             record.tls = facts.times.tls
+            record.dialed = facts.dialed
         }
         record.sending = sent.map { Duration($0 - begun) }
         if let sent, let firstByte, firstByte >= sent { record.waiting = Duration(firstByte - sent) }

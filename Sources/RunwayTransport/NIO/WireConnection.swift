@@ -9,6 +9,8 @@ protocol WireConnection: AnyObject {
     var id: ConnectionID { get }
     /// What is known of how it was made.
     var facts: ConnectionFacts { get }
+    /// Where it counts what of the answers over it waits for readers; `nil` where it carries one at a time.
+    var unread: UnreadBytes? { get }
 
     /// Puts a request on the wire, and tells the exchange of its answer.
     func send(_ exchange: Exchange)
@@ -31,6 +33,9 @@ protocol WireConnection: AnyObject {
     /// The reader of the exchange's answer took so many bytes.
     func readerTook(_ byteCount: Int, of exchange: Exchange)
 
+    /// Readers took something of answers that have ended.
+    func readersTook()
+
     /// Ends the connection at once; what it carries fails with the error.
     func close(failing error: any Error)
 }
@@ -52,6 +57,10 @@ extension WireConnection {
 
     /// There is no way to ask.
     func checkLife() {}
+
+    /// It carries one answer at a time, and counts that one alone.
+    var unread: UnreadBytes? { nil }
+    func readersTook() {}
 }
 
 extension Error {
@@ -77,6 +86,8 @@ struct ConnectionFacts {
     var tlsVersion: String?
     /// What the steps of the dial took.
     var times: DialTimes
+    /// Every address that was dialled.
+    var dialed: [DialedAddress]
     /// Where to tell how the address does.
     var report: AddressReport?
 
@@ -90,6 +101,7 @@ struct ConnectionFacts {
         localAddress = dialed.channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
         tlsVersion = dialed.tlsVersion
         times = dialed.dialTimes
+        self.dialed = dialed.dialed
         report = dialed.report
     }
 }

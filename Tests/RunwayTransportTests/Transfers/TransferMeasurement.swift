@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayTesting
 import RunwayTransport
 import Testing
 
@@ -21,7 +22,8 @@ struct TransferMeasurement {
         let environment = ProcessInfo.processInfo.environment
         let url = try #require(environment["RUNWAY_TRANSFER_URL"].flatMap(URL.init(string:)))
         let file = URL(fileURLWithPath: try #require(environment["RUNWAY_TRANSFER_FILE"]))
-        let network = NetworkLayer(transport: try NIOTransport())
+        let records = RecordCollector()
+        let network = NetworkLayer(transport: try NIOTransport(), sinks: [records])
         network.configure(TestService.self) {
             $0.baseURLs = [.release: url.deletingLastPathComponent().absoluteString]
             $0.deadline = .seconds(60)
@@ -29,7 +31,8 @@ struct TransferMeasurement {
         let (name, start, before) = (url.lastPathComponent, ContinuousClock.now, Self.peakKilobytes)
         if environment["RUNWAY_TRANSFER"] == "upload" {
             _ = try await network.upload(Upload(file: file, name: name))
-            print("uploaded", terminator: " ")
+            let requestCount = try await records.records(count: 1).first?.attempts.count ?? 0
+            print("uploaded with \(requestCount) requests", terminator: " ")
         } else {
             let saved = try await network.download(Fetch<GET>("\(name)"), to: file)
             print(

@@ -39,7 +39,7 @@ struct DeadlineStage: RequestStage {
     }
 
     private func timedOut(_ flight: Flight) -> NetworkError {
-        NetworkError(.timedOut, in: step, "There was no answer within \(flight.lifetime).")
+        flight.timeout("There was no answer within \(flight.lifetime).", in: step)
     }
 
     /// Sends without an actor: what the stages below do with an answer is no work for the caller's, which may be the main actor.

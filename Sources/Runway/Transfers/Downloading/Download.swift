@@ -97,7 +97,7 @@ struct Download: Sendable {
         case .broken(let error):
             if Task.isCancelled { return .cancelled(in: .saving) }
             if flight.clock.now >= flight.ownDeadline {
-                return NetworkError(.timedOut, in: .saving, "Nothing came for \(flight.lifetime).")
+                return flight.timeout("Nothing came for \(flight.lifetime).", in: .saving)
             }
             return error as? NetworkError
                 ?? NetworkError(.noNetwork, in: .transporting, "\(error)", underlying: error)

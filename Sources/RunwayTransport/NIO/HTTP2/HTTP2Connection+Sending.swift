@@ -147,6 +147,7 @@ extension HTTP2Connection {
         }
         if let pingInstant { next = min(next, pingInstant + TimeAmount(configuration.wire.pingTimeout)) }
         for stream in Array(streams.values) {
+            if isHeldByReaders { stream.lastProgress = now }
             let (due, error) = stream.silenceLimit(configuration, now: now)
             if now >= due {
                 facts.report?.failed()

@@ -23,7 +23,13 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     let pool: OriginPool
     let channel: any Channel
     let streamWindow: Int
-    private let connectionWindow: Int
+    let connectionWindow: Int
+    let maximumUnreadByteCount: Int
+    /// How many bytes the server may still send on all streams.
+    var connectionWindowLeft: Int
+    /// What of the streamed answers waits for readers.
+    let unreadBytes = UnreadBytes()
+    var unread: UnreadBytes? { unreadBytes }
     /// By how much the window of every stream grows when the server takes our settings, which NIO's handler counts no sooner.
     private var windowToCome: Int
     private(set) var context: ChannelHandlerContext?
@@ -52,7 +58,10 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         facts = ConnectionFacts(dialed)
         let settings = pool.configuration.wire
         streamWindow = min(max(settings.streamWindowByteCount, 65_535), Int(Int32.max))
-        connectionWindow = min(max(settings.connectionWindowByteCount, 65_535), Int(Int32.max))
+        maximumUnreadByteCount = max(settings.maximumUnreadByteCount, 65_535)
+        connectionWindow = min(
+            max(settings.connectionWindowByteCount, 65_535), maximumUnreadByteCount, Int(Int32.max))
+        connectionWindowLeft = connectionWindow
         windowToCome = streamWindow - 65_535
         initialLimit = min(Self.limitBeforeSettings, max(1, settings.maximumConcurrentStreams))
         wakeUp = WakeUp(on: dialed.channel.eventLoop)
@@ -287,10 +296,8 @@ extension HTTP2Connection {
         case let event as NIOHTTP2WindowUpdatedEvent:
             guard let window = event.inboundWindowSize else { return }
             if event.streamID == .rootStream {
-                // Also of what came for streams that were given up, so that nothing of the window is lost.
-                guard window <= connectionWindow / 2, !isClosed else { return }
-                write(.rootStream, .windowUpdate(windowSizeIncrement: connectionWindow - window))
-                flushSoon()
+                connectionWindowLeft = window
+                openConnectionWindow()
             } else if let stream = streams[event.streamID] {
                 stream.window = window + windowToCome
                 openWindow(of: stream)
@@ -300,21 +307,6 @@ extension HTTP2Connection {
             brokenStream = streams[event.streamID]
         default: context.fireUserInboundEventTriggered(event)
         }
-    }
-
-    func readerTook(_ byteCount: Int, of exchange: Exchange) {
-        guard let stream = stream(of: exchange) else { return }
-        stream.untakenByteCount -= byteCount
-        stream.lastProgress = .now()
-        openWindow(of: stream)
-    }
-
-    private func openWindow(of stream: HTTP2Stream) {
-        let credit = stream.credit(of: streamWindow)
-        guard credit >= streamWindow / 4, !isClosed else { return }
-        stream.window += credit
-        write(stream.id, .windowUpdate(windowSizeIncrement: credit))
-        flushSoon()
     }
 }
 

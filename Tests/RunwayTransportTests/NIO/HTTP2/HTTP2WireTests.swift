@@ -219,7 +219,8 @@ struct HTTP2WireTests {
             wire.pingTimeout = .milliseconds(50)
             let error = try await server.layer(wire).failure(of: Fetch<POST>("a"))
             #expect(error.kind == .noNetwork && error.detail.contains("PING"))
-            #expect(server.frames(of: 1).count { $0.is(.ping) } == 1)
+            // Another one may have been sent before the server's settings came.
+            #expect(server.frames(of: 1).contains { $0.is(.ping) })
         }
     }
 

@@ -1,0 +1,49 @@
+extension BodyStream {
+    /// This stream, which ends in an error when all of its call has taken longer than it may, however often bytes come. It is this very
+    /// stream where the call has no such bound.
+    func bounded(in flight: Flight) -> BodyStream {
+        guard let deadline = flight.wholeDeadline else { return self }
+        return BodyStream {
+            let reading = BoundedReading(makeAsyncIterator(), in: flight, until: deadline)
+            return { try await reading.next() }
+        }
+    }
+}
+
+/// Reads a stream until a deadline. The part that is waited for then is left to whoever makes it, whose task is cancelled.
+///
+/// Unchecked: the parts are asked for by one task at a time, as the reader waits for each, and after the deadline by none.
+private final class BoundedReading: @unchecked Sendable {
+    private let parts: BodyStream.AsyncIterator
+    private let flight: Flight
+    private let deadline: Duration
+    /// How the reading ended before the stream did. Only the reader touches it.
+    private var failure: (any Error)?
+
+    init(_ parts: BodyStream.AsyncIterator, in flight: Flight, until deadline: Duration) {
+        self.parts = parts
+        self.flight = flight
+        self.deadline = deadline
+    }
+
+    func next() async throws -> [UInt8]? {
+        if let failure { throw failure }
+        let race = Race<Result<[UInt8]?, any Error>>()
+        let timedOut = { @Sendable [flight] in flight.timeout("", in: .stage(.deadline), sending: .sent) }
+        // A deadline that has passed already must not depend on who is quicker, the timer or the stream.
+        guard flight.clock.now < deadline else { return try end(.failure(timedOut())) }
+        let token = flight.layer.deadlines.schedule(at: deadline) { race.finish(.failure(timedOut())) }
+        defer { flight.layer.deadlines.remove(token) }
+        return try end(await race.run(onCancel: .failure(CancellationError())) { await self.part() })
+    }
+
+    private func part() async -> Result<[UInt8]?, any Error> {
+        var parts = parts
+        do { return .success(try await parts.next()) } catch { return .failure(error) }
+    }
+
+    private func end(_ result: Result<[UInt8]?, any Error>) throws -> [UInt8]? {
+        if case .failure(let error) = result { failure = error }
+        return try result.get()
+    }
+}

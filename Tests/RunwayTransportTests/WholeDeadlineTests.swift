@@ -1,0 +1,111 @@
+import Foundation
+import Runway
+import RunwayTesting
+import Testing
+
+/// Calls whose bodies are streams, and which may take no longer than they were told, however often a byte comes.
+@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
+struct WholeDeadlineTests {
+    private let options = CallOptions(retry: RetryPolicy.none, wholeDeadline: .seconds(20))
+
+    /// Every part waits for one of these.
+    private func dripping(_ gates: [ScriptedGate]) -> ScriptedResponse {
+        gates.enumerated().reduce(.chunks((0...gates.count).map { "\($0)" })) { response, gate in
+            response.pausing(.beforeChunk(gate.offset + 1), .gate(gate.element))
+        }
+    }
+
+    @Test func aStreamThatDripsEndsWithTheTimeOfTheWholeCall() async throws {
+        try await withScriptedOrigin { origin in
+            let (clock, records) = (ManualClock(), RecordCollector())
+            let gates = [ScriptedGate(), ScriptedGate(), ScriptedGate()]
+            origin.on("/a", respond: dripping(gates))
+            let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock), sinks: [records])
+            let answer = try await network.stream(Fetch<GET>("a"), options: options)
+            var parts = answer.body.makeAsyncIterator()
+            #expect(try await parts.next() == Array("0".utf8))
+            for gate in gates.dropLast() {
+                clock.advance(by: .seconds(7))
+                gate.open()
+                #expect(try await parts.next() != nil)
+            }
+            // Nothing was silent for longer than 7 seconds.
+            let gate = gates[2]
+            async let passed: Void = {
+                try await gate.waitForArrivals()
+                clock.advance(by: .seconds(7))
+            }()
+            for _ in 0..<2 {
+                do {
+                    _ = try await parts.next()
+                    Issue.record("The stream went on.")
+                } catch {
+                    let error = error as? NetworkError
+                    #expect(error?.kind == .timedOut)
+                    #expect(error?.detail == "The call was not over within 20.0 seconds.")
+                }
+            }
+            try await passed
+            try await origin.waitForDisconnects(count: 1)
+            let record = try #require(try await records.records(count: 1).first)
+            guard case .failed(let failure) = record.outcome else {
+                Issue.record("\(record.outcome)")
+                return
+            }
+            #expect(failure.kind == .timedOut)
+        }
+    }
+
+    @Test func aStreamThatEndsInTimeIsNotTouched() async throws {
+        try await withScriptedOrigin { origin in
+            let clock = ManualClock()
+            origin.on("/a", respond: .chunks(["one", "two"]))
+            let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
+            let answer = try await network.stream(Fetch<GET>("a"), options: options)
+            clock.advance(by: .seconds(19))
+            #expect(try await answer.body.text() == "onetwo")
+        }
+    }
+
+    @Test func aReaderThatComesTooLateIsToldSo() async throws {
+        try await withScriptedOrigin { origin in
+            let clock = ManualClock()
+            origin.on("/a", respond: .chunks(["one", "two"]))
+            let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
+            let answer = try await network.stream(Fetch<GET>("a"), options: options)
+            clock.advance(by: .seconds(20))
+            #expect(try await answer.body.failure().kind == .timedOut)
+        }
+    }
+
+    @Test func aHeadThatDoesNotComeEndsWithIt() async throws {
+        try await withScriptedOrigin { origin in
+            let clock = ManualClock()
+            origin.on("/a", respond: .never)
+            let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
+            let options = options
+            let call = Task { try await network.stream(Fetch<GET>("a"), options: options) }
+            try await origin.waitForRequests(count: 1)
+            clock.advance(by: .seconds(20))
+            let error = await #expect(throws: NetworkError.self) { _ = try await call.value }
+            #expect(error?.kind == .timedOut && error?.detail == "The call was not over within 20.0 seconds.")
+        }
+    }
+
+    @Test func aDownloadEndsWithItThoughItMayBeSilentForLonger() async throws {
+        let folder = try TransferFolder()
+        try await withScriptedOrigin { origin in
+            let (clock, gate) = (ManualClock(), ScriptedGate())
+            origin.on("/film", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
+            let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
+            let options = options
+            let download = Task {
+                try await network.download(Fetch<GET>("film"), to: folder.file, options: options)
+            }
+            try await gate.waitForArrivals()
+            clock.advance(by: .seconds(20))
+            let error = await #expect(throws: NetworkError.self) { _ = try await download.value }
+            #expect(error?.kind == .timedOut && error?.detail == "The call was not over within 20.0 seconds.")
+        }
+    }
+}
