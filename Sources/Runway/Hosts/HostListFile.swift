@@ -20,16 +20,31 @@ struct HostListFile: Sendable {
             guard let bytes = try PrivateFile(reading: path)?.read(upTo: 2 * policy.maximumByteCount + 256) else {
                 return nil
             }
-            let root = try JSONDocument(bytes, limits: JSONLimits(maximumDepth: 16)).root
-            guard root["version"].int == 1, let fetched = root["fetched"].double else {
-                throw HostListError("\(path) is not a list of hosts that was kept here.")
-            }
-            return Content(
-                list: try HostList(json: root["list"], policy: policy), fetched: Date(timeIntervalSince1970: fetched))
+            return try Self.content(of: bytes, policy, at: path)
         } catch {
             throw error as? HostListError ?? HostListError("The kept list of hosts can't be read: \(error)")
         }
     }
+
+    /// What the bytes of such a file say.
+    ///
+    /// - Throws: ``HostListError`` for bytes that are not what was written.
+    static func content(
+        of bytes: [UInt8], _ policy: HostListPolicy, at path: String
+    ) throws(HostListError) -> Content {
+        let root: JSONValue
+        do { root = try JSONDocument(bytes, limits: JSONLimits(maximumDepth: 16)).root } catch {
+            throw HostListError("The kept list of hosts can't be read: \(error)")
+        }
+        guard root["version"].int == 1, let fetched = root["fetched"].double, dates.contains(fetched) else {
+            throw HostListError("\(path) is not a list of hosts that was kept here.")
+        }
+        return Content(
+            list: try HostList(json: root["list"], policy: policy), fetched: Date(timeIntervalSince1970: fetched))
+    }
+
+    /// The seconds since 1970 that a date of fetching may have: until the year 10000, beyond which no calendar need reckon.
+    private static let dates = 0...253_402_300_799.0
 
     /// Puts a list in the place of the last one, at once for everyone who reads it.
     ///

@@ -48,10 +48,11 @@ struct RouteTable {
             let flags = message.content.number(at: 8, as: UInt32.self)
         else { return }
         let (isUp, isLoopback, isRunning): (UInt32, UInt32, UInt32) = (0x1, 0x8, 0x40)
-        let name = message.attributes(after: 16)[3].map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        // No name of a link has more than 15 bytes (IFNAMSIZ).
+        let name = message.attributes(after: 16)[3]?.prefix { $0 != 0 }.prefix(15)
         links[index] = Link(
-            name: name ?? "link \(index)", isUp: flags & (isUp | isRunning) == isUp | isRunning,
-            isLoopback: flags & isLoopback != 0)
+            name: name.map { String(decoding: $0, as: UTF8.self) } ?? "link \(index)",
+            isUp: flags & (isUp | isRunning) == isUp | isRunning, isLoopback: flags & isLoopback != 0)
     }
 
     /// struct rtmsg: family, length of destination, of source, tos, table, protocol, scope, type, flags.
@@ -70,13 +71,14 @@ struct RouteTable {
         guard let link else { return }
         routes.append(
             DefaultRoute(
-                link: link, gateway: attributes[5].map(Self.text),
+                link: link, gateway: attributes[5].flatMap(Self.text),
                 metric: attributes[6]?.number(at: 0, as: UInt32.self) ?? 0,
                 isV6: family == v6))
     }
 
-    /// An address, as text.
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    /// An address, as text; `nil` for bytes that are none.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
         if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }
         let words = stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map { index in
             String(UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]), radix: 16)

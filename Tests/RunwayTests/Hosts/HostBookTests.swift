@@ -101,7 +101,10 @@ struct HostBookTests {
         }
     }
 
-    @Test(arguments: ["", "{", "null", "{\"version\":2}", "{\"version\":1,\"fetched\":1,\"list\":{\"hosts\":{}}}"])
+    @Test(arguments: [
+        "", "{", "null", "{\"version\":2}", "{\"version\":1,\"fetched\":1,\"list\":{\"hosts\":{}}}",
+        "{\"version\":1,\"fetched\":1e300,\"list\":\(Self.first)}",
+    ])
     func aFileThatIsDamagedIsToldOfAndNotUsed(content: String) async throws {
         try await withFile { path in
             let isMade = FileManager.default.createFile(

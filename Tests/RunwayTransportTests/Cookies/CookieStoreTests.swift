@@ -31,6 +31,8 @@ struct CookieStoreTests {
         ("a=1", "a=1"), ("a=1; b=2", "a=1"), (" a = 1 ", "a=1"), ("a=1=2", "a=1=2"), ("a=", "a="), ("=1", "1"),
         ("a", "a"), ("a=\"q w\"", "a=\"q w\""), ("a=1;;; ;Path", "a=1"), ("a=1; unknown=2", "a=1"), ("a\t=\t1", "a=1"),
         ("名=值", "名=值"), ("a=1,b=2", "a=1,b=2"), ("A=1", "A=1"),
+        // With the separator before it a combining character is one character.
+        ("a=\u{301}1;\u{301}b", "a=\u{301}1"), ("a= \u{301}", "a=\u{301}"),
     ])
     func nameAndValueAreReadAsTheAlgorithmSays(field: String, text: String) throws {
         #expect(try sent(field) == text)

@@ -86,7 +86,7 @@ struct SecuringTests {
 
     @Test(arguments: [
         ("max-age=31536000", 31_536_000.0, false), ("max-age=\"1\" ; includesubdomains", 1, true),
-        ("MAX-AGE=0; preload", 0, false), ("includeSubDomains;max-age=5", 5, true),
+        ("MAX-AGE=0; preload", 0, false), ("includeSubDomains;max-age=5", 5, true), ("max-age=5;\u{301}", 5, false),
     ])
     func policiesAreRead(field: String, age: Double, includes: Bool) throws {
         let policy = try #require(StrictTransport.policy(field))

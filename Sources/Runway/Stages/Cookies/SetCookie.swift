@@ -26,23 +26,23 @@ struct SetCookie: Equatable {
     init?(_ field: String) {
         // Horizontal tabs are the only controls that may stand in it.
         guard field.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else { return nil }
-        let pieces = field.split(separator: ";", omittingEmptySubsequences: false)
-        guard let pair = pieces.first else { return nil }
-        if let equals = pair.firstIndex(of: "=") {
-            name = pair[..<equals].trimmed
-            value = pair[pair.index(after: equals)...].trimmed
+        // By bytes: a combining character behind a separator would make one character of both.
+        let pieces = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        guard let pair = pieces.first.map(Substring.init) else { return nil }
+        if let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) {
+            name = String(pair[..<equals].trimmingWhitespace)
+            value = String(pair[pair.utf8.index(after: equals)...].trimmingWhitespace)
         } else {
-            value = pair.trimmed
+            value = String(pair.trimmingWhitespace)
         }
         guard !name.isEmpty || !value.isEmpty, name.utf8.count + value.utf8.count <= Self.maximumByteCount else {
             return nil
         }
         for piece in pieces.dropFirst() {
-            let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let text = parts.count > 1 ? parts[1].trimmed : ""
-            if text.utf8.count <= Self.maximumAttributeByteCount {
-                read((parts.first ?? "").trimmed.lowercased(), text)
-            }
+            let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String(Substring($0).trimmingWhitespace) }
+            let text = parts.count > 1 ? parts[1] : ""
+            if text.utf8.count <= Self.maximumAttributeByteCount { read((parts.first ?? "").lowercased(), text) }
         }
     }
 
@@ -75,16 +75,5 @@ struct SetCookie: Equatable {
             return maximumAge <= 0 ? .distantPast : min(latest, date.addingTimeInterval(maximumAge))
         }
         return expires.map { min(latest, $0) }
-    }
-}
-
-extension Substring {
-    /// Without spaces and tabs at its ends.
-    fileprivate var trimmed: String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {
-            return ""
-        }
-        return String(self[start...end])
     }
 }

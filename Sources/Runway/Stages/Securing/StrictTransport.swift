@@ -49,8 +49,10 @@ final class StrictTransport: Sendable {
     /// RFC 6797 §6.1: directives by name, none twice, the age among them.
     static func policy(_ field: String) -> (maximumAge: TimeInterval, includesSubdomains: Bool)? {
         var directives: [String: String] = [:]
-        for piece in field.split(separator: ";") {
-            let parts = piece.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        // By bytes: a combining character behind a separator would make one character of both.
+        for piece in field.utf8.split(separator: UInt8(ascii: ";")) {
+            let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1)
+                .map { String(Substring($0).trimmingWhitespace) }
             guard let name = parts.first?.lowercased(), !name.isEmpty else { continue }
             var value = parts.count > 1 ? parts[1] : ""
             if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") {

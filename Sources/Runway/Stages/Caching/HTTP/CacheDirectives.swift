@@ -59,12 +59,13 @@ struct CacheDirectives: Sendable {
     }
 
     private mutating func append(_ element: Substring) {
-        guard let equals = element.firstIndex(of: "=") else {
+        // By bytes: a combining character behind it would make one character of both.
+        guard let equals = element.utf8.firstIndex(of: 0x3D) else {
             directives.append((element.lowercased(), .none))
             return
         }
         let name = element[..<equals]
-        let value = element[element.index(after: equals)...]
+        let value = element[element.utf8.index(after: equals)...]
         let trimmed = name.trimmingWhitespace
         // No whitespace may stand beside the equals sign; what has it is not trusted.
         guard trimmed.endIndex == name.endIndex, value.first != " ", value.first != "\t" else {

@@ -79,6 +79,11 @@ struct CacheDirectivesTests {
         #expect(answer("private=\"a\"").isPrivate && answer("private").isPrivate)
     }
 
+    @Test func argumentThatBeginsWithACombiningCharacterHidesNoDirective() {
+        #expect(CacheDirectives(["no-store=\u{301}x, max-age=\u{301}"]).has("no-store"))
+        #expect(CacheDirectives(["max-age=\u{301}"]).duration("max-age") == .zero)
+    }
+
     @Test func argumentOfImmutableHasNoMeaning() {
         #expect(answer("immutable").isImmutable)
         #expect(answer("immutable=no").isImmutable)
