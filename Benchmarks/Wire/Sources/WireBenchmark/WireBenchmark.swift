@@ -55,7 +55,12 @@ struct WireBenchmark {
             let replay = try Replay(
                 backendPort: backendPort, farPort: farPort, root: root, rounds: max(1, rounds ?? 5),
                 seed: UInt64(integer("--seed")?.magnitude ?? 1), isCold: CommandLine.arguments.contains("--cold"))
-            guard try await replay.run() else { exit(1) }
+            do {
+                guard try await replay.run() else { exit(1) }
+            } catch {
+                print("failed:", error)
+                exit(1)
+            }
         case "serve":
             guard let certificate = argument("--certificate"), let key = argument("--key") else { return misused() }
             try await ReplayBackend.serve(certificate: certificate, key: key, roundTrip: roundTrip)

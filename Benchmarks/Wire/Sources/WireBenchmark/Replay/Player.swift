@@ -17,5 +17,7 @@ struct Play: Sendable {
     let call: @Sendable (Session.Call) async throws -> [UInt8]
     /// How many calls found their answer in memory; `nil` where nobody can say.
     let keptCount: @Sendable () -> Int?
+    /// How many calls failed by no fault of the backend's and were made again.
+    var failedCount: @Sendable () -> Int = { 0 }
     let end: @Sendable () async throws -> Void
 }

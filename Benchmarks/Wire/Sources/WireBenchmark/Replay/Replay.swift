@@ -22,6 +22,7 @@ struct Replay {
         var requestCount: Int
         var itemCount: Int
         var keptCount: Int?
+        var failedCount: Int
     }
 
     /// - Parameters:
@@ -95,7 +96,7 @@ struct Replay {
         try await play.end()
         return Outcome(
             seconds: time / .seconds(1), requestCount: counts.requests, itemCount: counts.items,
-            keptCount: play.keptCount())
+            keptCount: play.keptCount(), failedCount: play.failedCount())
     }
 
     private func report(_ outcomes: [[Outcome]]) -> Bool {
@@ -113,6 +114,8 @@ struct Replay {
             let items = own.map(\.itemCount)
             if let most = items.max(), most > 0 { line += ", \(items.min() ?? 0) to \(most) carried in envelopes" }
             if let kept = own.first?.keptCount { line += ", \(kept) calls answered from memory" }
+            let failures = own.reduce(0) { $0 + $1.failedCount }
+            if failures > 0 { line += ", \(failures) calls of \(rounds * 1000) failed and were made again" }
             print(line)
             if let maximum = player.maximumRequests, most > maximum {
                 misses.append("\(player.name): \(most) requests, at most \(maximum) are allowed")
