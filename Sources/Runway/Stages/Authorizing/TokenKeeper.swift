@@ -226,7 +226,6 @@ extension TokenKeeper {
         let late = SlowTokenStore(limit: storeDeadline)
         let mayWait = state.withLock { state in
             guard state.waitCount - state.awaitedCount < Self.maximumForsakenWaits else { return false }
-            state.waitCount += 1
             state.awaitedCount += 1
             return true
         }
@@ -236,6 +235,7 @@ extension TokenKeeper {
         let alarm = timer.schedule(at: clock.now + storeDeadline) { race.finish(.failure(late)) }
         defer { timer.remove(alarm) }
         return try await race.run(onCancel: .failure(CancellationError())) { [self] in
+            state.withLock { $0.waitCount += 1 }
             defer { state.withLock { $0.waitCount -= 1 } }
             do { return .success(try await work()) } catch { return .failure(error) }
         }.get()
