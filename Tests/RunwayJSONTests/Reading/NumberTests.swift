@@ -133,11 +133,17 @@ import Testing
     }
 
     @Test(arguments: [
-        "0", "-0", "0e200", "0e400", "-0.000", "12.34", "-0.01", "99999999999999999999999999999999999999", "1e10",
+        "0", "-0", "-0.000", "12.34", "-0.01", "99999999999999999999999999999999999999", "1e10",
         "1.10", "0.1", "1e-100", "4200.50",
     ])
     func decimalsAreExact(_ text: String) throws {
         #expect(try number(text).decimal == Decimal(string: text))
+    }
+
+    @Test(arguments: ["0e200", "-0e400", "0.0e-400", "0e99999999999999999999"])
+    func zeroIsADecimalWhateverItsExponent(_ text: String) throws {
+        #expect(try number(text).decimal == 0)
+        #expect(try number(text).double == 0)
     }
 
     @Test func decimalsBeyondRangeAreNil() throws {
