@@ -161,7 +161,8 @@ extension TimeToLiveCaching {
             let age = stored.date.age(at: flight.clock.date)
             let freshness = policy.freshness(onDisk: age)
             let kept = bringUp(stored, age: age ?? .zero, key, isFresh: freshness.isFresh, in: flight)
-            if let found, !freshness.isFresh, found.kept.fetched >= kept.fetched { return found }
+            // By their dates, which are the same for one answer in both; its age here comes out of a difference of dates.
+            if let found, !freshness.isFresh, found.kept.date >= stored.date { return found }
             return (kept, freshness, true)
         }
         return found

@@ -31,6 +31,8 @@ struct CacheModel {
         var number: Int
         var order: Int
         var fetched: Int
+        /// When it came into memory, which is later for what came up from below.
+        var entered: Int
     }
 
     struct Flight {
@@ -82,23 +84,29 @@ struct CacheModel {
         return found
     }
 
-    private func staleness(_ kept: Kept, _ policy: CachePolicy, _ lifetime: Duration) -> Int? {
-        if policy.rule == .untilEvicted { return nil }
-        let excess = now - kept.fetched - Int(lifetime.components.seconds)
-        return excess < 0 ? nil : excess
+    private func staleness(inMemory kept: Kept, _ policy: CachePolicy) -> Int? {
+        let (memory, disk) = (policy.memoryLifetime.components.seconds, policy.diskLifetime.components.seconds)
+        let excess = max(now - kept.entered - Int(memory), now - kept.fetched - Int(max(memory, disk)))
+        return policy.rule == .untilEvicted || excess < 0 ? nil : excess
+    }
+
+    private func staleness(below kept: Kept, _ policy: CachePolicy) -> Int? {
+        let excess = now - kept.fetched - Int(policy.diskLifetime.components.seconds)
+        return policy.rule == .untilEvicted || excess < 0 ? nil : excess
     }
 
     /// What is found for a call, and since when it is stale; what is fresh below memory comes up.
     private mutating func find(
         _ key: ModelKey, _ policy: CachePolicy, looksBelow: Bool
     ) -> (kept: Kept, excess: Int?)? {
-        let inMemory = find(key).map { ($0, staleness($0, policy, policy.memoryLifetime)) }
+        let inMemory = find(key).map { ($0, staleness(inMemory: $0, policy)) }
         if let inMemory, inMemory.1 == nil { return inMemory }
         guard looksBelow, hasTier, policy.tiers.contains(.disk), var stored = below[key] else { return inMemory }
-        let excess = staleness(stored, policy, policy.diskLifetime)
+        let excess = staleness(below: stored, policy)
         if let inMemory, inMemory.0.fetched >= stored.fetched, excess != nil { return inMemory }
         if excess == nil, inMemory.map({ $0.0.fetched <= stored.fetched }) ?? true {
             stored.order = 0
+            stored.entered = now
             hold(stored)
         }
         return (stored, excess)
@@ -146,11 +154,11 @@ struct CacheModel {
     mutating func land(_ flight: Flight, _ answer: Answer) -> String {
         switch answer {
         case .number(let number):
-            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now), flight)
+            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "network \(number)"
         case .notModified:
             let number = flight.validated ?? 0
-            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now), flight)
+            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "cache \(number)"
         case .refusedByTheEndpoint: return "invalidAnswer"
         case .notFound: return "refused"
