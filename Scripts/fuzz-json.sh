@@ -31,7 +31,7 @@ done
 # Debug assertions stay on: the memory of the index checks its bounds by them.
 compile() {
     mapfile -t files < <(find "$sources" -name '*.swift')
-    swiftc -swift-version 6 -O -g -assert-config Debug -parse-as-library -module-name RunwayJSON \
+    swiftc -swift-version 6 -O -g -assert-config Debug -parse-as-library -module-name RunwayJSON -package-name runway \
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
         -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault \
         -sanitize=fuzzer,address -use-ld=lld -I "$build/module" \
