@@ -21,7 +21,7 @@ final class RawHTTP2Server: Sendable {
         var frames: [(connection: Int, frame: RawFrame)] = []
         var requests: [(connection: Int, path: String)] = []
         var connectionCount = 0
-        var endCount = 0
+        var ended: Set<Int> = []
         var waiters: [Int: Waiter] = [:]
         var waiterCount = 0
     }
@@ -34,7 +34,10 @@ final class RawHTTP2Server: Sendable {
     var port: Int { channel.localAddress?.port ?? 0 }
     var connectionCount: Int { state.withLock(\.connectionCount) }
     /// How many connections have ended.
-    var endCount: Int { state.withLock(\.endCount) }
+    var endCount: Int { state.withLock(\.ended.count) }
+
+    /// Whether a connection, counted from 1, has ended.
+    func hasEnded(_ connection: Int) -> Bool { state.withLock { $0.ended.contains(connection) } }
 
     /// What came on a connection, counted from 1, or on all.
     func frames(of connection: Int? = nil) -> [RawFrame] {
@@ -95,15 +98,24 @@ final class RawHTTP2Server: Sendable {
         self.channel = channel
     }
 
-    /// Returns once a condition holds, which is looked at whenever something came or ended.
+    /// Returns once a condition holds, which is looked at whenever something came or ended, or the task is cancelled.
     func wait(until isMet: @escaping @Sendable (RawHTTP2Server) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            state.withLock { state in
-                state.waiterCount += 1
-                state.waiters[state.waiterCount] = Waiter(isMet: isMet, continuation: continuation)
-            }
-            wakeWaiters()
+        let number = state.withLock { state in
+            state.waiterCount += 1
+            return state.waiterCount
         }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { $0.waiters[number] = Waiter(isMet: isMet, continuation: continuation) }
+                if Task.isCancelled { stopWaiting(number) } else { wakeWaiters() }
+            }
+        } onCancel: {
+            stopWaiting(number)
+        }
+    }
+
+    private func stopWaiting(_ number: Int) {
+        state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume()
     }
 
     /// Returns once so many frames of a kind came.
@@ -113,7 +125,7 @@ final class RawHTTP2Server: Sendable {
 
     private func wakeWaiters() {
         for (number, waiter) in state.withLock(\.waiters) where waiter.isMet(self) {
-            state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume()
+            stopWaiting(number)
         }
     }
 
@@ -133,8 +145,8 @@ final class RawHTTP2Server: Sendable {
         wakeWaiters()
     }
 
-    fileprivate func ended() {
-        state.withLock { $0.endCount += 1 }
+    fileprivate func ended(_ connection: Int) {
+        state.withLock { _ = $0.ended.insert(connection) }
         wakeWaiters()
     }
 }
@@ -201,7 +213,7 @@ final class RawConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        server?.ended()
+        server?.ended(number)
         context.fireChannelInactive()
     }
 
