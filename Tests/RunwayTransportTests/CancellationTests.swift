@@ -55,7 +55,8 @@ struct CancellationTests {
             let read = ScriptedGate()
             read.open()
             let reader = Task {
-                for try await _ in answer.body { try await read.pass() }
+                // What is asked about is the stream, and not the gate, which throws by itself when it is passed too late.
+                for try await _ in answer.body { try? await read.pass() }
             }
             try await read.waitForArrivals()
             reader.cancel()
