@@ -10,7 +10,7 @@ extension NetworkLayer {
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
     /// ```
     ///
-    /// - Returns: The number of the call, by which ``cancelPrefetch(_:)`` calls it off.
+    /// - Returns: The number of the call, by which ``cancelPrefetch(_:)`` cancels it.
     @discardableResult
     public func prefetch<E: Endpoint>(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         let flight = makeFlight(E.self, options.ofTheLayer)

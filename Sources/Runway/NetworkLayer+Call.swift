@@ -37,8 +37,8 @@ extension NetworkLayer {
     /// Makes one call and gives the body of its answer part by part, as it comes in.
     ///
     /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the transport's own limit
-    /// on silence holds, and ``CallOptions/wholeDeadline`` where the options name one. The record of the call is closed when the body is read to its end, fails, or is let go. To stop the
-    /// transfer, let the body go or cancel the task that reads it.
+    /// on silence holds, and ``CallOptions/wholeDeadline`` where the options name one. The record of the call is closed when the
+    /// body is read to its end, fails, or is let go. To stop the transfer, let the body go or cancel the task that reads it.
     ///
     /// - Throws: The one error that the call ended in. What goes wrong while the body is read is thrown there, as a ``NetworkError``.
     public func stream<E: Endpoint>(

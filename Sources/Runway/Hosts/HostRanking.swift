@@ -56,25 +56,30 @@ struct HostRanking {
     /// Takes in what was learned of an address. `chance`, between 0 and 1, spreads what has to be spread.
     mutating func note(_ event: HostEvent, of address: IPAddress, at now: Duration, chance: Double) {
         let latency = records[address]?.latency
-        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forgetOldest() }
         switch event {
         case .dialed(let roundTrip):
             if let latency, roundTrip.seconds > 2 * latency { upheaval = now }
-            records[address, default: AddressRecord()].noteDial(roundTrip.seconds, at: now)
+            change(address) { $0.noteDial(roundTrip.seconds, at: now) }
         case .outrun(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
-            records[address, default: AddressRecord()].noteOutrun(above: bound.seconds)
+            change(address) { $0.noteOutrun(above: bound.seconds) }
         case .answered(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
             records[address]?.noteAnswer(beyondServerTime: excess)
         case .failed:
-            records[address, default: AddressRecord()].noteFailure(limits, at: now, chance: chance)
+            change(address) { [limits] in $0.noteFailure(limits, at: now, chance: chance) }
             if preferred == address {
                 preferred = nil
                 upheaval = now
             }
         case .abandoned: records[address]?.endExploring()
         }
+    }
+
+    /// Changes what is known of an address, or begins to remember it, for which another may have to be forgotten.
+    private mutating func change(_ address: IPAddress, _ body: (inout AddressRecord) -> Void) {
+        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forgetOldest() }
+        body(&records[address, default: AddressRecord()])
     }
 
     /// Lets everything be dialled again: what failed on the last network may work on this one.

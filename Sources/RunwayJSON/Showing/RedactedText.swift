@@ -73,8 +73,10 @@ struct RedactedText {
         guard value.kind == .string, value.rawBytes.contains(where: { "=:>".utf8.contains($0) }),
             let text = value.string
         else { return nil }
-        let masked = redaction.redactedText(of: text.utf8, maximumByteCount: maximumByteCount - output.count)
-        guard masked.contains(JSONRedaction.mask), !text.contains(JSONRedaction.mask) else { return nil }
+        // With room for a mask that begins inside the bound, and for masks that are longer than what they stand for.
+        let bound = min(maximumByteCount - output.count, 16 * text.utf8.count) + 2 * JSONRedaction.mask.utf8.count
+        let masked = redaction.redactedText(of: text.utf8, maximumByteCount: bound)
+        guard masked.contains(JSONRedaction.mask) else { return nil }
         var writer = JSONWriter()
         writer.string(masked)
         return writer.bytes[...]

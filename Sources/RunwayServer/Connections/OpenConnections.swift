@@ -18,7 +18,7 @@ package final class OpenConnections: Sendable {
 
     package init() {}
 
-    /// Runs a server until it ends, its task is cancelled or its service group shuts down, and then cuts every connection.
+    /// Runs a server until it ends, and cuts every connection when its task is cancelled or its service group shuts down.
     ///
     /// The server's own task is cancelled when every connection is closed, and not before: what was accepted and is
     /// dropped while it is open, a connection or a stream of one, is a programming error to SwiftNIO, which traps.

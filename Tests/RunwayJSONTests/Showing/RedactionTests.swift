@@ -35,12 +35,20 @@ import Testing
         #"{"next":"https://a.example/list?page=2&access_token=hunter2"}"#,
         #"{"payload":"{\"user\":{\"password\":\"hunter2\"},\"city\":\"上海\"}"}"#,
         #"["Authorization: hunter2"]"#, #"{"user.password":"hunter2"}"#, #""token=hunter2""#,
+        #""[redacted] token=hunter2""#,
     ])
     func noSecretIsShownThatAStringHolds(_ text: String) throws {
         let shown = try JSONDocument(text).description
         #expect(!shown.contains("hunter2"))
         #expect(shown.contains(JSONRedaction.mask))
         #expect(try JSONDocument(shown).root.exists)
+    }
+
+    @Test func aStringThatIsCutShowsNoPartOfASecret() throws {
+        let root = try JSONDocument(#""token=hunter2 and so on""#).root
+        for count in 0..<40 {
+            #expect(!JSONRedaction.default.redactedText(of: root, maximumByteCount: count).contains("hu"), "\(count)")
+        }
     }
 
     @Test(arguments: [#""https://a.example/list?page=2&city=b""#, #""10:30\nto: 11:00 \u4e2d""#])

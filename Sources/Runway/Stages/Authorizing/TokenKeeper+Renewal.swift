@@ -11,11 +11,10 @@ extension TokenKeeper {
             throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight])
         }
         return try await flight.layer.admission.steppingAside(flight) { () async throws(NetworkError) in
-            try await renewals.value(of: identity, for: flight, endsInTime: false) { _ in
-                false
-            } joined: { beginner, _ in
-                flight.note(Authorizing.waited(for: beginner.id))
-            } _: { number async throws(NetworkError) in
+            try await renewals.value(
+                of: identity, for: flight, endsInTime: false,
+                joined: { beginner, _ in flight.note(Authorizing.waited(for: beginner.id)) }
+            ) { number async throws(NetworkError) in
                 try await self.renew(identity, number, flight, credentials)
             }
         }
