@@ -77,7 +77,7 @@ for sequences in INTERLEAVINGS CACHE_SEQUENCES CIRCUIT_SEQUENCES COALESCING EXCH
     export "$name=${!name:-100}"
 done
 export RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
-TSAN_OPTIONS="$options:log_path=$reports/process" \
+TSAN_OPTIONS="$options:suppressions=$PWD/Scripts/tsan/suppressions.txt:log_path=$reports/process" \
     swift test --sanitize=thread --scratch-path "$build" "${objects[@]}" --disable-xctest \
     --filter "${1:-.}" || code=$?
 

@@ -1,7 +1,7 @@
 /// One load of a ``PagedAPIManager``: which pages are asked for until the rows connect, and what they make of the window.
 ///
 /// It works on a window of its own, so that a load that fails has changed nothing.
-protocol PageLoad {
+protocol PageLoad: Sendable {
     /// The first request.
     mutating func begin() -> PageStep
     /// Takes the answer to the request that was asked for last.
@@ -11,7 +11,7 @@ protocol PageLoad {
 }
 
 /// What a load does next.
-enum PageStep {
+enum PageStep: Sendable {
     /// Asks for a page.
     ///
     /// - Parameter isRefreshing: Whether an answer that is kept may not be taken.

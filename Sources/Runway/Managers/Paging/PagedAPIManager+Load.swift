@@ -36,7 +36,7 @@ extension PagedAPIManager {
     public func loadNextPage(options: CallOptions = .standard) -> FlightID? {
         if let running { return running.id }
         guard hasMore else { return nil }
-        return start(window.rows.isEmpty ? .first : .next, endpoint, options)
+        return start(list.window.rows.isEmpty ? .first : .next, endpoint, options)
     }
 
     /// Loads the page before the first row in memory, which was let go.
@@ -65,8 +65,7 @@ extension PagedAPIManager {
     public func clear() {
         cancelAll()
         requests.clear()
-        show(PageWindow())
-        frame = nil
+        list = PageList()
         error = nil
         landedEndpoint = nil
         landedFlight = nil
@@ -82,15 +81,15 @@ extension PagedAPIManager {
             return id
         }
         // Another attempt at the first page, by whatever method, is for the same list.
-        if window.rows.isEmpty { self.endpoint = endpoint }
+        if list.window.rows.isEmpty { self.endpoint = endpoint }
         let size = max(1, E.pageSize)
         let load: any PageLoad
         if E.paging == .cursor {
-            load = CursorLoad(direction, of: window, size: size, limits)
+            load = CursorLoad(direction, of: list.window, size: size, limits)
         } else {
-            let overlaps = direction == .first || window.edgeID != nil
+            let overlaps = direction == .first || list.window.edgeID != nil
             load = PositionalLoad(
-                direction, of: window, PageLayout(E.paging, size: size, overlaps: overlaps), limits)
+                direction, of: list.window, PageLayout(E.paging, size: size, overlaps: overlaps), limits)
         }
         loadCount += 1
         var new = Running(token: loadCount, endpoint: endpoint, options: options, load: load)
@@ -124,7 +123,7 @@ extension PagedAPIManager {
             self.running?.request = id
             if running.id == nil { self.running?.id = id }
             return id
-        case .land(let window): land(window, running)
+        case .land: land(running)
         case .fail(let failure):
             requests.state.last.answer?.flight.note(PagingDecision.failed(failure))
             fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running.id)
@@ -138,20 +137,47 @@ extension PagedAPIManager {
             self.withoutParameters = nil
             return fail(error, withoutParameters)
         }
-        guard var running, let request = running.request, requests.landedFlight == request else { return }
+        guard let running, let request = running.request, requests.landedFlight == request else { return }
         if let error { return fail(error, running.id) }
         guard let answer = requests.state.last.answer, let endpoint = answer.endpoint as? E,
             let rawData = answer.rawData
         else { return }
+        self.running?.request = nil
+        Task { [weak self, items] in
+            let reading = await Self.read(rawData, of: endpoint, answer.flight, for: running.load, after: items)
+            // The load may have been cancelled meanwhile, or replaced.
+            guard let self, self.running?.token == running.token else { return }
+            switch reading {
+            case .success(let reading):
+                self.running?.load = reading.load
+                self.running?.list = reading.list
+                take(reading.step)
+            case .failure(let error): fail(error, running.id)
+            }
+        }
+    }
+
+    /// What a load made of an answer.
+    private struct Reading: Sendable {
+        var load: any PageLoad
+        var step: PageStep
+        var list: PageList<E>?
+    }
+
+    /// Off the main actor, since what is read and put together may be long.
+    @concurrent
+    private nonisolated static func read(
+        _ rawData: RawData, of endpoint: E, _ flight: Flight, for load: any PageLoad, after items: [PageItem]
+    ) async -> Result<Reading, NetworkError> {
         do {
-            let content = try endpoint.read(rawData)
-            let step = running.load.take(content, isKept: rawData.source != .network)
-            running.request = nil
-            self.running = running
-            if case .land = step { frame = (answer.flight, endpoint, rawData, content.rows) }
-            take(step)
+            let page = PageList<E>.Page(rawData: rawData, content: try endpoint.read(rawData))
+            var load = load
+            let step = load.take(page.content, isKept: rawData.source != .network)
+            guard case .land(let window) = step else { return .success(Reading(load: load, step: step)) }
+            let list = PageList(window, after: items, by: flight, endpoint, page)
+            return .success(Reading(load: load, step: step, list: list))
         } catch {
-            fail(.invalidAnswer(in: .checking, rawData, error), running.id)
+            return .failure(.invalidAnswer(in: .checking, rawData, error))
         }
     }
 
@@ -162,9 +188,9 @@ extension PagedAPIManager {
 
     // MARK: Landing
 
-    private func land(_ window: PageWindow, _ load: Running) {
+    private func land(_ load: Running) {
         running = nil
-        show(window)
+        if let list = load.list { self.list = list }
         endpoint = load.endpoint
         error = nil
         landedEndpoint = load.endpoint
@@ -178,17 +204,5 @@ extension PagedAPIManager {
         landedEndpoint = endpoint
         landedFlight = load
         delegate?.apiManager(self, didFailWith: error)
-    }
-
-    private func show(_ window: PageWindow) {
-        let known = Set(items.compactMap(\.id))
-        let knownCount = items.count
-        self.window = window
-        items = window.rows.map(\.item)
-        newestItems =
-            window.edgeID == nil && items.first?.id == nil
-            ? Array(items.dropFirst(min(knownCount, items.count)))
-            : items.filter { $0.id.map { !known.contains($0) } ?? true }
-        gathered = nil
     }
 }

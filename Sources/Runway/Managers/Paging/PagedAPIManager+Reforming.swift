@@ -5,30 +5,26 @@ extension PagedAPIManager {
     /// The endpoint that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
     /// The head of the answer to the request that landed last.
-    public var response: HTTPResponse? { frame?.rawData.response }
+    public var response: HTTPResponse? { list.answer?.rawData.response }
 
     /// The rows in memory as one answer: the last page's, with all the rows in the place of its own.
     ///
     /// A reformer that reads one page reads this too, and shows the whole list.
-    public var rawData: RawData? {
-        if let gathered { return gathered }
-        gathered = gather(items)
-        return gathered
-    }
+    public var rawData: RawData? { list.answer?.rawData }
 
     /// Lets a reformer make what a view shows from all rows in memory, here and now, in the isolation of the caller.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: what the reformer threw, or that nothing has landed. It is
     ///   on the record of the request that landed last.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
-        try reform(rawData, reformer)
+        try reform(list.answer?.rawData, reformer)
     }
 
     /// Lets a reformer make what a view shows from the rows that the last load brought, for a view that adds them to what it shows.
     ///
     /// - Throws: As ``fetch(_:)``.
     public func fetchNewest<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
-        try reform(gather(newestItems), reformer)
+        try reform(list.answer?.newestRawData, reformer)
     }
 
     /// Lets a reformer make what a view shows from all rows in memory, off the main actor.
@@ -37,8 +33,8 @@ extension PagedAPIManager {
     public func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
-        guard let frame, let rawData else { throw nothingToReform }
-        return try await Self.reform(rawData, of: frame.endpoint, in: frame.flight, reformer)
+        guard let answer = list.answer else { throw nothingToReform }
+        return try await Self.reform(answer.rawData, of: answer.endpoint, in: answer.flight, reformer)
     }
 
     @concurrent
@@ -53,40 +49,15 @@ extension PagedAPIManager {
     }
 
     private func reform<R: Reformer>(_ rawData: RawData?, _ reformer: R) throws(NetworkError) -> R.Value {
-        guard let frame, let rawData else { throw nothingToReform }
+        guard let answer = list.answer, let rawData else { throw nothingToReform }
         do {
-            return try reformer.reform(rawData, from: frame.endpoint)
+            return try reformer.reform(rawData, from: answer.endpoint)
         } catch {
-            throw frame.flight.reformingFailed(R.self, rawData, error)
+            throw answer.flight.reformingFailed(R.self, rawData, error)
         }
     }
 
     private var nothingToReform: NetworkError {
         NetworkError(.invalidAnswer, in: .reforming, "There is no page of \(E.name) to reform: none has landed.")
-    }
-
-    /// The last answer with these rows in the place of its own.
-    private func gather(_ items: [PageItem]) -> RawData? {
-        guard let frame else { return nil }
-        var document = frame.rawData.json.rawBytes
-        var range = frame.rows.byteRange
-        if !document.indices.contains(range) || !document[range].elementsEqual(frame.rows.rawBytes) {
-            // The rows are of another document, which stood inside the answer as text: they go without an envelope.
-            (document, range) = ([], 0..<0)
-        }
-        var bytes = Array(document[..<range.lowerBound])
-        bytes.append(UInt8(ascii: "["))
-        for (index, item) in items.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += item.json.rawBytes
-        }
-        bytes.append(UInt8(ascii: "]"))
-        bytes += document[range.upperBound...]
-        var head = frame.rawData.response
-        // JSON that was read is UTF-8, in whatever charset it came.
-        head.headerFields[.contentType] = "application/json"
-        var rawData = RawData(bytes, response: head)
-        rawData.source = frame.rawData.source
-        return rawData
     }
 }

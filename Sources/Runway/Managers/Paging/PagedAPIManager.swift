@@ -52,9 +52,9 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     }
 
     /// The rows in memory, in the order of the list.
-    public internal(set) var items: [PageItem] = []
+    public var items: [PageItem] { list.items }
     /// The rows that the last load brought and that were not in memory before, in the order of the list.
-    public internal(set) var newestItems: [PageItem] = []
+    public var newestItems: [PageItem] { list.newestItems }
     /// The error of the load that landed last; `nil` if it succeeded.
     public internal(set) var error: NetworkError?
     /// The number of the load that landed last.
@@ -68,16 +68,16 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// Whether the newest page is a stale one, in whose place a fresh one may land.
     public var isProvisional: Bool { requests.isProvisional }
     /// Whether the list goes on after the last row in memory, as far as is known. It does before anything was loaded.
-    public var hasMore: Bool { !window.isAtEnd }
+    public var hasMore: Bool { !list.window.isAtEnd }
     /// Whether the last row in memory is the last of the list.
-    public var isLastPage: Bool { window.isAtEnd }
+    public var isLastPage: Bool { list.window.isAtEnd }
     /// Whether the first row in memory is the first of the list.
-    public var isFirstPage: Bool { window.start == 0 && window.firstPage == 0 }
+    public var isFirstPage: Bool { list.window.start == 0 && list.window.firstPage == 0 }
     /// How many rows the list has, as the server said last; `nil` where it does not say.
-    public var total: Int? { window.total }
+    public var total: Int? { list.window.total }
     /// Whether rows came to places before the last page that were not found within the requests that a load may make. A reload shows
     /// them.
-    public var mayMissRows: Bool { window.unreadCount > 0 }
+    public var mayMissRows: Bool { list.window.unreadCount > 0 }
 
     /// A load that has not landed.
     struct Running {
@@ -89,16 +89,14 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
         var endpoint: E
         var options: CallOptions
         var load: any PageLoad
+        /// What the load makes of the list, where it has come to its end.
+        var list: PageList<E>?
     }
 
     var running: Running?
     /// The load that failed because nobody gave parameters for it, until it lands.
     var withoutParameters: FlightID?
-    var window = PageWindow()
-    /// The answer that the rows are shown in: its envelope, and where the rows stand in it.
-    var frame: (flight: Flight, endpoint: E, rawData: RawData, rows: JSONValue)?
-    /// The window as one answer, once somebody asked for it.
-    @ObservationIgnored var gathered: RawData?
+    var list = PageList<E>()
     @ObservationIgnored var loadCount = 0
     /// Makes the single requests.
     let requests: APIManager<E>

@@ -1,9 +1,11 @@
+import Dispatch
 import Observation
-import Runway
 import RunwayJSON
 import RunwayTesting
 import Synchronization
 import Testing
+
+@testable import Runway
 
 @MainActor
 struct PagingTests {
@@ -131,6 +133,7 @@ struct PagingTests {
         #expect(throws: NetworkError.self) { try play.manager.fetch(Titles()) }
         await play.first(OffsetList())
         await play.next()
+        #expect(play.manager.rawData?.isIndexed == true, "nobody waits for the index on the main actor")
         #expect(try play.manager.fetch(Titles()) == (1...9).map { "row \($0)" })
         #expect(try play.manager.fetchNewest(Titles()) == (6...9).map { "row \($0)" })
         #expect(try await play.manager.fetchConcurrently(Titles()).count == 9)
@@ -149,6 +152,17 @@ struct PagingTests {
         await hangar.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(recorder.landings.isEmpty)
+    }
+
+    @Test func aLoadThatIsCancelledWhileItsPageIsReadLandsNothing() async throws {
+        let play = PagedPlay(EditedList(count: 9), HeldList.self)
+        play.manager.load(HeldList())
+        while !HeldList.isHeld.withLock({ $0 }) { await Task.yield() }
+        play.manager.cancelAll()
+        #expect(!play.manager.isLoading)
+        HeldList.isRead.signal()
+        #expect(try await play.first(HeldList())?.get() == [1, 2, 3, 4, 5])
+        #expect(play.landings.count == 1)
     }
 
     @Test func anOlderPageNeverLandsAfterAReload() async throws {
@@ -196,6 +210,25 @@ struct PagingTests {
 struct Titles: Reformer, Sendable {
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [String] {
         try rawData["data"]["list"].elements.map { try $0["title"].require() }
+    }
+}
+
+/// A list whose first page is held up when it is read for the manager, which is after the check of the answer.
+private struct HeldList: TestedList {
+    static let paging = PageStyle.offset
+    static let isHeld = Mutex(false)
+    static let isRead = DispatchSemaphore(value: 0)
+    var offset = 0
+    var size = 0
+    mutating func ask(for page: PageRequest) { (offset, size) = (page.offset, page.size) }
+    func validate(answer: RawData) throws {}
+    func read(_ rawData: RawData) throws -> PageContent {
+        let isFirst = Self.isHeld.withLock { isHeld in
+            defer { isHeld = true }
+            return !isHeld
+        }
+        if isFirst { Self.isRead.wait() }
+        return try PageContent(rows: rawData["data"]["list"], id: "id")
     }
 }
 
