@@ -88,7 +88,7 @@ final class Soak: Sendable {
         let transport = try NIOTransport(configuration: configuration)
         let network = NetworkLayer(
             transport: transport, limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
-        network.configure(Bench.self) { $0.baseURLs = [.release: "https://localhost:\(paths.port)"] }
+        network.configure(Files.self) { $0.baseURLs = [.release: "https://localhost:\(paths.port)"] }
         return (network, transport)
     }
 
@@ -210,7 +210,7 @@ final class Soak: Sendable {
 }
 
 private struct KeptFile: Endpoint {
-    static let service = Bench.self
+    static let service = Files.self
     static let cache = CachePolicy.timeToLive(.seconds(1))
     @Unencoded var name: String
     var part: Int
@@ -218,7 +218,7 @@ private struct KeptFile: Endpoint {
 }
 
 private struct SoakPost: Endpoint {
-    static let service = Bench.self
+    static let service = Files.self
     static let method = HTTPRequest.Method.post
     static let encoding = ParameterEncoding.json()
     var text: String
