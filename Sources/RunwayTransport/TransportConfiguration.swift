@@ -40,7 +40,8 @@ public struct TransportConfiguration: Sendable {
     public var idleTimeout: Duration
     /// How long an unused connection is kept. The default is 60 s.
     public var keepAlive: Duration
-    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8.
+    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. Connections that were retired and still
+    /// carry something do not count, as long as they are not more.
     public var maximumConnectionsPerOrigin: Int
     /// Whether header fields and bodies pass as they are: nothing is added to a request, and no content coding of an answer undone.
     /// For proxies. The default is `false`.

@@ -22,8 +22,8 @@ extension FlightRecord.Attempt {
         if let requestBody, !requestBody.isEmpty {
             // Records hold the body as it was before the layer compressed it.
             let isCompressed = headerFields[.contentEncoding] == "gzip" && !requestBody.starts(with: [0x1F, 0x8B])
-            if !isCompressed, let text = String(validating: requestBody, as: UTF8.self), !text.hasPrefix("@"),
-                !requestBody.contains(0),
+            if !isCompressed, let text = String(validating: requestBody, as: UTF8.self),
+                requestBody.first != UInt8(ascii: "@"), !requestBody.contains(0),
                 requestBody.count <= Self.maximumWordByteCount
             {
                 words += ["--data-binary", text.shellQuoted]
@@ -46,7 +46,9 @@ extension FlightRecord.Attempt {
 
 extension String {
     /// The text as one word of a POSIX shell: in single quotes, in which only the single quote itself is special.
-    fileprivate var shellQuoted: String {
-        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    package var shellQuoted: String {
+        // By scalars: a quote with a mark that combines is another `Character`, and the same quote to the shell.
+        let parts = unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
     }
 }

@@ -87,10 +87,11 @@ extension Redaction {
     func redacted(url: String) -> String {
         // Most URLs have nothing in which a secret could be, and this is done for every request.
         if !mayHoldSecret(url) { return url }
-        let url = Self.withoutUserInfo(url)
-        guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return url }
+        // By scalars: a sign with a mark that combines is another `Character`, and the same sign to a server.
+        let url = Self.withoutUserInfo(url).unicodeScalars
+        guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return String(url) }
         let parts = url[url.index(after: mark)...].split(separator: "#", omittingEmptySubsequences: false)
-        return url[...mark] + parts.map(redacted(pairs:)).joined(separator: "#")
+        return String(url[...mark]) + parts.map(redacted(pairs:)).joined(separator: "#")
     }
 
     /// Whether a URL has a user's name, or a secret parameter.
@@ -99,29 +100,30 @@ extension Redaction {
         let marks = (UInt8(ascii: "?"), UInt8(ascii: "#"))
         guard let start = url.utf8.firstIndex(where: { $0 == marks.0 || $0 == marks.1 }) else { return false }
         return url.utf8[start...].split { $0 == UInt8(ascii: "&") || $0 == marks.0 || $0 == marks.1 }.contains { pair in
-            pair.firstIndex(of: UInt8(ascii: "=")).map { names.isSecret(Self.decoded(Substring(pair[..<$0]))) } ?? false
+            guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return false }
+            return names.isSecret(Self.decoded(String(Substring(pair[..<equals]))))
         }
     }
 
     /// The name of a parameter, as it was before it was escaped.
-    private static func decoded(_ name: Substring) -> String {
-        let name = String(name)
-        return name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? name : name
+    private static func decoded(_ name: String) -> String {
+        name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? name : name
     }
 
     /// A URL, which need not be well formed, without the user's name and password.
     static func withoutUserInfo(_ url: String) -> String {
-        guard let start = url.firstRange(of: "//")?.upperBound else { return url }
-        let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let scalars = url.unicodeScalars
+        guard let start = scalars.firstRange(of: "//".unicodeScalars)?.upperBound else { return url }
+        let authority = scalars[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard let at = authority.lastIndex(of: "@") else { return url }
-        return url[..<start] + placeholder + url[at...]
+        return String(scalars[..<start]) + placeholder + String(scalars[at...])
     }
 
-    private func redacted(pairs: Substring) -> String {
+    private func redacted(pairs: Substring.UnicodeScalarView) -> String {
         pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            return names.isSecret(Self.decoded(pair[..<equals]))
-                ? "\(pair[...equals])\(Self.placeholder)" : String(pair)
+            return names.isSecret(Self.decoded(String(pair[..<equals])))
+                ? String(pair[...equals]) + Self.placeholder : String(pair)
         }.joined(separator: "&")
     }
 
@@ -164,7 +166,7 @@ extension Redaction {
             return Array(names.redactedText(of: body, maximumByteCount: 16 * body.count).utf8)
         }
         if mediaType?.subtype == "x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) {
-            return Array(redacted(pairs: text[...]).utf8)
+            return Array(redacted(pairs: text.unicodeScalars[...]).utf8)
         }
         return body
     }

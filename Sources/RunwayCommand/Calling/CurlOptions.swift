@@ -10,12 +10,12 @@ struct CurlOptions {
     /// The command line of one request that was sent.
     func command(for attempt: FlightRecord.Attempt) -> String {
         var words = [attempt.curlCommand]
-        if let certificateAuthorityFile { words.append("--cacert \(certificateAuthorityFile.shellQuoted)") }
+        if let certificateAuthorityFile { words.append("--cacert \(certificateAuthorityFile.shellWord)") }
         if isHTTP1Only { words.append("--http1.1") }
         // After a redirect that becomes a GET there is no body any more.
         if let bodyFile, attempt.requestByteCount != 0 {
             if attempt.method == .get { words.append("--request GET") }
-            words.append("--data-binary \("@\(bodyFile.path)".shellQuoted)")
+            words.append("--data-binary \("@\(bodyFile.path)".shellWord)")
         }
         return words.joined(separator: " ")
     }
@@ -25,10 +25,8 @@ extension String {
     private static let plainInShells = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@+,".utf8)
 
-    /// The text as one word of a POSIX shell.
-    var shellQuoted: String {
-        let isPlain = !isEmpty && utf8.allSatisfy { Self.plainInShells.contains($0) }
-        let parts = split(separator: "'", omittingEmptySubsequences: false)
-        return isPlain ? self : "'" + parts.joined(separator: "'\\''") + "'"
+    /// The text as one word of a POSIX shell, quoted where it has to be.
+    var shellWord: String {
+        !isEmpty && utf8.allSatisfy(Self.plainInShells.contains) ? self : shellQuoted
     }
 }

@@ -112,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func greeting(_ baseURL: String, authorityFile: String?) -> String {
         let console = Console.output
-        let trust = authorityFile.map { " --cacert \($0.shellQuoted)" } ?? ""
+        let trust = authorityFile.map { " --cacert \($0.shellWord)" } ?? ""
         var lines = ["Listings from seed \(seed) at \(console.styled(baseURL, .bold))"]
         if let authorityFile { lines.append("Certificate authority: \(authorityFile)") }
         lines += [

@@ -3,7 +3,7 @@ import NIOCore
 /// Decides which request of one origin goes on which connection. Pure: it does nothing itself, and reads no clock.
 ///
 /// Connections that carry many requests at once are never more than one, beside those that the server has begun to close. Of those
-/// that carry one at a time there are at most ``Limits/maximumConnections``. What finds no place waits, first come, first served.
+/// that carry one at a time there are at most ``Limits/maximumConnections``, beside as many that are on their way out. What finds no place waits, first come, first served.
 /// While nobody knows how connections carry requests, one is made, and not as many as there are requests.
 struct PoolMachine {
     /// The bounds of a pool.
@@ -176,9 +176,7 @@ extension PoolMachine {
 extension PoolMachine {
     /// A connection is wanted although no request waits for one.
     mutating func warm() -> [PoolAction] {
-        guard !isShutDown, connections.allSatisfy(\.isDraining),
-            isShared != false || connections.count < limits.maximumConnections
-        else { return [] }
+        guard !isShutDown, connections.allSatisfy(\.isDraining), isShared != false || room > 0 else { return [] }
         return [connect()]
     }
 
@@ -379,12 +377,18 @@ extension PoolMachine {
         if failedDials > 0, !usable.isEmpty { wanted = nextDial == nil && connecting == 0 ? min(wanted, 1) : 0 }
         var actions: [PoolAction] = []
         // What is free here is no good to those who wait, and holds the place of what would be.
-        while wanted > 0, connections.count + wanted > limits.maximumConnections,
+        while wanted > room,
             let index = connections.firstIndex(where: { $0.isFree && $0.state == .exclusive })
         {
             actions.append(.close(connections.remove(at: index).id))
         }
-        for _ in 0..<max(0, min(wanted, limits.maximumConnections - connections.count)) { actions.append(connect()) }
+        for _ in 0..<max(0, min(wanted, room)) { actions.append(connect()) }
         return actions
+    }
+
+    /// How many more connections may be made that carry one request at a time.
+    private var room: Int {
+        let usableCount = connections.count { !$0.isDraining }
+        return limits.maximumConnections - max(usableCount, connections.count - limits.maximumConnections)
     }
 }

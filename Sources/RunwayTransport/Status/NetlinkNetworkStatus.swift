@@ -64,6 +64,8 @@
         private static let maximumByteCount = 64 << 20
 
         let descriptor: Int32
+        /// The number of the question that was asked last, which its answers carry.
+        private let questionNumber = Atomic<UInt32>(0)
 
         /// Opens one; `groups` says which changes it hears of.
         init(groups: UInt32) throws {
@@ -102,16 +104,18 @@
             var isWhole = false
             var table = RouteTable()
             // A table that changes while it is told is asked for again; whoever changes it all the time is told of next time.
-            for sequence in [1, 3, 5] as [UInt32] where !isWhole {
+            for _ in 0..<3 where !isWhole {
                 table = RouteTable()
-                isWhole = try read(NetlinkMessage.Kind.getLink, sequence, &table)
-                isWhole = try read(NetlinkMessage.Kind.getRoute, sequence + 1, &table) && isWhole
+                isWhole = try read(NetlinkMessage.Kind.getLink, &table)
+                isWhole = try read(NetlinkMessage.Kind.getRoute, &table) && isWhole
             }
             return table.status(Self.kind)
         }
 
         /// Reads one table; gives whether it stayed the same meanwhile.
-        private func read(_ kind: UInt16, _ sequence: UInt32, _ table: inout RouteTable) throws -> Bool {
+        private func read(_ kind: UInt16, _ table: inout RouteTable) throws -> Bool {
+            // No number comes twice: answers may be left of a question that was given up.
+            let sequence = questionNumber.wrappingAdd(1, ordering: .relaxed).newValue
             let request = NetlinkMessage.dump(kind, sequence: sequence)
             guard send(descriptor, request, request.count, 0) == request.count else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)

@@ -58,7 +58,7 @@ struct CurlCommandTests {
 
     @Test(arguments: [
         "it's", "'", "''", "a\"b", "$HOME `date` $(date) \\ \\n", "line\nbreak\r\n\ttab", " leading and trailing ",
-        "中文😀é",
+        "中文😀é", "'\u{301};touch /tmp/x;'\u{301}",
         "a;b|c&d>e<f*?[x]{y}~!#", "-x", "--help", "%00%s", "{\"a\":'b'}", "a@b",
     ])
     func bodyOfAnyTextIsOneWord(_ text: String) async throws {
@@ -85,7 +85,7 @@ struct CurlCommandTests {
 
     @Test(
         arguments: [
-            [0x40, 0x2F, 0x65, 0x74, 0x63], [0, 1, 2, 255], [0xC3, 0x28], Array("a\0b".utf8),
+            [0x40, 0x2F, 0x65, 0x74, 0x63], [0, 1, 2, 255], [0xC3, 0x28], Array("a\0b".utf8), Array("@\u{301}".utf8),
             Array(repeating: 0x27, count: 200_000),
         ] as [[UInt8]])
     func bodyThatIsNoWordIsPipedByteForByte(_ body: [UInt8]) async throws {

@@ -65,6 +65,9 @@ struct RedactionTests {
         ("https://me:hunter2@h.test/@x?a=b@c", "https://[redacted]@h.test/@x?a=b@c"),
         ("//me:hunter2@h.test", "//[redacted]@h.test"),
         ("/next?sign=hunter2", "/next?sign=[redacted]"),
+        // A mark that combines with the sign before it hides nothing.
+        ("https://h.test/?password=\u{301}hunter2&a=1", "https://h.test/?password=[redacted]&a=1"),
+        ("https://me:hunter2@\u{301}h.test", "https://[redacted]@\u{301}h.test"),
     ])
     func urlsKeepEverythingButTheirSecrets(_ url: String, _ expected: String) {
         #expect(Redaction.default.redacted(url: url) == expected)
@@ -127,6 +130,11 @@ struct RedactionTests {
         for type in ["text/plain", "text/html", nil] {
             #expect(!(try await keptBody(#"{"token":"hunter2"}"#, type)).contains("hunter2"))
         }
+    }
+
+    @Test func aFormHasItsSecretsReplacedWhateverFollowsItsSigns() async throws {
+        let text = try await keptBody("password=\u{301}hunter2&\u{301}a=1", "application/x-www-form-urlencoded")
+        #expect(text == "password=[redacted]&\u{301}a=1")
     }
 
     @Test func truncatedBodyOfJSONHasItsSecretsReplacedToo() async throws {

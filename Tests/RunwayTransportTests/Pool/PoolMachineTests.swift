@@ -36,6 +36,22 @@ struct PoolMachineTests {
         #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(3, on: 1, isReused: false)])
     }
 
+    @Test func connectionsOnTheirWayOutHoldNobodysPlaceButAreBoundedToo() {
+        let machine = machine()
+        for request in 1...2 { _ = machine.submit(RequestID(request), now: at(0)) }
+        _ = machine.connected(1, .exclusive, now: at(1))
+        _ = machine.connected(2, .exclusive, now: at(1))
+        #expect(machine.drainAll() == [])
+        #expect(machine.submit(3, now: at(2)) == .wait([.connect(3)]))
+        #expect(machine.submit(4, now: at(2)) == .wait([.connect(4)]))
+        #expect(machine.submit(5, now: at(2)) == .wait([]), "two are in use beside the two that end")
+        _ = machine.connected(3, .exclusive, now: at(3))
+        _ = machine.connected(4, .exclusive, now: at(3))
+        #expect(machine.drainAll() == [])
+        #expect(machine.submit(6, now: at(4)) == .wait([]), "never more than twice as many")
+        #expect(machine.ended(1, isKept: true, now: at(5)) == [.close(1), .connect(5)])
+    }
+
     @Test func whileNobodyKnowsHowConnectionsCarryOneIsMade() {
         let machine = machine(maximumConnections: 8, mayShare: true)
         #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))

@@ -82,7 +82,7 @@ private struct PoolLife {
         case 83..<88: withdrawOne()
         case 88..<96: perform(machine.timePassed(instant))
         case 96..<98: perform(machine.warm())
-        case 98: perform(machine.drainAll(now: instant))
+        case 98: drainAll()
         default: if Int.random(in: 0..<20, using: &random) == 0 { shutDown() }
         }
     }
@@ -197,6 +197,11 @@ private struct PoolLife {
         perform(machine.drain(id, now: instant))
     }
 
+    private mutating func drainAll() {
+        for id in connections.keys { connections[id]?.isClosing = true }
+        perform(machine.drainAll(now: instant))
+    }
+
     private mutating func changeLimit() {
         guard let id = connections.filter({ $0.value.isShared }).keys.sorted().randomElement(using: &random) else {
             return
@@ -223,8 +228,11 @@ private struct PoolLife {
     /// What holds after every step.
     private mutating func check() {
         if machine.waiting.count != waiting.count { complaint = "the machine thinks \(machine.waiting.count) wait" }
-        let exclusive = connections.values.count { !$0.isShared }
-        if !mayShare, exclusive + dialing.count > maximumConnections { complaint = "too many connections" }
+        let exclusive = connections.values.filter { !$0.isShared }
+        if !mayShare, exclusive.count + dialing.count > 2 * maximumConnections { complaint = "too many connections" }
+        if !mayShare, exclusive.count(where: { !$0.isClosing }) > maximumConnections {
+            complaint = "too many connections in use"
+        }
         guard !waiting.isEmpty, complaint == nil else { return }
         let isFree = connections.contains { !$0.value.isClosing && $0.value.carried.count < $0.value.limit }
         if isFree, waiting.keys.contains(where: { !needingFresh.contains($0) }),

@@ -15,7 +15,7 @@ extension HTTP2Connection {
         let hasBody = exchange.head.hasBody || exchange.upload != nil
         write(stream.id, .headers(.init(headers: head, endStream: !hasBody)))
         if !hasBody {
-            requestSent(on: stream, at: now)
+            leaving.append(stream)
         } else if exchange.expectsContinue {
             waitForContinue(stream)
         } else {
@@ -26,7 +26,7 @@ extension HTTP2Connection {
         wakeUp.set(nextCheck(after: now))
     }
 
-    private func requestSent(on stream: HTTP2Stream, at now: NIODeadline) {
+    func requestSent(on stream: HTTP2Stream, at now: NIODeadline) {
         stream.isRequestSent = true
         stream.isPartDue = false
         stream.lastProgress = now
@@ -73,7 +73,8 @@ extension HTTP2Connection {
     func sendEnd(of exchange: Exchange) {
         guard let stream = stream(of: exchange), !stream.isRequestAbandoned else { return }
         write(stream.id, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
-        requestSent(on: stream, at: .now())
+        stream.isPartDue = false
+        leaving.append(stream)
         flushSoon()
     }
 

@@ -39,12 +39,12 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     /// Whether no further stream may be begun.
     private var isDraining = false
     private(set) var isClosed = false
-    /// What the channel reported before it ended.
-    private var failure: (any Error)?
     /// The stream that NIO's handler ended just now because of an error that it is about to report.
     private var brokenStream: HTTP2Stream?
 
     private var isFlushDue = false
+    /// The streams whose requests leave in full with the next flush.
+    var leaving: [HTTP2Stream] = []
     private var isReading = false
     let wakeUp: WakeUp
     /// When bytes came last, and when the PING was sent that is not answered yet.
@@ -117,6 +117,10 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         guard isFlushDue else { return }
         isFlushDue = false
         context?.flush()
+        if leaving.isEmpty { return }
+        let now = NIODeadline.now()
+        for stream in leaving where streams[stream.id] === stream { requestSent(on: stream, at: now) }
+        leaving.removeAll(keepingCapacity: true)
     }
 }
 
@@ -223,6 +227,8 @@ extension HTTP2Connection {
                 throw WireError.malformed("its head is none")
             }
             if head.status.kind == .informational {
+                // It would end a stream on which no answer came (RFC 9113 §8.1.1).
+                if payload.endStream { throw WireError.malformed("it ends with an interim answer") }
                 try exchange.receive(informational: head.status)
                 if head.status == .continue { goOn(stream) }
                 return
@@ -238,8 +244,9 @@ extension HTTP2Connection {
                 abandonRequest(of: stream)
             }
             // A length that is none makes the answer malformed (RFC 9113 §8.1.1).
+            stream.isBodiless = isBodiless(head.status, to: exchange.head.method)
             try exchange.receive(
-                head, isEmpty: payload.endStream || isBodiless(head.status, to: exchange.head.method),
+                head, isEmpty: payload.endStream || stream.isBodiless,
                 contentLength: try head.headerFields.contentLength(), version: "HTTP/2")
             if payload.endStream { end(stream) }
         } catch {
@@ -251,11 +258,14 @@ extension HTTP2Connection {
         guard let stream = streams[id], case .byteBuffer(let part) = payload.data else { return }
         stream.lastProgress = lastRead
         do {
+            if stream.isBodiless, part.readableBytes > 0 {
+                throw WireError.malformed("it has content, which an answer of its status has not")
+            }
             try stream.exchange.receive(part)
             if stream.exchange.stream != nil { stream.untakenByteCount += part.readableBytes }
             if payload.endStream { end(stream) }
         } catch {
-            fail(stream, error)
+            fail(stream, error, error is WireError ? .protocolError : .cancel)
         }
     }
 
@@ -323,13 +333,14 @@ extension HTTP2Connection {
             stream.exchange.failed(error)
             return pool.ended(id, isKept: true)
         }
-        if failure == nil { failure = error }
-        context.close(promise: nil)
+        // Now, and not when the channel has closed, which with TLS takes as long as the server likes: until then the pool would send
+        // more over a connection that is no good.
+        abandon(error)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         tearDown()
-        lose(failure)
+        lose(nil)
     }
 
     func close(failing error: any Error) {

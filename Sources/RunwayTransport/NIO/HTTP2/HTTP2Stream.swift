@@ -10,6 +10,8 @@ final class HTTP2Stream {
     /// Whether the rest of the request is not sent, since its answer came first.
     var isRequestAbandoned = false
     var hasHead = false
+    /// Whether its answer has no content, whatever comes (RFC 9110 §6.4.1).
+    var isBodiless = false
     /// What sends the body if the server does not say that it wants it.
     var continueTimer: Scheduled<Void>?
     /// How many bytes the server may still send.

@@ -32,6 +32,12 @@ struct HTTP2MisbehaviourTests {
             description: "field of a connection",
             frames: [.headers(1, [0x88] + rawBlock([("connection", "close")]), isLast: true)]),
         Misdeed(description: "switching protocols", frames: [.headers(1, rawBlock([(":status", "101")]))]),
+        Misdeed(
+            description: "interim answer that is the end",
+            frames: [.headers(1, rawBlock([(":status", "103")]), isLast: true)]),
+        Misdeed(
+            description: "content of an answer that has none",
+            frames: [.headers(1, rawBlock([(":status", "204")])), .data(1, "ghost")]),
         Misdeed(description: "body before the head", frames: [.data(1, "early")]),
         Misdeed(
             description: "body shorter than said",
