@@ -13,6 +13,7 @@ private let target: @Sendable (FuzzInput) -> Void =
     switch ProcessInfo.processInfo.environment["RUNWAY_FUZZ"] ?? "" {
     case "http1": { HTTP1Fuzz.run($0) }
     case "http2": { HTTP2Fuzz.run($0) }
+    case "connection": { HTTP2ConnectionFuzz.run($0) }
     case "proxy": { ProxyFuzz.run($0) }
     case "netlink": { NetlinkFuzz.run($0) }
     case "hosts": { HostListFuzz.run($0) }
