@@ -6,7 +6,7 @@ public struct HTTPCacheLimits: Sendable, Hashable {
     public let maximumByteCount: Int
     /// The largest body that is kept, in bytes. The default is 4 MiB.
     public let maximumBodyByteCount: Int
-    /// The most answers of one target that differ by the fields that `Vary` names, or by account. The default is 16.
+    /// The most answers of one target that differ by the fields that `Vary` names, or by whose they are. The default is 16.
     public let maximumVariants: Int
 
     /// Makes limits. A negative one is zero: nothing is kept.

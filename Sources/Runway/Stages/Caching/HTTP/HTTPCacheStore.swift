@@ -3,8 +3,8 @@ import Synchronization
 
 /// The answers that a layer keeps by the rules of HTTP caching (RFC 9111), in memory.
 ///
-/// It is a private cache: what is kept is given to calls of the same service, environment and account alone. All bounds are in its
-/// ``HTTPCacheLimits``.
+/// It is a private cache: what is kept is given to calls of the same service, environment and account alone; where no account is set, of
+/// the same `Authorization` and `Cookie` that the callers wrote. All bounds are in its ``HTTPCacheLimits``.
 public final class HTTPCacheStore: Sendable {
     /// How much is kept.
     public let limits: HTTPCacheLimits
