@@ -2,7 +2,7 @@
 public struct HTTPCacheLimits: Sendable, Hashable {
     /// The most targets of which answers are kept. The default is 1,000.
     public let maximumTargets: Int
-    /// The most bytes, bodies and header fields together. The default is 32 MiB.
+    /// The most bytes: bodies, the indexes of those that are JSON, and header fields together. The default is 32 MiB.
     public let maximumByteCount: Int
     /// The largest body that is kept, in bytes. The default is 4 MiB.
     public let maximumBodyByteCount: Int

@@ -53,7 +53,7 @@ public final class HTTPCacheStore: Sendable {
         state.withLock { state in state.targets.keys.reduce(0) { $0 + (state.targets.peek($1)?.answers.count ?? 0) } }
     }
 
-    /// The bytes that are kept, bodies and header fields together.
+    /// The bytes that are kept: bodies, the indexes of those that are JSON, and header fields together.
     public var byteCount: Int { state.withLock { $0.targets.byteCount } }
 
     /// Lets go of everything. Nothing that was asked for before is kept after it.
