@@ -79,12 +79,14 @@ public final class NetworkLayer: Sendable {
         self.redaction = redaction
         let reads = SharedWork<ReadKey, Response>(in: .stage(.coalescing), limits.coalescing.rules) { $0.endCarrying() }
         self.reads = reads
-        cache = ResponseCache(limits: limits.cache, http: limits.httpCache, tier: diskCache) { scope in
+        deadlines = DeadlineTimer(clock: clock)
+        cache = ResponseCache(
+            limits: limits.cache, http: limits.httpCache, tier: diskCache, clock: clock, timer: deadlines
+        ) { scope in
             // What is under way lands for those who wait; whoever asks after a clear wants to know what is there then.
             reads.close { $0.isCovered(by: scope) }
         }
         events = EventQueue(sinks: sinks, redaction: redaction)
-        deadlines = DeadlineTimer(clock: clock)
         #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
             memoryPressure = SystemMemoryPressure(relieving: cache)
         #endif

@@ -8,7 +8,7 @@ extension APIManager {
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         let flight = network.makeFlight(E.self, options)
-        flight.setManager(self)
+        flight.setManager(owner ?? self)
         return launch(endpoint, flight)
     }
 
@@ -23,7 +23,7 @@ extension APIManager {
     /// Makes a call with what a parameter source gave.
     func load(given: (any Endpoint)?, by source: (any ParameterSource)?, _ options: CallOptions) -> FlightID {
         let flight = network.makeFlight(E.self, options)
-        flight.setManager(self)
+        flight.setManager(owner ?? self)
         if let endpoint = given as? E { return launch(endpoint, flight) }
         let found = given.map { "gave a \(type(of: $0))" } ?? (source == nil ? "is missing" : "gave nothing")
         let error = NetworkError(

@@ -56,6 +56,8 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     let box = FlightBox()
     /// Told of every call that ends without a landing; for code that makes calls through this manager.
     var onEndWithoutLanding: ((FlightID) -> Void)?
+    /// The manager that makes its calls through this one, and that the app knows in its place. Held weakly.
+    weak var owner: (any APIManaging)?
 
     /// Makes a manager.
     ///

@@ -28,8 +28,9 @@ struct ProxyCommand: AsyncParsableCommand {
             (431), and what is no HTTP (400).
 
             Answers are passed as they come. With --cache http (the default) those of at most 16 MiB are kept while they
-            pass, as RFC 9111 allows. Bodies of requests are passed as they come, too, but for those that say that they
-            have at most 64 KiB, which are gathered, so that they can be sent again over another connection.
+            pass, as RFC 9111 allows a private cache, and given to requests with the same Authorization and Cookie alone.
+            Bodies of requests are passed as they come, too, but for those that say that they have at most 64 KiB, which
+            are gathered, so that they can be sent again over another connection.
 
             A request without an answer gets one from here, with a JSON body that names the error: 504 where time ran
             out, 503 where the layer asks for fewer requests, 502 for the rest. A client that is silent for longer than

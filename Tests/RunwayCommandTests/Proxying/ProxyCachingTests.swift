@@ -141,6 +141,20 @@ struct ProxyCachingTests {
         }
     }
 
+    @Test(arguments: ["Authorization", "Cookie"])
+    func whatIsKeptForOneClientIsNotGivenToAnother(name: String) async throws {
+        let nginx = try NginxOrigin()
+        try await nginx.serving(text) { file in
+            _ = try await proxying(to: nginx.url) { proxy in
+                let url = proxy.url + file.path("private,max-age=60")
+                for client in ["a=1", "a=2", "a=1", "a=2"] {
+                    #expect(try await fetch(url, "-H", "\(name): \(client)").body == text)
+                }
+                #expect(try await nginx.exchanges(of: file).count == 2)
+            }
+        }
+    }
+
     @Test func eachCodingIsKeptWithItsOwnEntityTag() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in

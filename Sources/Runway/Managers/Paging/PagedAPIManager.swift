@@ -116,6 +116,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
         self.limits = limits
         // One load at a time is this manager's affair. An answer that comes twice, stale and then fresh, must not be in its way.
         requests = APIManager(on: network, overlap: .concurrent)
+        requests.owner = self
         requests.delegate = landings
         landings.onLanding = { [weak self] error in self?.requestLanded(error) }
         requests.onEndWithoutLanding = { [weak self] flight in self?.requestEnded(flight) }

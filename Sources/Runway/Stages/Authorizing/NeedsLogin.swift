@@ -28,7 +28,7 @@ public struct NeedsLogin: Sendable {
 
     private let weakManagers: [WeakManager]
 
-    /// The managers that made the calls and are still there, each once.
+    /// The managers that made the calls and are still there, each once; of a list's calls, its ``PagedAPIManager``.
     @MainActor public var managers: [any APIManaging] {
         var seen: Set<ObjectIdentifier> = []
         return weakManagers.compactMap(\.manager).filter { seen.insert(ObjectIdentifier($0)).inserted }

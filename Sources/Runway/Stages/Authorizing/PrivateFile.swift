@@ -59,23 +59,62 @@ final class PrivateFile {
         }
     }
 
-    /// Puts a file with these bytes in the place of the last one, at once for everyone who reads it.
+    /// Puts a file with these bytes in the place of the last one, at once for everyone who reads it. Of several at a time, in this
+    /// process or others, the last to end stays.
+    ///
+    /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked by nobody, and
+    /// removed by the next that comes to its name: there are never more drafts than were written at one time, nor than ``maximumDrafts``.
     static func replace(_ path: String, with bytes: [UInt8]) throws {
-        let draft = path + ".new"
-        // What a crash left here is nobody's.
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw error("can't be made", draft) }
-        do {
-            let file = PrivateFile(descriptor: descriptor, path: draft)
-            try file.write(bytes)
-            try file.seal()
-            guard rename(draft, path) == 0 else { throw error("can't be replaced", path) }
-        } catch {
-            unlink(draft)
-            throw error
+        let draft = try makeDraft(of: path)
+        // It is locked for as long as it is open.
+        try withExtendedLifetime(draft) {
+            do {
+                try draft.write(bytes)
+                try draft.seal()
+                guard rename(draft.path, path) == 0 else { throw Self.error("can't be replaced", path) }
+            } catch {
+                unlink(draft.path)
+                throw error
+            }
         }
         try syncFolder(of: path)
+    }
+
+    /// The most drafts of one file at a time; who comes when there are so many fails.
+    static let maximumDrafts = 64
+
+    private static func makeDraft(of path: String) throws -> PrivateFile {
+        for number in 0..<maximumDrafts {
+            let draft = path + (number == 0 ? ".new" : ".new\(number)")
+            removeForsaken(draft)
+            let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if descriptor < 0, errno == EEXIST { continue }
+            guard descriptor >= 0 else { throw error("can't be made", draft) }
+            let file = PrivateFile(descriptor: descriptor, path: draft)
+            // Whoever took it for forsaken before it was locked removes it.
+            if file.lock() { return file }
+        }
+        throw TokenStoreError("\(path) can't be replaced: \(maximumDrafts) drafts of it are being written.")
+    }
+
+    /// Removes a draft that nobody holds.
+    private static func removeForsaken(_ draft: String) {
+        let descriptor = open(draft, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return }
+        let file = PrivateFile(descriptor: descriptor, path: draft)
+        withExtendedLifetime(file) {
+            if file.lock() { unlink(draft) }
+        }
+    }
+
+    /// Takes the file for oneself, until it is closed; `false` where another has it, or where it was moved or removed meanwhile.
+    private func lock() -> Bool {
+        // Some file systems have no locks: there everything counts as free.
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { return false }
+        var own = stat()
+        var there = stat()
+        guard fstat(descriptor, &own) == 0, lstat(path, &there) == 0 else { return false }
+        return own.st_ino == there.st_ino && own.st_dev == there.st_dev
     }
 
     /// Removes a file; does nothing where there is none.

@@ -2,9 +2,9 @@
 public struct CacheLimits: Sendable, Hashable {
     /// The most answers. The default is 1,000.
     public var maximumCount: Int
-    /// The most bytes of all answers together: bodies, header fields and keys. The default is 32 MiB.
+    /// The most bytes of all answers together: bodies, the indexes of those that are JSON, header fields and keys. The default is 32 MiB.
     ///
-    /// An answer that is larger is not kept in memory. The index of a JSON body, which is made when the body is read, comes on top.
+    /// An answer that is larger is not kept in memory.
     public var maximumByteCount: Int
 
     /// Makes limits.

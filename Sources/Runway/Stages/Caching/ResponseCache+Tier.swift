@@ -52,9 +52,21 @@ extension ResponseCache {
     }
 
     /// Waits until the tier below memory has done what it was told so far, or failed to. Before the app is suspended, for instance.
-    public func flush() async {
-        while let performing = memory.withLock({ $0.deeds.isPerforming ? $0.performing : nil }) {
-            await performing.value
+    ///
+    /// It waits for ``maximumFlushWait`` at most, and no longer once the task is cancelled. The tier goes on with what is left then.
+    ///
+    /// - Returns: Whether the tier came to an end in time.
+    @discardableResult
+    public func flush() async -> Bool {
+        guard memory.withLock({ $0.deeds.isPerforming }) else { return true }
+        let flushing = Race<Bool>()
+        let token = timer.schedule(at: clock.now + Self.maximumFlushWait) { flushing.finish(false) }
+        defer { timer.remove(token) }
+        return await flushing.run(onCancel: false) { [self] () async -> Bool in
+            while let performing = memory.withLock({ $0.deeds.isPerforming ? $0.performing : nil }) {
+                await performing.value
+            }
+            return true
         }
     }
 

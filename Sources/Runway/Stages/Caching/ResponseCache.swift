@@ -8,6 +8,8 @@ import Synchronization
 public final class ResponseCache: Sendable {
     /// The longest that a call waits for the tier below memory; then it goes on as if nothing were there.
     public static let maximumTierWait = Duration.seconds(2)
+    /// The longest that ``flush()`` waits for the tier below memory.
+    public static let maximumFlushWait = Duration.seconds(10)
     /// The most looks into the tier below memory that may be under way though no call waits for them any more. As long as there are so
     /// many, the tier is taken for one that does not answer, and is not asked.
     static let maximumForsakenLooks = 16
@@ -19,6 +21,8 @@ public final class ResponseCache: Sendable {
 
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
+    let clock: LayerClock
+    let timer: DeadlineTimer
     private let orders = RequestOrders()
     /// Told of every scope that is cleared.
     let onClear: @Sendable (CacheScope) -> Void
@@ -38,12 +42,14 @@ public final class ResponseCache: Sendable {
     let memory: Mutex<Memory>
 
     init(
-        limits: CacheLimits, http: HTTPCacheLimits, tier: (any CacheTier)?,
+        limits: CacheLimits, http: HTTPCacheLimits, tier: (any CacheTier)?, clock: LayerClock, timer: DeadlineTimer,
         onClear: @escaping @Sendable (CacheScope) -> Void = { _ in }
     ) {
         self.limits = limits
         self.http = HTTPCacheStore(limits: http, orders: orders)
         self.tier = tier
+        self.clock = clock
+        self.timer = timer
         self.onClear = onClear
         memory = Mutex(
             Memory(

@@ -45,6 +45,15 @@ struct Members: Endpoint {
     @Unencoded var page = 1
 }
 
+struct MemberList: PagedEndpoint {
+    static let service = Club.self
+    static let paging = PageStyle.offset
+    var path: EndpointPath { "members" }
+    var offset = 0
+    mutating func ask(for page: PageRequest) { offset = page.offset }
+    func read(_ rawData: RawData) throws -> PageContent { try PageContent(rows: rawData["members"], id: "id") }
+}
+
 struct OpeningHours: Endpoint {
     static let service = Club.self
     static let needsAuthorization = false

@@ -3,6 +3,14 @@ import Testing
 
 @testable import Runway
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 struct FileTokenStoreTests {
     private let root = NSTemporaryDirectory() + "runway-tokens-\(UUID().uuidString)"
     private var store: FileTokenStore { FileTokenStore(folder: root + "/a/tokens") }
@@ -146,6 +154,46 @@ struct FileTokenStoreTests {
         #expect(try store.load(place) == token)
         try store.save(token, at: place)
         #expect(!FileManager.default.fileExists(atPath: draft))
+    }
+
+    @Test func ofManySavesAtOnceOneStaysAndNoDraftIsLeft() async throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let tokens = (1...100).map { AccessToken("t\($0)", account: place.account) }
+        try await withThrowingTaskGroup(of: Void.self) { [store, place] group in
+            for token in tokens { group.addTask { try store.save(token, at: place) } }
+            try await group.waitForAll()
+        }
+        let kept = try #require(try store.load(place))
+        #expect(tokens.contains(kept))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
+    }
+
+    @Test func aDraftThatAnotherSaveHoldsIsLeftAloneUntilItIsForsaken() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        let draft = store.path(of: place) + ".new"
+        #expect(FileManager.default.createFile(atPath: draft, contents: Data([1, 2])))
+        let other = try #require(FileHandle(forWritingAtPath: draft))
+        let isHeld = flock(other.fileDescriptor, LOCK_EX) == 0
+        #expect(isHeld)
+        var newer = token
+        newer.value = "t2"
+        try store.save(newer, at: place)
+        #expect(try store.load(place) == newer)
+        #expect(FileManager.default.contents(atPath: draft) == Data([1, 2]))
+        try other.close()
+        try store.save(token, at: place)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
+    }
+
+    @Test func aSaveThatFailsLeavesNoDraft() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try store.save(token, at: place)
+        try store.remove(place)
+        try FileManager.default.createDirectory(
+            atPath: store.path(of: place) + "/in the way", withIntermediateDirectories: true)
+        #expect(throws: TokenStoreError.self) { try store.save(token, at: place) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 
     @Test func aFolderThatCanNotBeMadeIsAClearError() throws {

@@ -56,6 +56,17 @@ struct LoginTests {
         #expect(managers[0].landedFlight == again && managers[0].error == nil)
     }
 
+    @Test func theManagerOfAListIsNamedAsTheAppKnowsIt() async throws {
+        let house = house()
+        let list = PagedAPIManager<MemberList>(on: house.network, delegate: recorder)
+        let flight = list.load(MemberList())
+        try await recorder.landings(count: 1)
+        await house.settleNotifications()
+        let need = try #require(needs.all.first)
+        let manager = try #require(need.managers.first)
+        #expect(manager === list && need.managers.count == 1 && need.flights == [flight])
+    }
+
     @Test func callsThatSharedTheRequestAreNamedToo() async throws {
         let house = house()
         try await house.signIn()

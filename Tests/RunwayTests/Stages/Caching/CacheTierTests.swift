@@ -221,6 +221,39 @@ final class CacheTierTests: Sendable {
         #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierLate) })
     }
 
+    @Test(.timeLimit(.minutes(5))) func aTierThatNeverWritesHoldsAFlushForASetTime() async throws {
+        let gate = ScriptedGate()
+        await tier.hold("keep", at: gate)
+        _ = try await layer.number(options)
+        try await gate.waitForArrivals()
+        let (cache, clock) = (layer.network.cache, layer.clock)
+        let start = clock.now
+        let flush = Task { await cache.flush() }
+        let passing = Task {
+            while !Task.isCancelled {
+                if let next = clock.nextDeadline { clock.advance(to: next) }
+                await Task.yield()
+            }
+        }
+        #expect(await !flush.value)
+        passing.cancel()
+        #expect(start.duration(to: clock.now) >= ResponseCache.maximumFlushWait)
+        gate.open()
+        await passing.value
+        #expect(await cache.flush())
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aCancelledFlushDoesNotWaitForTheTier() async throws {
+        let gate = ScriptedGate()
+        await tier.hold("keep", at: gate)
+        _ = try await layer.number(options)
+        try await gate.waitForArrivals()
+        let flush = Task { [layer] in await layer.network.cache.flush() }
+        flush.cancel()
+        #expect(await !flush.value)
+        gate.open()
+    }
+
     @Test func aCancelledCallDoesNotWaitForTheTier() async throws {
         let gate = ScriptedGate()
         await tier.hold("find", at: gate)

@@ -2,11 +2,11 @@
 public struct HTTPCacheLimits: Sendable, Hashable {
     /// The most targets of which answers are kept. The default is 1,000.
     public let maximumTargets: Int
-    /// The most bytes, bodies and header fields together. The default is 32 MiB.
+    /// The most bytes: bodies, the indexes of those that are JSON, and header fields together. The default is 32 MiB.
     public let maximumByteCount: Int
     /// The largest body that is kept, in bytes. The default is 4 MiB.
     public let maximumBodyByteCount: Int
-    /// The most answers of one target that differ by the fields that `Vary` names, or by account. The default is 16.
+    /// The most answers of one target that differ by the fields that `Vary` names, or by whose they are. The default is 16.
     public let maximumVariants: Int
 
     /// Makes limits. A negative one is zero: nothing is kept.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The answers that a layer keeps by the rules of HTTP caching (RFC 9111), in memory.
 ///
-/// It is a private cache: what is kept is given to calls of the same service, environment and account alone. All bounds are in its
-/// ``HTTPCacheLimits``.
+/// It is a private cache: what is kept is given to calls of the same service, environment and account alone; where no account is set, of
+/// the same `Authorization` and `Cookie` that the callers wrote. All bounds are in its ``HTTPCacheLimits``.
 public final class HTTPCacheStore: Sendable {
     /// How much is kept.
     public let limits: HTTPCacheLimits
@@ -53,7 +53,7 @@ public final class HTTPCacheStore: Sendable {
         state.withLock { state in state.targets.keys.reduce(0) { $0 + (state.targets.peek($1)?.answers.count ?? 0) } }
     }
 
-    /// The bytes that are kept, bodies and header fields together.
+    /// The bytes that are kept: bodies, the indexes of those that are JSON, and header fields together.
     public var byteCount: Int { state.withLock { $0.targets.byteCount } }
 
     /// Lets go of everything. Nothing that was asked for before is kept after it.

@@ -80,6 +80,8 @@ struct HTTPCaching {
             isElsewhere = isElsewhere || Origin(following.head) != Origin(own.head)
             if !isElsewhere { own = following }
         }
+        let directives = RequestDirectives(own.head.headerFields, use: flight.options.cacheUse)
+        if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
         // Kept redirects that lead nowhere may have changed.
         return .send(own, validating: [])
     }

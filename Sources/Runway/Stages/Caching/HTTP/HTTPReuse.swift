@@ -6,6 +6,8 @@ public enum StaleReason: String, Sendable, Hashable {
     case requestAllows = "the request accepts it"
     /// The answer allows it while a fresh one is fetched (`stale-while-revalidate`).
     case whileRevalidating = "while a fresh one is fetched"
+    /// The answer allows it (`stale-while-revalidate`), and the request lets nothing be sent (`only-if-cached`).
+    case answerAllows = "the answer allows it"
     /// No fresh one could be had, and request or answer allow it then (`stale-if-error`).
     case afterError = "no fresh one could be had"
     /// The origin could not be reached.
@@ -48,7 +50,8 @@ enum HTTPReuse: Sendable, Equatable {
         } else if let staleBy, tooOldBy == nil, freshTooShortBy == nil, !answer.mustRevalidate,
             let window = answer.staleWhileRevalidate, staleBy <= window
         {
-            self = .stale(by: staleBy, .whileRevalidating)
+            // Where nothing may be sent, the answer is all that there is (RFC 9111 §5.2.1.7).
+            self = .stale(by: staleBy, request.isOnlyIfCached ? .answerAllows : .whileRevalidating)
         } else {
             self = .validate(staleBy: staleBy)
         }

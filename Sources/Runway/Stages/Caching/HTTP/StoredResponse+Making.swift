@@ -19,12 +19,9 @@ extension StoredResponse {
             head.status = .ok
             head.headerFields[.contentRange] = nil
             head.headerFields[.contentLength] = nil
-            content = part.whole.map { .whole(RawData($0, response: head)) } ?? .partial(part)
+            content = Content(part, response: head)
         } else {
-            let rawData = rawData ?? RawData(bytes, response: head)
-            // Calls that find it may land it on the main actor.
-            rawData.index()
-            content = .whole(rawData)
+            content = Content(rawData ?? RawData(bytes, response: head))
         }
         self.init(
             head, content, to: request, in: partition, times: times, verdict: response.verdict,

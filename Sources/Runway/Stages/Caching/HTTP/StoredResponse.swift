@@ -7,11 +7,32 @@ struct StoredResponse: Sendable {
         case whole(RawData)
         case partial(PartialContent)
 
+        /// A whole body, with its index: calls that find it may land it on the main actor, and the index counts as what is kept.
+        init(_ rawData: RawData) {
+            rawData.index()
+            self = .whole(rawData)
+        }
+
+        /// A part; the whole, where nothing of it is missing.
+        init(_ part: PartialContent, response: HTTPResponse) {
+            if let bytes = part.whole {
+                self.init(RawData(bytes, response: response))
+            } else {
+                self = .partial(part)
+            }
+        }
+
+        /// The length of the body, as far as it is there.
         var byteCount: Int {
             switch self {
             case .whole(let rawData): rawData.bytes.count
             case .partial(let content): content.byteCount
             }
+        }
+
+        /// How many bytes the index of a JSON body takes.
+        var indexByteCount: Int {
+            if case .whole(let rawData) = self { rawData.indexByteCount } else { 0 }
         }
     }
 
@@ -104,7 +125,7 @@ struct StoredResponse: Sendable {
 
     /// The memory that it takes, roughly.
     var byteCount: Int {
-        content.byteCount + head.headerFields.byteCount + requestFields.byteCount + 256
+        content.byteCount + content.indexByteCount + head.headerFields.byteCount + requestFields.byteCount + 256
     }
 
     /// Whether it was asked for and made later than another answer to the same.

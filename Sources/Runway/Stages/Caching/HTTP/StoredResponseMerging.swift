@@ -29,7 +29,7 @@ enum StoredResponseMerging {
                 else { continue }
                 new = old.updated(
                     by: new.head.headerFields, requestFields: new.requestFields, times: new.times, ticket: new.ticket)
-                new.content = parts.whole.map { .whole(RawData($0, response: new.head)) } ?? .partial(parts)
+                new.content = StoredResponse.Content(parts, response: new.head)
             case (_, .whole): continue
             }
         }

@@ -13,7 +13,7 @@ struct HTTPCacheStoreTests {
     private func partition(
         _ account: String? = nil, _ service: any APIService.Type = Library.self
     ) -> CachePartition {
-        CachePartition(service: service, environment: .release, account: account, authorization: nil)
+        CachePartition(service: service, environment: .release, account: account, authorization: nil, cookie: nil)
     }
 
     private func uri(_ path: String) -> HTTPCacheURI { HTTPCacheURI(head(path)) }
@@ -115,6 +115,29 @@ struct HTTPCacheStoreTests {
         #expect(store.byteCount > 5000)
         store.keep(answer("", store.takeTicket()), of: uri("/" + long))
         #expect(store.byteCount > 10_000)
+    }
+
+    @Test func indexesOfJSONCount() async throws {
+        let cached = HTTPCachedLayer()
+        cached.answer("[" + repeatElement("1", count: 5000).joined(separator: ",") + "]", [.cacheControl: "max-age=60"])
+        try await cached.send()
+        let kept = try await cached.send()
+        guard case .whole(let rawData) = kept.body else { throw Refused("not whole") }
+        #expect(kept.source == .cache && rawData.indexByteCount > 5000)
+        #expect(cached.network.cache.http.byteCount > rawData.bytes.count + rawData.indexByteCount)
+    }
+
+    @Test func indexOfAWholeThatWasPutTogetherCountsToo() throws {
+        let store = HTTPCacheStore(limits: HTTPCacheLimits())
+        for (part, place) in [("[1,2", "0-3"), (",34]", "4-7")] {
+            var answer = answer("", store.takeTicket(), [.eTag: "\"1\""])
+            let range = try #require(ContentRange("bytes \(place)/8"))
+            answer.content = .partial(try #require(PartialContent(Array(part.utf8), at: range)))
+            #expect(store.keep(answer, of: uri("/a")))
+        }
+        let kept = store.answers(of: uri("/a"), for: partition())
+        #expect(bodies(store) == ["[1,2,34]"] && kept[0].content.indexByteCount > 0)
+        #expect(store.byteCount == kept[0].byteCount + uri("/a").text.utf8.count)
     }
 
     @Test func clearingLetsGoOfWhatItNamesAlone() {

@@ -264,6 +264,31 @@ struct HTTPReuseTests {
         #expect(cached.sent == 1)
     }
 
+    @Test func staleAnswerIsNotRevalidatedWhereTheCallLetsNothingBeSent() async throws {
+        cached.answer([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
+        try await cached.send()
+        cached.advance(34)
+        let stale = try await cached.send("/a", [.cacheControl: "only-if-cached"])
+        #expect(stale.text == "one" && stale.source == .staleCache && cached.network.cache.background.count == 0)
+        await cached.network.events.flush()
+        let record = try #require(cached.records.records.last)
+        #expect(record.decisions(of: HTTPCacheDecision.self) == [.stale(by: .seconds(30), .answerAllows)])
+        cached.advance(1)
+        #expect(try await cached.failure("/a", [.cacheControl: "only-if-cached"]).status == .gatewayTimeout)
+        #expect(cached.sent == 1)
+    }
+
+    @Test func keptRedirectsThatLeadNowhereAreNotSentWhereTheCallLetsNothingBeSent() async throws {
+        for location in ["/b", "/a"] {
+            cached.answer("", status: .found, [.location: location, .cacheControl: "max-age=60"])
+        }
+        // What fails in passing lets go of nothing that is kept.
+        cached.answer("error", status: .internalServerError)
+        try await cached.send("/a")
+        #expect(try await cached.failure("/a", [.cacheControl: "only-if-cached"]).status == .gatewayTimeout)
+        #expect(cached.sent == 3)
+    }
+
     @Test func noChangeIsSentWhereTheCallLetsNothingBeSent() async throws {
         for request in [
             cached.request(method: .post), cached.request("/a", [.cacheControl: "only-if-cached"], method: .put),

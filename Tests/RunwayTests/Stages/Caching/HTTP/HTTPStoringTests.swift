@@ -135,6 +135,16 @@ struct HTTPStoringTests {
         #expect(try await cached.send().text == "five")
     }
 
+    @Test func noCallSeesWhatIsKeptForAnotherCookie() async throws {
+        for body in ["one", "two", "three"] { cached.answer(body, [.cacheControl: "private, max-age=60"]) }
+        try await cached.send("/a", [.cookie: "session=kim"])
+        #expect(try await cached.send("/a", [.cookie: "session=lee"]).text == "two")
+        #expect(try await cached.send().text == "three")
+        #expect(try await cached.send("/a", [.cookie: "session=kim"]).text == "one")
+        #expect(try await cached.send("/a", [.cookie: "session=lee"]).text == "two")
+        #expect(cached.sent == 3)
+    }
+
     /// Without a socket: no transport passes a coding on that it does not know.
     @Test func everyFieldIsKeptButThoseOfOneHop() async throws {
         let cached = HTTPCachedLayer(isInProcess: true)
