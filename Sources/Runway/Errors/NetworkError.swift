@@ -11,7 +11,7 @@ public struct NetworkError: Error, Sendable {
     public var kind: Kind
     /// The step of the call in which the error arose.
     public var step: FlightStep
-    /// What was found, in one sentence, without secrets.
+    /// What was found, in one sentence, without secrets. In errors that calls end in it is one line, whatever the server said.
     public var detail: String
     /// The error below this one, if another part reported one.
     public var underlying: (any Error)?
