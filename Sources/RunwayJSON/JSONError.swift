@@ -79,7 +79,7 @@ extension JSONError: CustomStringConvertible {
         case (nil, let found?): text += ": \(found)"
         case (nil, nil): break
         }
-        if let bodyStart { text += "; the body starts with: \(bodyStart)" }
+        if let bodyStart, !bodyStart.isEmpty { text += "; the body starts with: \(bodyStart)" }
         return text
     }
 

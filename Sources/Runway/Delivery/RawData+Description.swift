@@ -13,11 +13,20 @@ extension RawData: CustomStringConvertible {
 }
 
 extension RawData {
+    /// What stands before the start of a body, in errors of the JSON, too.
+    private static let startIntroduction = "the body starts with: "
+
+    /// A sentence about this body with the start of the body at its end, where it does not show that itself.
+    func withStart(_ sentence: String) -> String {
+        if sentence.contains(Self.startIntroduction) { return sentence }
+        return (sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence) + "; \(start)"
+    }
+
     /// The start of the body in one line, as errors show it: at most 200 bytes, secrets masked.
-    var start: String {
+    private var start: String {
         bytes.isEmpty
             ? "the body is empty"
-            : "the body starts with: "
+            : Self.startIntroduction
                 + JSONRedaction.default.redactedText(
                     of: (text ?? "\(bytes.count) bytes that are no text").utf8, maximumByteCount: 200)
     }

@@ -1,6 +1,5 @@
 import Foundation
 public import HTTPTypes
-import RunwayJSON
 
 /// The one error that Runway's public calls throw and its delegates are told.
 ///
@@ -12,7 +11,7 @@ public struct NetworkError: Error, Sendable {
     public var kind: Kind
     /// The step of the call in which the error arose.
     public var step: FlightStep
-    /// What was found, in one sentence, without secrets.
+    /// What was found, in one sentence, without secrets. In errors that calls end in it is one line, whatever the server said.
     public var detail: String
     /// The error below this one, if another part reported one.
     public var underlying: (any Error)?
@@ -103,10 +102,9 @@ extension NetworkError {
     /// The error of an answer that someone refused.
     static func invalidAnswer(in step: FlightStep, _ rawData: RawData, _ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
-        // An error of the JSON says itself where it is and how the body starts.
-        let detail = error is JSONError ? "\(error)" : "\(text(of: error)); \(rawData.start)"
         var located = NetworkError(
-            .invalidAnswer, in: step, detail, status: rawData.response.status, underlying: error)
+            .invalidAnswer, in: step, rawData.withStart(text(of: error)), status: rawData.response.status,
+            underlying: error)
         located.answer = rawData
         return located
     }

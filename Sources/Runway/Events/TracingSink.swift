@@ -28,17 +28,41 @@ public struct TracingSink: EventSink {
         if let last = record.attempts.last {
             span.attributes["http.request.method"] = last.method.rawValue
             span.attributes["url.full"] = last.url
+            if let origin = last.origin {
+                span.attributes["server.address"] = origin.address
+                span.attributes["server.port"] = origin.port
+            }
             if let status = last.status { span.attributes["http.response.status_code"] = status.code }
         }
         for attempt in record.attempts {
             span.addEvent(SpanEvent(name: "request", at: SpanInstant(record, after: attempt.start)))
         }
         if case .failed(let error) = record.outcome {
+            // The conventions want the status, where that is what says that the request failed.
+            let status = error.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }
+            span.attributes["error.type"] = status ?? error.kind.name
             span.recordError(error, attributes: [:], at: SpanInstant(record, after: record.duration))
             span.setStatus(SpanStatus(code: .error, message: "\(error)"))
         }
         span.end(at: SpanInstant(record, after: record.duration))
     }
+}
+
+extension FlightRecord.Attempt {
+    /// Where the request went; `nil` where its URL does not say.
+    fileprivate var origin: Origin? {
+        guard let mark = url.firstRange(of: "://") else { return nil }
+        let authority = url[mark.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        if authority.isEmpty { return nil }
+        return Origin(
+            HTTPRequest(
+                method: method, scheme: String(url[..<mark.lowerBound]), authority: String(authority), path: nil))
+    }
+}
+
+extension Origin {
+    /// The host's name or address, an IPv6 one without brackets.
+    fileprivate var address: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }
 
 /// An instant of a call on the wall clock.

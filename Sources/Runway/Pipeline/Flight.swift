@@ -284,7 +284,7 @@ extension Flight {
     /// Gives an error what the flight knows of where it arose.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
-        error.detail = layer.redaction.redacted(detail: error.detail)
+        error.detail = layer.redaction.redacted(detail: error.detail).oneLine
         let attempt = state.withLock { state in
             state.attempts.last.map { ($0.request, state.attempts.count, state.secrets) }
         }

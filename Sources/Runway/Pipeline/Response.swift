@@ -36,7 +36,7 @@ extension Response {
         guard var error = verdict.error(for: head), case .whole(let rawData) = body else {
             return verdict.error(for: head)
         }
-        if case .malformed = verdict { error.detail += " \(rawData.response.status.code), \(rawData.start)" }
+        if case .malformed = verdict { error.detail = rawData.withStart(error.detail) }
         error.answer = rawData
         return error
     }

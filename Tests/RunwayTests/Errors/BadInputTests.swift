@@ -78,9 +78,12 @@ struct BadInputTests {
         }
         let body = #"{"books":0,"token":"hunter2"}"#
         let checked = try await StubbedLayer { _ in .json(body) }.failure(of: Checked())
-        #expect(checked.detail == #"No books.; the body starts with: {"books":0,"token":"[redacted]"}"#)
+        #expect(checked.detail == #"No books; the body starts with: {"books":0,"token":"[redacted]"}"#)
         let envelope = try await StubbedLayer { _ in .json("[1]") }.failure(of: PaintingList())
-        #expect(envelope.kind == .invalidAnswer && envelope.detail.hasSuffix("200, the body starts with: [1]"))
+        #expect(envelope.kind == .invalidAnswer)
+        #expect(
+            envelope.detail == #"The server answered 200 OK, but its envelope could not be read: "code" is missing; "#
+                + "the body starts with: [1]")
         let empty = try await StubbedLayer { _ in .json("") }.failure(of: PaintingList())
         #expect(empty.detail.hasSuffix("the body is empty"))
     }

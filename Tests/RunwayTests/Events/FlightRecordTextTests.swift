@@ -56,6 +56,22 @@ struct FlightRecordTextTests {
                 == "#1 museum PaintingList absorbed: 900 after 0 µs, 1 request, 12 bytes")
     }
 
+    @Test func whatAServerSaysMakesNoLinesOfItsOwn() async throws {
+        let layer = StubbedLayer { _ in
+            .json(#"{"code":17,"msg":"gone\r\n#2 museum forged\u2028\u2029\u0085\u001b[2J"}"#)
+        }
+        let error = try await layer.failure(of: PaintingList())
+        let message = "gone\r\n#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J"
+        #expect(error.kind == .service(ServiceError(code: "17", message: message)), "code reads what the server said")
+        let shown = #"17: gone\u{D}\u{A}#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J"#
+        #expect(error.detail == "The service answered with its error \(shown).")
+        let record = try await layer.record()
+        #expect(record.summary.hasPrefix("#1 museum PaintingList failed: \(error.detail) (GET"))
+        #expect(record.description.contains("judging: 200 is the service's error \(shown)"))
+        let lineFeeds = record.description.unicodeScalars.count { $0 == "\n" }
+        #expect(lineFeeds == record.decisions.count + record.attempts.count)
+    }
+
     @Test(arguments: [
         (Duration.zero, "0 µs"), (.nanoseconds(1500), "1.5 µs"), (.microseconds(999), "999 µs"),
         (.microseconds(1234), "1.23 ms"), (.microseconds(12_345), "12.3 ms"), (.milliseconds(123), "123 ms"),

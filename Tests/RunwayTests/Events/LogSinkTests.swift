@@ -44,6 +44,21 @@ struct LogSinkTests {
         #expect(self.entries(.cancelled).isEmpty)
     }
 
+    @Test func whatAServerSaysMakesNoEntriesOfItsOwn() {
+        let message = "gone\r\n#8 library forged"
+        let shown = #"gone\u{D}\u{A}#8 library forged"#
+        let absorbed = entries(.absorbed(ServiceError(code: "1", message: message)))
+        #expect(
+            absorbed.map { "\($0.message)" }
+                == ["#7 library BookSearch absorbed: 1: \(shown) after 12 ms, 2 requests, 3 bytes"])
+        let handler = InMemoryLogHandler()
+        var amendment = FlightRecord.sample()
+        amendment.isAmendment = true
+        amendment.decisions[0].decision = CallDecision.reformingFailed(reformer: "Books", detail: message)
+        LogSink(logger: Logger(label: "test") { [handler] _ in handler }).receive(amendment)
+        #expect(handler.entries.map { "\($0.message)" } == ["#7 Books failed: \(shown)"])
+    }
+
     @Test func amendmentIsOneLineWithWhatWasDecidedLast() {
         let handler = InMemoryLogHandler()
         var amendment = FlightRecord.sample()

@@ -1,3 +1,4 @@
+import HTTPTypes
 import InMemoryTracing
 import RunwayTesting
 import ServiceContextModule
@@ -28,10 +29,38 @@ struct TracingSinkTests {
         let attributes = try #require(tracer.finishedSpans.first).attributes
         #expect(attributes.get("http.request.method") == "GET")
         #expect(attributes.get("url.full") == "https://library.test/next")
+        #expect(attributes.get("server.address") == "library.test")
+        #expect(attributes.get("server.port") == .int64(443))
         #expect(attributes.get("http.response.status_code") == 200)
+        #expect(attributes.get("error.type") == nil)
         #expect(attributes.get("runway.outcome") == "succeeded")
         #expect(attributes.get("runway.flight") == .int64(7))
         #expect(attributes.get("runway.network") == "default")
+    }
+
+    @Test(arguments: [
+        ("http://LIBRARY.test/books?of=a:1", "library.test", 80), ("https://127.0.0.1:8443", "127.0.0.1", 8443),
+        ("https://[2001:db8::7]:8443/books", "2001:db8::7", 8443), ("https://[2001:db8::7]/", "2001:db8::7", 443),
+    ])
+    func serverIsTheHostAndThePortOfTheLastURL(url: String, address: String, port: Int) throws {
+        var record = FlightRecord.sample()
+        record.attempts[1].url = url
+        TracingSink(tracer: tracer).receive(record)
+        let attributes = try #require(tracer.finishedSpans.first).attributes
+        #expect(attributes.get("server.address") == .string(address))
+        #expect(attributes.get("server.port") == .int64(Int64(port)))
+    }
+
+    @Test(arguments: [
+        (NetworkError(.refused, in: .stage(.judging), "x", status: .notFound), "404"),
+        (NetworkError(.needsAccessToken, in: .stage(.judging), "x", status: .unauthorized), "401"),
+        (NetworkError(.service(ServiceError(code: "7")), in: .stage(.judging), "x", status: .ok), "service"),
+        (NetworkError(.timedOut, in: .stage(.deadline), "x"), "timedOut"),
+    ])
+    func typeOfAnErrorIsTheStatusThatSaysItOrTheKind(error: NetworkError, type: String) throws {
+        TracingSink(tracer: tracer).receive(.sample(.failed(error)))
+        let attributes = try #require(tracer.finishedSpans.first).attributes
+        #expect(attributes.get("error.type") == .string(type))
     }
 
     @Test func failureSetsTheErrorStatus() throws {

@@ -36,6 +36,7 @@ private final class Interleaving: APIManagerDelegate {
     private let policy: OverlapPolicy
     private let hangar: Hangar
     private var managers: [APIManager<Bulletin>?] = []
+    private var released: [Released] = []
     private let hooks: Vetoes
     private var owners: [FlightID: Int] = [:]
     /// What each call asked for.
@@ -78,6 +79,8 @@ private final class Interleaving: APIManagerDelegate {
             await hangar.network.events.flush()
         }
         check(hangar.records.records)
+        let leakedCount = released.count { $0.manager != nil }
+        if leakedCount > 0 { problems.append("\(leakedCount) of \(released.count) released managers live on") }
         return problems
     }
 
@@ -145,6 +148,7 @@ private final class Interleaving: APIManagerDelegate {
     /// Lets a manager go, and gives its place to a new one.
     private func release(_ index: Int) {
         callOff { $0 == index }
+        released.append(Released(manager: managers[index]))
         managers[index] = nil
         managers[index] = makeManager()
     }
@@ -205,6 +209,11 @@ private final class Interleaving: APIManagerDelegate {
             }
         }
     }
+}
+
+/// A manager that was let go, for as long as anybody else holds it.
+private struct Released {
+    weak var manager: APIManager<Bulletin>?
 }
 
 /// Lets some calls not take off, and some not land.

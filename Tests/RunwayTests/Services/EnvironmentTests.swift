@@ -88,6 +88,15 @@ struct EnvironmentTests {
         #expect(own.requests.count == 1)
     }
 
+    @Test func transportThatAServiceMakesCarriesItsCallsAndNoOthers() async throws {
+        let layer = StubbedLayer { _ in .json(#"{"from":"layer"}"#) }
+        #expect(try await layer.network.call(ArchiveCall())["from"].string == "archive")
+        #expect(layer.transport.requests.isEmpty)
+        #expect(try await layer.network.call(QueryCall())["from"].string == "layer")
+        #expect(Archive.transport.requests.map(\.url) == ["https://archive.test/box"])
+        #expect(layer.transport.requests.map(\.url) == ["https://library.test/v1/query"])
+    }
+
     @Test func unknownEnvironmentIsRefusedAndTheKnownOnesAreNamed() async throws {
         let layer = StubbedLayer()
         layer.network.configure(Library.self) { $0.environment = "moon" }
@@ -101,4 +110,19 @@ struct EnvironmentTests {
         layer.network.configure(Library.self) { $0.environment = .release }
         #expect(try await layer.request(of: QueryCall()).head.authority == "library.test")
     }
+}
+
+/// A service with a transport of its own.
+private enum Archive: APIService {
+    static let name = "archive"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://archive.test"]
+    /// Used by one test alone.
+    static let transport = StubTransport { _ in .json(#"{"from":"archive"}"#) }
+
+    static func makeTransport() -> (any Transport)? { transport }
+}
+
+private struct ArchiveCall: Endpoint {
+    static let service = Archive.self
+    var path: EndpointPath { "box" }
 }

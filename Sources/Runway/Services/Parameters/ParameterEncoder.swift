@@ -4,12 +4,13 @@ extension Parameters {
     /// The stored properties of a value as parameters, by its `Encodable` conformance.
     ///
     /// A property that is `nil` is left out, as synthesised conformances do. Dates, decimals, bytes and URLs keep their meaning.
+    /// What has no order of its own, a `Set` or `Dictionary`, is sorted, so that equal values make equal parameters.
     ///
     /// - Throws: What the value's own `encode(to:)` throws, ``UnencodableParameter`` where it is nested too deeply, and
     ///   `EncodingError` where it does not encode names and values.
     public init(encoding value: some Encodable) throws {
         let node = ParameterNode(depth: 0)
-        try value.encode(to: ParameterEncoder(node: node, codingPath: []))
+        try node.encode(value, codingPath: [])
         switch node.value {
         case nil: self.init()
         case .object(let parameters): self = parameters
@@ -116,13 +117,51 @@ private final class ParameterNode {
         case let url as URL: set(.string(url.absoluteString))
         case let parameter as ParameterValue: set(parameter)
         case is any UnencodedParameter: break
-        default: try value.encode(to: ParameterEncoder(node: self, codingPath: codingPath))
+        default:
+            try value.encode(to: ParameterEncoder(node: self, codingPath: codingPath))
+            if let collection = value as? any UnorderedCollection { sort(groupsOf: type(of: collection).groupSize) }
         }
+    }
+
+    /// Puts members in the order of their names, elements in the order of the bytes that they are written as, so many at a
+    /// time staying together.
+    private func sort(groupsOf size: Int) {
+        switch shape {
+        case nil, .value: return
+        case .object:
+            entries = filled(keepingEmpty: false).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        case .array:
+            let elements = filled(keepingEmpty: true)
+            let groups = stride(from: 0, to: elements.count, by: size).map { start in
+                let group = elements[start..<min(start + size, elements.count)]
+                return (bytes: group.map(\.value.canonicalBytes), elements: group)
+            }
+            let sorted = groups.sorted { one, other in
+                one.bytes.lexicographicallyPrecedes(other.bytes) { $0.lexicographicallyPrecedes($1) }
+            }
+            entries = sorted.flatMap(\.elements)
+        }
+        nested = []
     }
 
     func write(_ value: some BinaryInteger) {
         set(Int64(exactly: value).map(ParameterValue.integer) ?? .unsigned(UInt64(truncatingIfNeeded: value)))
     }
+}
+
+/// A collection that has no order of its own: what it goes through first differs from process to process.
+private protocol UnorderedCollection {
+    /// How many elements of the array that it encodes itself as belong together.
+    static var groupSize: Int { get }
+}
+
+extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable {
+    /// Keys that are text or integers become names; all others stand before their values.
+    fileprivate static var groupSize: Int { 2 }
+}
+
+extension Set: UnorderedCollection where Element: Encodable {
+    fileprivate static var groupSize: Int { 1 }
 }
 
 private struct ParameterEncoder: Encoder {

@@ -23,7 +23,7 @@ extension Parameters {
         writer.endObject()
     }
 
-    private static func write(
+    fileprivate static func write(
         _ value: ParameterValue, _ dates: DateStyle, at path: String, depth: Int, to writer: inout JSONWriter
     ) throws(UnencodableParameter) {
         guard depth <= UnencodableParameter.maximumDepth else { throw .tooDeep(path) }
@@ -61,5 +61,15 @@ extension Parameters {
         _ value: Double, at path: String, to writer: inout JSONWriter
     ) throws(UnencodableParameter) {
         do { try writer.double(value) } catch { throw .notFinite(path) }
+    }
+}
+
+extension ParameterValue {
+    /// The value as JSON, by which values that have no order are sorted; empty for one that can't be written, for which no call is made.
+    var canonicalBytes: [UInt8] {
+        var writer = JSONWriter(sortsKeys: true)
+        // Of the styles of dates this one keeps the fraction.
+        do { try Parameters.write(self, .secondsSince1970, at: "", depth: 0, to: &writer) } catch { return [] }
+        return writer.bytes
     }
 }

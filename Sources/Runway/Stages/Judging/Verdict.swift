@@ -79,7 +79,8 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         case .refused: error(.refused, "\(answered).")
         case .failed(let cause, let isAbsorbed):
             error(.service(cause), "The service answered with its error \(cause).", isAbsorbed: isAbsorbed)
-        case .malformed(let what): error(.invalidAnswer, "The answer's envelope could not be read: \(what)")
+        case .malformed(let what):
+            error(.invalidAnswer, "\(answered), but its envelope could not be read: \(what)")
         }
     }
 

@@ -81,14 +81,16 @@ struct EnvelopeTests {
     @Test func envelopeOfAnotherShapeIsAnInvalidAnswer() async throws {
         try await expect(
             layer(#"["code"]"#), endsIn: .invalidAnswer,
-            telling: "The answer's envelope could not be read: \"code\" is missing.")
+            telling: "The server answered 200 OK, but its envelope could not be read: \"code\" is missing; ")
     }
 
     @Test func answerThatIsNoJSONSaysWhatWasFoundWhere() async throws {
         let error = try await layer("<html>502").failure(of: PaintingList())
         #expect(error.kind == .invalidAnswer)
-        #expect(error.detail.contains("The body is not JSON (line 1, column 1, byte 0): expected a value, found '<'"))
-        #expect(error.detail.contains("the body starts with: <html>502"))
+        #expect(
+            error.detail == "The server answered 200 OK, but its envelope could not be read: The body is not JSON "
+                + "(line 1, column 1, byte 0): expected a value, found '<'; the body starts with: <html>502",
+            "the start of the body is told once")
     }
 
     @Test func statusIsJudgedBeforeTheEnvelope() async throws {
