@@ -3,8 +3,8 @@ import HTTPTypes
 /// Sends and keeps cookies for services that want them (``CookiePolicy``).
 ///
 /// It stands below redirecting, so that every hop gets its own, and above signing, which may cover them. A cache above it does not see what
-/// it sends: an answer that varies by `Cookie` is kept as if none had been sent. Cookies inside merged answers are not looked at.
-/// Bodies pass untouched.
+/// it sends: by the rules of HTTP an answer that varies by `Cookie` is not kept then (RFC 9111 §4.1); by the client's own time it is kept as
+/// if none had been sent. Cookies inside merged answers are not looked at. Bodies pass untouched.
 struct CookieStage: RequestStage {
     var step: FlightStep { .stage(.cookies) }
     var endsInTime: Bool { true }
@@ -37,5 +37,12 @@ struct CookieStage: RequestStage {
             if kept < fields.count { flight.note(CookieDecision.ignored(fields.count - kept)) }
         }
         return response
+    }
+}
+
+extension Request {
+    /// Whether a jar may add cookies to this on its way down, which nothing above ``CookieStage`` sees.
+    func mayGetCookies(in flight: Flight) -> Bool {
+        if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
     }
 }

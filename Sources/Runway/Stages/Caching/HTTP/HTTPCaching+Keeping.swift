@@ -73,7 +73,8 @@ extension HTTPCaching {
         var refusal = Storability.refusal(
             answer.head, to: request.head, answer.directives, verdict: answer.verdict,
             isRequestNoStore: isRequestNoStore)
-        if refusal == nil, answer.vary.matchesNothing { refusal = .varies }
+        let dependsOnJar = answer.vary.names(.cookie) && request.mayGetCookies(in: flight)
+        if refusal == nil, answer.vary.matchesNothing || dependsOnJar { refusal = .varies }
         if refusal == nil, answer.content.byteCount > cache.limits.maximumBodyByteCount { refusal = .tooLarge }
         if refusal == nil {
             if cache.keep(answer, of: uri) {

@@ -10,7 +10,7 @@ public enum NotKept: String, Sendable, Hashable {
     case noStore
     /// Nothing says that it may be kept.
     case notCacheable
-    /// It depends on things that no request names.
+    /// It depends on things that no request names, or on cookies of a jar, which are sent below the cache.
     case varies
     /// The service says that the call failed, beyond what the status says.
     case notFine

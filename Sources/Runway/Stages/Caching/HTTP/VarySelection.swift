@@ -39,6 +39,9 @@ struct VarySelection: Sendable {
     /// Whether the answer depends on no field of its request.
     var isEmpty: Bool { nominated.isEmpty && !matchesNothing }
 
+    /// Whether the answer depends on a field.
+    func names(_ name: HTTPField.Name) -> Bool { nominated.contains { $0.name == name } }
+
     /// Whether another request has all nominated fields alike.
     func matches(_ request: HTTPFields) -> Bool {
         !matchesNothing && nominated.allSatisfy { $0.value == Self.normalised($0.name, in: request) }

@@ -47,6 +47,22 @@ struct HTTPReuseTests {
         }
     }
 
+    @Test func answerThatVariesByTheCookiesOfAJarIsNotKept() async throws {
+        cached.network.configure(Library.self) { $0.cookies = .jar() }
+        for body in ["one", "two", "three"] {
+            cached.answer(body, [.cacheControl: "max-age=60", .vary: "Accept, cookie"])
+        }
+        try await cached.send()
+        #expect(try await cached.send().text == "two" && cached.network.cache.http.count == 0)
+        // A field of the caller's own is sent alone, so that all is known of it.
+        #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three")
+        #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three" && cached.sent == 3)
+        // What does not vary by it is kept.
+        cached.answer([.cacheControl: "max-age=60", .vary: "Accept"])
+        try await cached.send("/b")
+        #expect(try await cached.send("/b").source == .cache)
+    }
+
     @Test func ofSeveralAnswersTheMostRecentIsGiven() async throws {
         // Each is of a request that nothing kept so far matches, and all match the last.
         cached.answer([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
