@@ -75,7 +75,9 @@ EOF
 HOME=$dir caddy run --config "$dir/Caddyfile" --adapter caddyfile >"$dir/caddy.log" 2>&1 &
 pids+=($!)
 
-(cd "$scripts/peers" && PYTHONDONTWRITEBYTECODE=1 exec "$dir/venv/bin/hypercorn" app:app --bind "127.0.0.1:$hypercorn" \
+# By default it ends a connection after 1,000 requests, which the transports meet at different ones.
+echo 'keep_alive_max_requests = 1000000000' >"$dir/hypercorn.toml"
+(cd "$scripts/peers" && PYTHONDONTWRITEBYTECODE=1 exec "$dir/venv/bin/hypercorn" app:app --config "$dir/hypercorn.toml" --bind "127.0.0.1:$hypercorn" \
     --insecure-bind "127.0.0.1:$hypercorn_plain" --certfile "$dir/server.pem" --keyfile "$dir/server.key" \
     --log-level error >"$dir/hypercorn.log" 2>&1) &
 pids+=($!)

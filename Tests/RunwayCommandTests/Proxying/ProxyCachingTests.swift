@@ -148,7 +148,8 @@ struct ProxyCachingTests {
             _ = try await proxying(to: nginx.url) { proxy in
                 let url = proxy.url + file.path("private,max-age=60")
                 for client in ["a=1", "a=2", "a=1", "a=2"] {
-                    #expect(try await fetch(url, "-H", "\(name): \(client)").body == text)
+                    let body = try await fetch(url, "-H", "\(name): \(client)").body
+                    #expect(body == text)
                 }
                 #expect(try await nginx.exchanges(of: file).count == 2)
             }

@@ -90,10 +90,10 @@ struct EnvironmentTests {
 
     @Test func transportThatAServiceMakesCarriesItsCallsAndNoOthers() async throws {
         let layer = StubbedLayer { _ in .json(#"{"from":"layer"}"#) }
-        #expect(try await layer.network.call(ArchiveCall())["from"].string == "archive")
+        #expect(try await layer.network.call(ArchiveCall())["from"].string == "warehouse")
         #expect(layer.transport.requests.isEmpty)
         #expect(try await layer.network.call(QueryCall())["from"].string == "layer")
-        #expect(Archive.transport.requests.map(\.url) == ["https://archive.test/box"])
+        #expect(Warehouse.transport.requests.map(\.url) == ["https://warehouse.test/box"])
         #expect(layer.transport.requests.map(\.url) == ["https://library.test/v1/query"])
     }
 
@@ -113,16 +113,16 @@ struct EnvironmentTests {
 }
 
 /// A service with a transport of its own.
-private enum Archive: APIService {
-    static let name = "archive"
-    static let environments: [ServiceEnvironment: String] = [.release: "https://archive.test"]
+private enum Warehouse: APIService {
+    static let name = "warehouse"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://warehouse.test"]
     /// Used by one test alone.
-    static let transport = StubTransport { _ in .json(#"{"from":"archive"}"#) }
+    static let transport = StubTransport { _ in .json(#"{"from":"warehouse"}"#) }
 
     static func makeTransport() -> (any Transport)? { transport }
 }
 
 private struct ArchiveCall: Endpoint {
-    static let service = Archive.self
+    static let service = Warehouse.self
     var path: EndpointPath { "box" }
 }

@@ -39,6 +39,11 @@ enum ExchangeOutcome: Equatable {
     }
 }
 
+extension ExchangeOutcome {
+    /// Whether a head came, and all of the body.
+    var isAnswer: Bool { if case .answered(_, _, _, isWhole: true) = self { true } else { false } }
+}
+
 extension ExchangeOutcome: CustomStringConvertible {
     var description: String {
         switch self {

