@@ -177,7 +177,7 @@ struct InterceptorTests {
         hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
         #expect(
-            manager.error?.kind == .invalidAnswer && manager.error?.detail.hasPrefix("The answer is forged.; ") == true)
+            manager.error?.kind == .invalidAnswer && manager.error?.detail.hasPrefix("The answer is forged; ") == true)
         #expect(manager.rawData == nil)
     }
 }

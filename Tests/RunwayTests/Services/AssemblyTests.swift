@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
-import Runway
 import RunwayTesting
 import Testing
+
+@testable import Runway
 
 struct AssemblyTests {
     @Test func queryStandsInTheTargetAndThereIsNoBody() async throws {
@@ -117,7 +118,7 @@ struct AssemblyTests {
         let error = try await StubbedLayer().failure(of: QueryCall(fields: [name: "hunter2"]))
         #expect(error.kind == .invalidParameters)
         #expect(error.step == .assembling)
-        #expect(error.detail == "\"\(name)\" is not the name of a header field.")
+        #expect(error.detail == "\"\(name.oneLine)\" is not the name of a header field.")
     }
 
     @Test(arguments: ["hunter2\r\nX-Evil: 1", "hunter2\n", "hunter2\u{0}", "\rhunter2"])
