@@ -3,6 +3,7 @@
 #
 #   Scripts/fuzz-wire.sh            30 seconds each
 #   Scripts/fuzz-wire.sh 600        600 seconds each
+#   Scripts/fuzz-wire.sh check      nothing is fuzzed: the targets are held against the sources
 #   Scripts/fuzz-wire.sh 600 http1  one of http1, http2, connection, proxy, netlink, hosts, coding, fields and merged
 #
 # Wants a debug build, swift build, of which it takes the dependencies as they are; Runway and RunwayTransport are compiled anew, so
@@ -25,17 +26,22 @@ while read -r map; do
     maps+=(-Xcc "-fmodule-map-file=$map")
 done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap')
 
+# As the debug build calls the package, by its folder: modules of another one don't see what is `package` in these.
+package=$(basename "$PWD" | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9_\n' _)
 # Debug assertions stay on: they check bounds that nothing else does.
-flags=(-swift-version 6 -O -g -assert-config Debug -parse-as-library -wmo -enable-testing -package-name runway
+flags=(-swift-version 6 -O -g -assert-config Debug -parse-as-library -wmo -enable-testing -package-name "$package"
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault
-    -sanitize=fuzzer,address -I "$build/modules" -I "$built/Modules" "${maps[@]}")
+    -sanitize=fuzzer,address)
+modules=(-I "$built/Modules" "${maps[@]}")
+
+if [ "$seconds" = check ]; then exec swiftc "${flags[@]}" "${modules[@]}" -typecheck Fuzz/Wire/*.swift; fi
 
 compile() {
     local name=$1
     shift
-    swiftc "${flags[@]}" -module-name "$name" -emit-module -emit-module-path "$build/modules/$name.swiftmodule" \
-        -c "$@" -o "$build/$name.o"
+    swiftc "${flags[@]}" -I "$build/modules" "${modules[@]}" -module-name "$name" \
+        -emit-module -emit-module-path "$build/modules/$name.swiftmodule" -c "$@" -o "$build/$name.o"
 }
 
 for module in Runway RunwayTransport; do

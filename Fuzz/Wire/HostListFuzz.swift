@@ -36,8 +36,9 @@ enum HostListFuzz {
             check(!isBound || addresses.allSatisfy(\.isPublic), "an address within under a name of the internet")
         }
         check((.seconds(60) ... .seconds(30 * 86_400)).contains(list.lifetime), "a lifetime out of bounds")
-        var wide = policy
-        wide.maximumByteCount = .max
+        let wide = HostListPolicy(
+            addresses: policy.addresses, coversPlainHTTP: policy.coversPlainHTTP, maximumByteCount: .max,
+            maximumHosts: policy.maximumHosts, maximumAddressesPerHost: policy.maximumAddressesPerHost)
         check((try? HostList(json: list.json, policy: wide)) == list, "another list when it is read again")
     }
 
