@@ -109,7 +109,7 @@ struct HedgeWireTests {
         try await withServer { server, _, layer, silence, records in
             let address = try await silenceMain(server, layer, silence, records)
             var isLeft = false
-            for count in 2...6 where !isLeft {
+            for count in 2...40 where !isLeft {
                 _ = try await layer.call(HedgedRead())
                 let first = try await records.records(count: count).last?.attempts.first
                 isLeft = first?.wire?.address.map { $0 != address } ?? false
