@@ -125,7 +125,9 @@ extension PagedAPIManager {
             return id
         case .land: land(running)
         case .fail(let failure):
-            requests.state.last.answer?.flight.note(PagingDecision.failed(failure))
+            let flight = requests.state.last.answer?.flight
+            flight?.note(PagingDecision.failed(failure))
+            flight?.amend()
             fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running.id)
         }
         return running.id ?? FlightID(number: 0)
@@ -177,7 +179,7 @@ extension PagedAPIManager {
             let list = PageList(window, after: items, by: flight, endpoint, page)
             return .success(Reading(load: load, step: step, list: list))
         } catch {
-            return .failure(.invalidAnswer(in: .checking, rawData, error))
+            return .failure(flight.locate(.invalidAnswer(in: .checking, rawData, error)))
         }
     }
 

@@ -4,7 +4,8 @@ extension Parameters {
     /// The stored properties of a value as parameters, by its `Encodable` conformance.
     ///
     /// A property that is `nil` is left out, as synthesised conformances do. Dates, decimals, bytes and URLs keep their meaning.
-    /// What has no order of its own, a `Set` or `Dictionary`, is sorted, so that equal values make equal parameters.
+    /// What has no order of its own, a `Set` or `Dictionary`, is sorted, so that equal values make equal parameters. An `encode(to:)`
+    /// of one's own has to hand it to a container for that, and not call its `encode(to:)`.
     ///
     /// - Throws: What the value's own `encode(to:)` throws, ``UnencodableParameter`` where it is nested too deeply, and
     ///   `EncodingError` where it does not encode names and values.

@@ -84,8 +84,7 @@ final class PrivateFile {
     static let maximumDrafts = 64
 
     private static func makeDraft(of path: String) throws -> PrivateFile {
-        for number in 0..<maximumDrafts {
-            let draft = path + (number == 0 ? ".new" : ".new\(number)")
+        for draft in drafts(of: path) {
             removeForsaken(draft)
             let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             if descriptor < 0, errno == EEXIST { continue }
@@ -95,6 +94,11 @@ final class PrivateFile {
             if file.lock() { return file }
         }
         throw TokenStoreError("\(path) can't be replaced: \(maximumDrafts) drafts of it are being written.")
+    }
+
+    /// The names that drafts of a file can have, in the order in which they are taken.
+    private static func drafts(of path: String) -> [String] {
+        (0..<maximumDrafts).map { path + ($0 == 0 ? ".new" : ".new\($0)") }
     }
 
     /// Removes a draft that nobody holds.
@@ -117,8 +121,9 @@ final class PrivateFile {
         return own.st_ino == there.st_ino && own.st_dev == there.st_dev
     }
 
-    /// Removes a file; does nothing where there is none.
+    /// Removes a file, and what crashes left of its drafts; does nothing where there is none.
     static func remove(_ path: String) throws {
+        for draft in drafts(of: path) { removeForsaken(draft) }
         if unlink(path) == 0 { return try syncFolder(of: path) }
         if errno != ENOENT, errno != ENOTDIR { throw error("can't be removed", path) }
     }

@@ -352,12 +352,15 @@ extension HTTP2Connection {
             stream.stopWaitingToGoOn()
             stream.exchange.failed(error)
         }
+        context?.close(promise: nil)
     }
 
     /// The connection does not answer any more.
     func abandon(_ error: any Error) {
         tearDown()
         lose(error)
+        // Last, since the channel may tell at once that it has closed, and not why.
+        context?.close(promise: nil)
     }
 
     /// Tells what is carried that the connection is gone; some of it may go on another.
@@ -376,6 +379,5 @@ extension HTTP2Connection {
         isClosed = true
         wakeUp.stop()
         pool.closed(id)
-        context?.close(promise: nil)
     }
 }

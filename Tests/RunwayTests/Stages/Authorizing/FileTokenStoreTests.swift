@@ -154,11 +154,14 @@ struct FileTokenStoreTests {
         #expect(try store.load(place) == token)
         try store.save(token, at: place)
         #expect(!FileManager.default.fileExists(atPath: draft))
+        #expect(FileManager.default.createFile(atPath: draft + "7", contents: Data([1, 2])))
+        try store.remove(place)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).isEmpty)
     }
 
     @Test func ofManySavesAtOnceOneStaysAndNoDraftIsLeft() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        let tokens = (1...100).map { AccessToken("t\($0)", account: place.account) }
+        let tokens = (1...50).map { AccessToken("t\($0)", account: place.account) }
         try await withThrowingTaskGroup(of: Void.self) { [store, place] group in
             for token in tokens { group.addTask { try store.save(token, at: place) } }
             try await group.waitForAll()

@@ -22,6 +22,7 @@ struct BrokenConnectionTests {
             .connect(to: address).get()
         let wasLeftFirst = try await channel.eventLoop.flatSubmit {
             let answer = channel.eventLoop.makePromise(of: Bool.self)
+            channel.eventLoop.assumeIsolated().scheduleTask(in: .seconds(60)) { answer.succeed(false) }
             do {
                 let closing = HeldClose()
                 try channel.pipeline.syncOperations.addHandler(closing)

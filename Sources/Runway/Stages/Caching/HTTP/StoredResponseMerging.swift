@@ -29,6 +29,7 @@ enum StoredResponseMerging {
                 else { continue }
                 new = old.updated(
                     by: new.head.headerFields, requestFields: new.requestFields, times: new.times, ticket: new.ticket)
+                // Where nothing is missing any more it is indexed here, under the lock of the store: milliseconds, once for a body.
                 new.content = StoredResponse.Content(parts, response: new.head)
             case (_, .whole): continue
             }
