@@ -33,6 +33,25 @@ struct DownloadTargetTests {
         _ = try await failure()
     }
 
+    #if os(Linux)
+        @Test func aDownloadThatEndedHoldsItsPlaceNoLongerThoughAnotherHasACopyOfItsDescriptor() async throws {
+            let target = folder.file().path
+            var partial: PartialFile? = try await PartialFile.open(for: target)
+            let links = "/proc/self/fd"
+            let descriptor = try FileManager.default.contentsOfDirectory(atPath: links).first { name in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(links)/\(name)"))
+                    == PartialFile.path(of: target)
+            }
+            // As a process that is being started has one.
+            let copy = dup(try #require(descriptor.flatMap { CInt($0) }))
+            defer { close(copy) }
+            await #expect(throws: FileError.self) { try await PartialFile.open(for: target) }
+            withExtendedLifetime(partial) {}
+            partial = nil
+            _ = try await PartialFile.open(for: target)
+        }
+    #endif
+
     @Test func folderIsNotReplacedAndNothingIsSent() async throws {
         try FileManager.default.createDirectory(at: folder.file("folder"), withIntermediateDirectories: false)
         #expect(try await failure("folder").kind == .storage)

@@ -25,6 +25,10 @@ final class PartialFile: Sendable {
         self.file = file
     }
 
+    // Now, and not when the last descriptor closes: the queue lets go of the file a moment after it has told that it is done, and a process
+    // that is just being started has a copy.
+    deinit { file.unlock() }
+
     /// Opens the partial file of a target, which is made where there is none.
     static func open(for target: String) async throws(FileError) -> PartialFile {
         try await DiskQueue().run { () throws(FileError) in try openNow(target) }

@@ -129,4 +129,7 @@ final class OpenFile: Sendable {
 
     /// Takes the file for this process and this opening alone, as long as it is open; `false` where another has it.
     func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+    /// Lets others have it, whoever still has this file open.
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
 }
