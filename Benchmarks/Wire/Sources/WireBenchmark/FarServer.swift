@@ -51,6 +51,7 @@ struct FarServer {
         try await network.paths[0].set(.passing(PathConditions(roundTrip: roundTrip)))
         print(network.port)
         fflush(nil)
+        // Until the script ends it.
         try await Task.sleep(for: .seconds(86_400))
     }
 }

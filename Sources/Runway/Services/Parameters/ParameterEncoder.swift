@@ -11,7 +11,8 @@ extension Parameters {
     ///   `EncodingError` where it does not encode names and values.
     public init(encoding value: some Encodable) throws {
         let node = ParameterNode(depth: 0)
-        try node.encode(value, codingPath: [])
+        // Every call comes here: an endpoint is none of the types that are looked for among its members.
+        try node.encodeByItself(value, codingPath: [])
         switch node.value {
         case nil: self.init()
         case .object(let parameters): self = parameters
@@ -118,10 +119,14 @@ private final class ParameterNode {
         case let url as URL: set(.string(url.absoluteString))
         case let parameter as ParameterValue: set(parameter)
         case is any UnencodedParameter: break
-        default:
-            try value.encode(to: ParameterEncoder(node: self, codingPath: codingPath))
-            if let collection = value as? any UnorderedCollection { sort(groupsOf: type(of: collection).groupSize) }
+        default: try encodeByItself(value, codingPath: codingPath)
         }
+    }
+
+    /// Lets a value encode itself, and sorts what has no order of its own.
+    func encodeByItself(_ value: some Encodable, codingPath: [any CodingKey]) throws {
+        try value.encode(to: ParameterEncoder(node: self, codingPath: codingPath))
+        if let collection = value as? any UnorderedCollection { sort(groupsOf: type(of: collection).groupSize) }
     }
 
     /// Puts members in the order of their names, elements in the order of the bytes that they are written as, so many at a
