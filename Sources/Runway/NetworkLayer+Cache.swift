@@ -23,12 +23,12 @@ extension NetworkLayer {
                     "\(E.name) keeps no answers: there is nothing to prefetch.")
             }
             let endpoint = try prepared(endpoint)
-            let request = try assemble(
-                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            if let kept = try acceptedImmediately(request, for: endpoint, in: flight), !kept.isProvisional {
+            var draft = try draft(endpoint, in: flight)
+            if let kept = try acceptedImmediately(&draft, for: endpoint, in: flight), !kept.isProvisional {
                 flight.finish(.succeeded)
                 return flight.id
             }
+            let request = try draft.request(in: flight)
             guard let key = CacheKey(request, in: flight) else {
                 throw NetworkError(
                     .invalidConfiguration, in: .stage(.caching),
@@ -68,8 +68,8 @@ extension NetworkLayer {
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
         let flight = makeFlight(E.self, .standard)
-        let request = try assemble(
-            prepared(endpoint), delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+        var draft = try draft(prepared(endpoint), in: flight)
+        let request = try draft.request(in: flight)
         if let key = CacheKey(request, in: flight) { cache.clear(key) }
         let target = HTTPCacheURI(request.head)
         cache.http.invalidate(target)
@@ -90,8 +90,8 @@ extension NetworkLayer {
         let start = cache.background.start(key, flight: flight.id) { [self] in
             do throws(NetworkError) {
                 // Assembled again: environment or account may not be those any more that the stale answer was for.
-                let request = try assemble(
-                    endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+                var draft = try draft(endpoint, in: flight)
+                let request = try draft.request(in: flight)
                 await fetch(request, for: endpoint, in: flight)
             } catch {
                 _ = flight.finish(failing: error)

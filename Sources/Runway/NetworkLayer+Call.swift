@@ -19,14 +19,13 @@ extension NetworkLayer {
         flight.setGiven(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
-            let request = try assemble(
-                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            var draft = try draft(endpoint, in: flight)
             let accepted: AcceptedAnswer =
-                if let answer = try acceptedImmediately(request, for: endpoint, in: flight) { answer } else {
-                    try await accept(request, for: endpoint, in: flight)
+                if let answer = try acceptedImmediately(&draft, for: endpoint, in: flight) { answer } else {
+                    try await accept(draft.request(in: flight), for: endpoint, in: flight)
                 }
             flight.keepProposal()
-            if accepted.isProvisional { revalidate(endpoint, request, after: flight) }
+            if accepted.isProvisional { revalidate(endpoint, try draft.request(in: flight), after: flight) }
             flight.finish(.succeeded)
             return accepted.rawData
         } catch {
@@ -76,9 +75,9 @@ extension NetworkLayer {
     ///
     /// What was kept and is refused now is let go, and the request flies.
     func acceptedImmediately<E: Endpoint>(
-        _ request: Request, for endpoint: E, in flight: Flight
+        _ draft: inout RequestDraft, for endpoint: E, in flight: Flight
     ) throws(NetworkError) -> AcceptedAnswer? {
-        guard let response = try answerImmediately(request, in: flight) else { return nil }
+        guard let response = try answerImmediately(&draft, in: flight) else { return nil }
         do {
             return AcceptedAnswer(
                 rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)

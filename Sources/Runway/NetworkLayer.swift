@@ -182,13 +182,33 @@ extension NetworkLayer {
     func assemble<E: Endpoint>(
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
-        try flight.configuration.settings.assemble(
-            endpoint, at: flight.configuration.baseURL.get(), delivery: delivery, in: flight)
+        let content = try CallContent(of: endpoint)
+        flight.setSent(content.parameters)
+        return try flight.configuration.settings.assemble(
+            endpoint, content, at: flight.configuration.baseURL.get(), delivery: delivery, in: flight)
+    }
+
+    /// Reads what a checked endpoint says, and what its answer is kept under where memory is asked before the request is made.
+    func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
+        if case .failure(let error) = flight.configuration.baseURL { throw error }
+        let content = try CallContent(of: endpoint)
+        flight.setSent(content.parameters)
+        if pipeline.memory != nil, flight.cachePolicy.isOfClient {
+            flight.setKey(CacheKey(content, of: E.self, in: flight))
+        }
+        return RequestDraft(content, of: endpoint)
     }
 
     /// The answer that a stage has at once; `nil` if the request has to fly.
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
         guard let response = try pipeline.answerImmediately(request, in: flight) else { return nil }
+        flight.note(CallDecision.answeredImmediately)
+        return response
+    }
+
+    /// Likewise, of a call whose request is made where memory does not answer it.
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
+        guard let response = try pipeline.answerImmediately(&draft, in: flight) else { return nil }
         flight.note(CallDecision.answeredImmediately)
         return response
     }

@@ -42,17 +42,21 @@ extension APIManager {
                 return flight.id
             }
             endpoint = prepared
+            var draft = try network.draft(endpoint, in: flight)
             // Before the overlap is settled, so that a call that can't be made takes nobody's place.
-            let request = try network.assemble(
-                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            if let running = ignores(flight) { return running }
+            if let running = ignoring {
+                _ = try draft.request(in: flight)
+                flight.finish(.ignored(running: running))
+                return running
+            }
             // So that one that fails at once takes nobody's place either.
-            let answer = try network.acceptedImmediately(request, for: endpoint, in: flight)
+            let answer = try network.acceptedImmediately(&draft, for: endpoint, in: flight)
+            if answer?.isProvisional ?? true { _ = try draft.request(in: flight) }
             replaceRunning(by: flight)
             if let answer {
-                try land(answer, to: request, of: endpoint, flight)
+                try land(answer, to: &draft, of: endpoint, flight)
             } else {
-                fly(request, for: endpoint, flight)
+                fly(try draft.request(in: flight), for: endpoint, flight)
             }
             for interceptor in interceptors { interceptor.apiManager(self, didTakeOff: flight.id) }
         } catch {
@@ -87,13 +91,10 @@ extension APIManager {
         return endpoint
     }
 
-    /// Gives the call that flies already, where the overlap policy has a new one ignored.
-    private func ignores(_ flight: Flight) -> FlightID? {
-        guard overlap == .ignoreNew, let running = state.flights.filter({ $0.value.phase == .flying }).keys.min() else {
-            return nil
-        }
-        flight.finish(.ignored(running: running))
-        return running
+    /// The call that flies already, where the overlap policy has a new one ignored.
+    private var ignoring: FlightID? {
+        guard overlap == .ignoreNew, !state.flights.isEmpty else { return nil }
+        return state.flights.filter { $0.value.phase == .flying }.keys.min()
     }
 
     /// Ends the calls that have not landed, where the overlap policy has a new one take their place.
@@ -105,16 +106,18 @@ extension APIManager {
 
     /// Holds an answer that was there at once, and has the delegate told in the next turn. A provisional one flies on.
     private func land(
-        _ answer: AcceptedAnswer, to request: Request, of endpoint: E, _ flight: Flight
+        _ answer: AcceptedAnswer, to draft: inout RequestDraft, of endpoint: E, _ flight: Flight
     ) throws(NetworkError) {
         if let refusal = refusal(of: answer.rawData) {
-            if flight.letGoOfGiven(answer.rawData.source) { return fly(request, for: endpoint, flight) }
+            if flight.letGoOfGiven(answer.rawData.source) {
+                return fly(try draft.request(in: flight), for: endpoint, flight)
+            }
             return deliver(.failure(refusal), of: endpoint, flight, .answered)
         }
         let landing = Landing(flight, endpoint, answer.rawData)
         state.hold(landing)
         guard answer.isProvisional else { return deliver(.success(answer.rawData), of: endpoint, flight, .answered) }
-        fly(request, for: endpoint, flight, provisional: .untold)
+        fly(try draft.request(in: flight), for: endpoint, flight, provisional: .untold)
         Task { @MainActor [weak self] in self?.tellProvisionally(landing) }
     }
 

@@ -203,7 +203,7 @@ extension Flight {
         state.withLock { $0.given = endpoint }
     }
 
-    /// Keeps the parameters that are sent, with those that the endpoint completed and those common to the service.
+    /// Keeps the parameters that are sent beside those common to the service, with those that the endpoint completed.
     func setSent(_ parameters: Parameters) {
         state.withLock { $0.sent = parameters }
     }
@@ -383,7 +383,9 @@ extension Flight {
             id: id, network: layer.name, service: service.name, endpoint: endpoint.name,
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
-            sentParameters: state.sent.map(redaction.redacted), decisions: state.decisions,
+            sentParameters: state.sent.map {
+                redaction.redacted($0.merging(defaults: configuration.settings.commonParameters))
+            }, decisions: state.decisions,
             attempts: state.attempts.map { redaction.redacted($0.written(without: state.secrets)) },
             source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? .cancelled),
             traceContext: traceContext)

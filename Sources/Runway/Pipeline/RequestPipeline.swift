@@ -7,11 +7,22 @@ public struct RequestPipeline: Sendable {
     }
 
     /// The stages, from the caller down.
-    private(set) var links: [Link]
+    private(set) var links: [Link] {
+        didSet { memory = Self.memory(of: links) }
+    }
+    /// Where memory stands, if nothing above it changes requests: then it is asked before the request is made.
+    private(set) var memory: Int?
 
     /// The default stages, in the order of `DefaultStages.swift`.
     public init() {
         links = Self.defaultStages.compactMap { place, stage in stage.map { Link(place: place, stage: $0) } }
+        memory = Self.memory(of: links)
+    }
+
+    private static func memory(of links: [Link]) -> Int? {
+        guard let index = links.firstIndex(where: { !($0.stage is DeadlineStage) }), links[index].stage is CachingStage
+        else { return nil }
+        return index
     }
 
     /// The names of the stages, from the caller down.
@@ -36,12 +47,27 @@ public struct RequestPipeline: Sendable {
 
     /// The answer that a stage has at once, without waiting; `nil` if the request has to fly.
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
-        for link in links {
+        try answerImmediately(request, in: flight, below: 0)
+    }
+
+    /// Likewise, of a call whose request is made where memory does not answer it.
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
+        guard let memory, let key = flight.key else { return try answerImmediately(draft.request(in: flight), in: flight) }
+        switch try TimeToLiveCaching(policy: flight.cachePolicy).answerImmediately(key, in: flight) {
+        case .answer(let response): return response
+        case .provisional(let response): return response.provisional
+        case .pass: return try answerImmediately(draft.request(in: flight), in: flight, below: memory + 1)
+        case .wait: return nil
+        }
+    }
+
+    private func answerImmediately(
+        _ request: Request, in flight: Flight, below start: Int
+    ) throws(NetworkError) -> Response? {
+        for link in links[start...] {
             switch try link.stage.answerImmediately(request, in: flight) {
             case .answer(let response): return response
-            case .provisional(var response):
-                response.isProvisional = true
-                return response
+            case .provisional(let response): return response.provisional
             case .pass: continue
             case .wait: return nil
             }
@@ -54,6 +80,15 @@ public struct RequestPipeline: Sendable {
         _ request: Request, in flight: Flight, over transport: any Transport
     ) async throws(NetworkError) -> Response {
         try await Rest(links: links[...], transport: transport).send(request, in: flight)
+    }
+}
+
+extension Response {
+    /// The same, which a fresh one follows.
+    fileprivate var provisional: Response {
+        var response = self
+        response.isProvisional = true
+        return response
     }
 }
 

@@ -2,29 +2,17 @@ import HTTPTypes
 import RunwayJSON
 
 extension ServiceSettings {
-    /// Turns the value of an endpoint into the request that is sent for it.
+    /// Turns what an endpoint says of a call into the request that is sent for it.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters``.
     func assemble<E: Endpoint>(
-        _ endpoint: E, at baseURL: BaseURL, delivery: ResponseDelivery, in flight: Flight
+        _ endpoint: E, _ content: CallContent, at baseURL: BaseURL, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
-        let path = endpoint.path
-        if let problem = path.problem { throw NetworkError(.invalidParameters, in: .assembling, problem) }
-
-        let own: Parameters
-        do { own = try endpoint.parameters } catch { throw .invalidParameters(in: .assembling, error) }
-        let parameters = own.merging(defaults: commonParameters)
-        flight.setSent(parameters)
-
-        let parts: [FormPart]
-        let content: RequestBody
-        do { (parts, content) = (try endpoint.parts, try endpoint.content) } catch {
-            throw .invalidParameters(in: .assembling, error)
-        }
-
+        if let problem = content.path.problem { throw NetworkError(.invalidParameters, in: .assembling, problem) }
+        let parameters = content.parameters.merging(defaults: commonParameters)
         var fields = HTTPFields()
         try fields.set(commonHeaders)
-        try fields.set(endpoint.headers)
+        try fields.set(content.headers)
         if case .raw(let contentType) = E.encoding, fields[.contentType] == nil {
             try fields.set(HTTPField.Name.contentType.rawName, contentType)
         }
@@ -42,17 +30,17 @@ extension ServiceSettings {
                 fields.setDefault(.contentType, "application/json")
             case .raw:
                 query = try QueryStyle.default.text(parameters)
-                body = content
+                body = try endpoint.content
             case .multipart(let style):
                 let form = MultipartForm(
-                    try style.fields(parameters).map { FormPart.field($0.name, $0.value) } + parts,
+                    try style.fields(parameters).map { FormPart.field($0.name, $0.value) } + (try endpoint.parts),
                     flight.layer.retries.randomBits())
                 if let problem = form.problem { throw UnsendableForm(problem: problem) }
                 body = form.body
                 // Of another media type the server could not tell the parts apart.
                 fields[.contentType] = form.contentType
             }
-            let target = baseURL.target(path, query)
+            let target = baseURL.target(content.path, query)
             var head = baseURL.head
             head.method = E.method
             head.path = target

@@ -5,10 +5,12 @@ final class ServiceConfiguration: Sendable {
     let service: any APIService.Type
     let settings: ServiceSettings
     let baseURL: Result<BaseURL, NetworkError>
+    let identity: ServiceIdentity
 
     init(_ settings: ServiceSettings, of service: any APIService.Type) {
         self.service = service
         self.settings = settings
         baseURL = Result { () throws(NetworkError) in try settings.baseURL(of: service) }
+        identity = ServiceIdentity(settings, of: service, at: try? baseURL.get())
     }
 }

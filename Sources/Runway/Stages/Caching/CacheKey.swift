@@ -1,28 +1,31 @@
 import HTTPTypes
 
-/// What an answer is kept under: service, environment, account, endpoint, and the request as it was assembled.
+/// What an answer is kept under: service, environment, account, endpoint, and what the endpoint says of the call.
 ///
-/// Of the request count its method, its URL with the query, its header fields and its body, as they are before address, token and
-/// signature are added: none of these can split a key. All header fields count that the service's common ones and the endpoint give,
-/// since any of them may change the answer. The hash is computed once, when the key is made.
+/// Of what it says count its path, its parameters and its header fields, those common to the service among them, and the service's base
+/// URL. Where a stage of the app's own stands above the cache, and for requests that no endpoint describes, it is the request instead, as
+/// it was assembled: its method, its URL with the query, its header fields and its body. Address, token and signature are added later:
+/// none of these can split a key. The hash is computed once, when the key is made.
 public struct CacheKey: Sendable, Hashable {
-    /// The environment that the service was in.
-    public let environment: ServiceEnvironment
-    /// Whose call it was; `nil` where nobody was signed in.
-    public let account: String?
+    /// What tells the calls of one API, service, environment and account apart.
+    private enum Subject: Sendable, Hashable {
+        /// What the endpoint says, of which the request is made where it has to fly.
+        case content(CallContent)
+        /// The request itself.
+        case request(HTTPRequest, body: [UInt8])
+    }
 
-    private let serviceType: any APIService.Type
+    private let owner: ServiceIdentity
     private let endpointType: any Endpoint.Type
-    private let method: HTTPRequest.Method
-    private let scheme: String?
-    private let authority: String?
-    private let target: String
-    private let headerFields: HTTPFields
-    private let body: [UInt8]
+    private let subject: Subject
     private let digest: Int
 
+    /// The environment that the service was in.
+    public var environment: ServiceEnvironment { owner.environment }
+    /// Whose call it was; `nil` where nobody was signed in.
+    public var account: String? { owner.account }
     /// The name of the service.
-    public var service: String { serviceType.name }
+    public var service: String { owner.service.name }
     /// The name of the endpoint.
     public var endpoint: String { endpointType.name }
 
@@ -32,38 +35,44 @@ public struct CacheKey: Sendable, Hashable {
     /// GET, HEAD, QUERY, and POST, which an API may use to read.
     init?(_ request: Request, in flight: Flight) {
         guard case .whole = request.delivery, request.head.method.mayRead else { return nil }
+        if let known = flight.key {
+            self = known
+            return
+        }
+        let body: [UInt8]
         switch request.body {
         case .none: body = []
         case .bytes(let bytes): body = bytes
         case .stream: return nil
         }
-        serviceType = flight.service
-        endpointType = flight.endpoint
-        environment = flight.environment
-        account = flight.account
-        method = request.head.method
-        scheme = request.head.scheme
-        authority = request.head.authority
-        target = request.head.path ?? ""
-        headerFields = request.head.headerFields
+        self.init(.request(request.head, body: body), in: flight)
+    }
 
-        // What is left out of the hash rarely tells two keys apart; equality compares it all.
+    /// The key of a call whose request is not made yet; `nil` where its answers are never kept, or where the content does not say all that
+    /// its request says.
+    init?<E: Endpoint>(_ content: CallContent, of endpoint: E.Type, in flight: Flight) {
+        guard E.method.mayRead else { return nil }
+        switch E.encoding {
+        case .raw, .multipart: return nil
+        case .query, .form, .json: self.init(.content(content), in: flight)
+        }
+    }
+
+    private init(_ subject: Subject, in flight: Flight) {
+        owner = flight.configuration.identity
+        endpointType = flight.endpoint
+        self.subject = subject
         var hasher = Hasher()
         hasher.combine(ObjectIdentifier(endpointType))
-        hasher.combine(target)
-        hasher.combine(account)
-        if !body.isEmpty { hasher.combine(body) }
-        if !headerFields.isEmpty { hasher.combine(headerFields.digest) }
+        hasher.combine(owner)
+        hasher.combine(subject)
         digest = hasher.finalize()
     }
 
     /// Whether two keys stand for the same answer.
     public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
-        lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.serviceType == rhs.serviceType
-            && lhs.target == rhs.target && lhs.account == rhs.account && lhs.method == rhs.method
-            && lhs.environment == rhs.environment && lhs.authority == rhs.authority && lhs.scheme == rhs.scheme
-            && lhs.body == rhs.body
-            && (lhs.headerFields.isEmpty ? rhs.headerFields.isEmpty : lhs.headerFields == rhs.headerFields)
+        lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.owner == rhs.owner
+            && lhs.subject == rhs.subject
     }
 
     /// Feeds the hash that was computed when the key was made.
@@ -71,7 +80,10 @@ public struct CacheKey: Sendable, Hashable {
 
     /// About how many bytes the key itself takes.
     var byteCount: Int {
-        target.utf8.count + body.count + headerFields.byteCount + (account?.utf8.count ?? 0)
+        switch subject {
+        case .content(let content): content.byteCount
+        case .request(let head, let body): (head.path ?? "").utf8.count + body.count + head.headerFields.byteCount
+        }
     }
 }
 
@@ -85,21 +97,36 @@ extension CacheKey {
             withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { form.append(contentsOf: $0) }
             form.append(contentsOf: bytes)
         }
+        func add(_ fields: [(name: String, value: String)]) {
+            // Fields of one name keep their order, which may matter; the order of names never does.
+            let sorted = fields.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+            for (_, field) in sorted {
+                add(field.name.utf8)
+                add(field.value.utf8)
+            }
+        }
         add(service.utf8)
         add(environment.name.utf8)
         // An account without a name is not the same as none.
         add((account.map { "=\($0)" } ?? "").utf8)
         add(endpoint.utf8)
-        add(method.rawValue.utf8)
-        add((scheme ?? "").utf8)
-        add((authority ?? "").utf8)
-        add(target.utf8)
-        add(body)
-        let fields = headerFields.map { ($0.name.canonicalName, $0.value) }.enumerated()
-        // Fields of one name keep their order, which may matter; the order of names never does.
-        for (_, field) in fields.sorted(by: { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }) {
-            add(field.0.utf8)
-            add(field.1.utf8)
+        switch subject {
+        case .content(let content):
+            add(endpointType.method.rawValue.utf8)
+            add(owner.scheme.utf8)
+            add(owner.authority.utf8)
+            add("\(owner.pathPrefix)/\(content.path.percentEncoded)".utf8)
+            let parameters = content.parameters.merging(defaults: owner.commonParameters)
+            add(ParameterValue.object(parameters).canonicalBytes)
+            let headers = owner.commonHeaders.merging(content.headers) { $1 }
+            add(headers.map { (name: $0.key.lowercased(), value: $0.value) })
+        case .request(let head, let body):
+            add(head.method.rawValue.utf8)
+            add((head.scheme ?? "").utf8)
+            add((head.authority ?? "").utf8)
+            add((head.path ?? "").utf8)
+            add(body)
+            add(head.headerFields.map { (name: $0.name.canonicalName, value: $0.value) })
         }
         return form
     }
@@ -120,16 +147,6 @@ extension HTTPRequest.Method {
 }
 
 extension HTTPFields {
-    /// A hash that does not depend on the order of the fields.
-    fileprivate var digest: Int {
-        reduce(0) { digest, field in
-            var hasher = Hasher()
-            hasher.combine(field.name)
-            hasher.combine(field.value)
-            return digest ^ hasher.finalize()
-        }
-    }
-
     /// The size of the fields as text.
     var byteCount: Int { reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 } }
 }

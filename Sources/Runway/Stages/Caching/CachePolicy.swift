@@ -82,6 +82,9 @@ public struct CachePolicy: Sendable, Hashable {
     /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone.
     public static func http() -> CachePolicy { CachePolicy(rule: .http, tiers: .memory) }
 
+    /// Whether the client decides, by time or by room.
+    var isOfClient: Bool { rule == .timeToLive || rule == .untilEvicted }
+
     private init(rule: Rule, tiers: CacheTiers) {
         self.rule = rule
         self.tiers = tiers

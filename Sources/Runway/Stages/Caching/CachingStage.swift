@@ -16,7 +16,7 @@ struct CachingStage: RequestStage {
             if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
             return .pass
         case .timeToLive, .untilEvicted:
-            return try TimeToLiveCaching(policy: policy).answerImmediately(request, in: flight)
+            return try TimeToLiveCaching(policy: policy).answerImmediately(CacheKey(request, in: flight), in: flight)
         case .http: return try HTTPCaching().answerImmediately(request, in: flight)
         }
     }

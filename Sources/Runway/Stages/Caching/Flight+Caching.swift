@@ -4,6 +4,8 @@ import Synchronization
 struct FlightCaching {
     /// What the cache's counter stood at when the call took off.
     let mark: UInt64
+    /// What the call's answer is kept under, where that was known before its request was made.
+    var key: CacheKey?
     /// The kept answer that the call was given.
     var given: KeptAnswer?
     /// The target whose answer, kept by the rules of HTTP, the call was given.
@@ -33,6 +35,11 @@ struct FlightCaching {
 extension Flight {
     /// What the cache's counter stood at when the call took off.
     var mark: UInt64 { caching.withLock { $0.mark } }
+
+    /// What the call's answer is kept under, where that was known before its request was made.
+    var key: CacheKey? { caching.withLock { $0.key } }
+
+    func setKey(_ key: CacheKey?) { caching.withLock { $0.key = key } }
 
     /// The kept answer that the call is given, for when somebody refuses it.
     func setGiven(_ answer: KeptAnswer) { caching.withLock { $0.given = answer } }

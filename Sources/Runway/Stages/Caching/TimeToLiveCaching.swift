@@ -6,10 +6,11 @@ import struct Foundation.Date
 struct TimeToLiveCaching {
     let policy: CachePolicy
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    /// - Parameter key: What the answer is kept under; `nil` where it is not.
+    func answerImmediately(_ key: CacheKey?, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         let use = flight.options.cacheUse
         let looksBelow = policy.tiers.contains(.disk) && flight.layer.cache.tier != nil
-        guard use != .refresh, let key = CacheKey(request, in: flight) else {
+        guard use != .refresh, let key else {
             if use == .onlyIfCached { throw .nothingKept }
             return .pass
         }
