@@ -16,6 +16,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CurlClient", dependencies: ["CCurl"]),
+        // Linux alone has what it is made of.
+        .executableTarget(name: "FarPath"),
         .executableTarget(
             name: "WireBenchmark",
             dependencies: [

@@ -3,15 +3,18 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct curl_client {
     CURLM *multi;
     char *roots;
     int http2;
+    double first_byte;
 };
 
 /// One of the transfers that go on at once, used again for the next.
 typedef struct {
+    curl_client *client;
     CURL *easy;
     char *bytes;
     size_t byte_count, capacity;
@@ -33,6 +36,11 @@ static size_t receive(char *bytes, size_t size, size_t count, void *context) {
     transfer *own = context;
     size_t byte_count = size * count;
     if (own->byte_count + byte_count > own->capacity) return 0;
+    if (own->client->first_byte == 0) {
+        struct timespec time;
+        clock_gettime(CLOCK_MONOTONIC, &time);
+        own->client->first_byte = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    }
     memcpy(own->bytes + own->byte_count, bytes, byte_count);
     own->byte_count += byte_count;
     return byte_count;
@@ -58,9 +66,11 @@ int curl_client_run(curl_client *client, const char *url, long count, long at_a_
     transfer *transfers = calloc((size_t)at_a_time, sizeof *transfers);
     if (!transfers) return 1;
     int failures = 0, running = 0;
+    client->first_byte = 0;
     long begun = 0, ended = 0;
     for (; begun < at_a_time; begun++) {
         transfer *own = &transfers[begun];
+        own->client = client;
         own->easy = curl_easy_init();
         own->capacity = byte_count;
         own->bytes = malloc(byte_count);
@@ -94,6 +104,8 @@ int curl_client_run(curl_client *client, const char *url, long count, long at_a_
     free(transfers);
     return failures;
 }
+
+double curl_client_first_byte(const curl_client *client) { return client->first_byte; }
 
 void curl_client_free(curl_client *client) {
     curl_multi_cleanup(client->multi);

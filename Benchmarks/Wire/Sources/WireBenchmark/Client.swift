@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import NIOCore
 import Runway
 import RunwayTransport
 
@@ -18,6 +19,8 @@ struct Client {
 
     /// GETs a URL whose answer has so many bytes.
     let call: (_ url: String, _ byteCount: Int) async throws -> Void
+    /// GETs the same, reads the body part by part, and gives when its first byte came, as ``monotonicTime()`` has it.
+    let stream: (_ url: String, _ byteCount: Int) async throws -> Double
     let close: () async throws -> Void
 
     /// Makes a client that trusts the system's roots, or one file of them. URLSession on Linux trusts the system's alone.
@@ -26,11 +29,19 @@ struct Client {
         case .curl:
             let client = try CurlClient(root: root ?? "/etc/ssl/certs/ca-certificates.crt", http1Only: false)
             call = { url, byteCount in try await client.run(url, count: 1, atATime: 1, byteCount: byteCount) }
+            stream = { url, byteCount in
+                try await client.run(url, count: 1, atATime: 1, byteCount: byteCount)
+                return client.firstByte
+            }
             close = {}
         case .asyncHTTPClient:
             let client = try makeClient(root: root, http1Only: false)
             call = { url, byteCount in
                 try await asyncHTTPClient(client, url: url, byteCount: byteCount).makeCalls(1, 1)
+            }
+            stream = { url, byteCount in
+                let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
+                return try await firstByte(of: response.body, byteCount: byteCount) { $0.readableBytes }
             }
             close = { try await client.shutdown() }
         case .runway:
@@ -38,18 +49,32 @@ struct Client {
             let transport = try NIOTransport(
                 configuration: TransportConfiguration(trust: pem.map { .certificates(pem: [$0]) } ?? .system))
             call = { url, byteCount in
-                guard let slash = url.lastIndex(of: "/") else { throw UnexpectedAnswer() }
-                let network = makeNetwork(over: transport, at: String(url[..<slash]))
-                let file = String(url[url.index(after: slash)...])
+                let (network, file) = try layer(over: transport, to: url)
                 try await networkCall("", network, file: file, byteCount: byteCount).makeCalls(1, 1)
+            }
+            stream = { url, byteCount in
+                let (network, file) = try layer(over: transport, to: url)
+                let answer = try await network.stream(File(name: file))
+                return try await firstByte(of: answer.body, byteCount: byteCount) { $0.count }
             }
             close = { await transport.shutdown() }
         case .urlSession:
-            let session = URLSession(configuration: .ephemeral)
+            let arrival = ArrivalDelegate()
+            let session = URLSession(configuration: .ephemeral, delegate: arrival, delegateQueue: nil)
             call = { url, byteCount in
                 try await urlSession(session, url: url, byteCount: byteCount).makeCalls(1, 1)
+            }
+            stream = { url, byteCount in
+                guard let url = URL(string: url) else { throw UnexpectedAnswer() }
+                return try await arrival.firstByte(of: session.dataTask(with: url), byteCount: byteCount)
             }
             close = { session.invalidateAndCancel() }
         }
     }
+}
+
+/// A layer for one URL, and the file that it names.
+private func layer(over transport: NIOTransport, to url: String) throws -> (NetworkLayer, file: String) {
+    guard let slash = url.lastIndex(of: "/") else { throw UnexpectedAnswer() }
+    return (makeNetwork(over: transport, at: String(url[..<slash])), String(url[url.index(after: slash)...]))
 }

@@ -13,6 +13,13 @@ func processorTime() -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
+/// The time of a clock that only goes forward, in seconds.
+func monotonicTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
 /// Runs the contenders in turn, round after round, so that a noisy neighbour disturbs all of them alike.
 func compare(_ contenders: [Contender], count: Int, atATime: Int, rounds: Int) async throws -> [[Sample]] {
     for contender in contenders { try await contender.makeCalls(max(50, count / 10), atATime) }

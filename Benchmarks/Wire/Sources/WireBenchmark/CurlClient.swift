@@ -13,6 +13,9 @@ final class CurlClient: @unchecked Sendable {
 
     deinit { curl_client_free(client) }
 
+    /// When the first byte of a body came in the last run, as ``monotonicTime()`` has it.
+    var firstByte: Double { curl_client_first_byte(client) }
+
     func run(_ url: String, count: Int, atATime: Int, byteCount: Int) async throws {
         let failures = await withCheckedContinuation { continuation in
             Thread.detachNewThread {

@@ -7,17 +7,15 @@ struct WireBenchmark {
         usage: WireBenchmark throughput --http1-port PORT --http2-port PORT --root PEM
                              [--rounds N] [--calls N] [--only h1|h2] [--sizes 1k,50k] [--at 1,16,100]
                              [--contenders NAME,NAME…]
-               WireBenchmark far --far-port PORT --root PEM [--rounds N] [--round-trip MILLISECONDS]
+               WireBenchmark far --host ADDRESS --http2-port PORT --echo-port PORT --root PEM [--rounds N]
                WireBenchmark first --http2-port PORT [--rounds N]
                WireBenchmark soak --http2-port PORT --root PEM [--seconds N] [--calls N]
                WireBenchmark replay --backend-port PORT --far-port PORT --root PEM [--rounds N] [--seed N] [--cold]
                WireBenchmark serve --certificate PEM --key PEM [--round-trip MILLISECONDS]
-               WireBenchmark carry --http2-port PORT [--round-trip MILLISECONDS]
         """
 
     static func main() async throws {
         let rounds = integer("--rounds")
-        let roundTrip = Duration.milliseconds(integer("--round-trip") ?? 20)
         switch CommandLine.arguments.dropFirst().first {
         case "throughput":
             guard let http1Port = integer("--http1-port"), let http2Port = integer("--http2-port"),
@@ -32,8 +30,10 @@ struct WireBenchmark {
                 only: argument("--only")
             ).run()
         case "far":
-            guard let port = integer("--far-port"), let root = argument("--root") else { return misused() }
-            try await FarServer(port: port, root: root, rounds: rounds ?? 21, roundTrip: roundTrip).run()
+            guard let host = argument("--host"), let port = integer("--http2-port"),
+                let echoPort = integer("--echo-port"), let root = argument("--root")
+            else { return misused() }
+            try await FarServer(host: host, port: port, echoPort: echoPort, root: root, rounds: rounds ?? 21).run()
         case "first":
             guard let port = integer("--http2-port") else { return misused() }
             try FirstCall(url: "https://127.0.0.1:\(port)/1k", rounds: rounds ?? 21).run()
@@ -63,10 +63,8 @@ struct WireBenchmark {
             }
         case "serve":
             guard let certificate = argument("--certificate"), let key = argument("--key") else { return misused() }
-            try await ReplayBackend.serve(certificate: certificate, key: key, roundTrip: roundTrip)
-        case "carry":
-            guard let port = integer("--http2-port") else { return misused() }
-            try await FarServer.carry(to: port, roundTrip: roundTrip)
+            try await ReplayBackend.serve(
+                certificate: certificate, key: key, roundTrip: .milliseconds(integer("--round-trip") ?? 20))
         default: misused()
         }
     }

@@ -15,6 +15,9 @@ curl_client *_Nullable curl_client_make(const char *_Nonnull roots, int http2);
 int curl_client_run(
     curl_client *_Nonnull client, const char *_Nonnull url, long count, long at_a_time, size_t byte_count);
 
+/// When the first byte of a body came in the last run, in seconds of `CLOCK_MONOTONIC`.
+double curl_client_first_byte(const curl_client *_Nonnull client);
+
 /// Closes the connections.
 void curl_client_free(curl_client *_Nonnull client);
 
