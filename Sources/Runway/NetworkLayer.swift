@@ -41,6 +41,8 @@ public final class NetworkLayer: Sendable {
     #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         private let memoryPressure: SystemMemoryPressure
     #endif
+    /// The answers of managers that were there at once, on their way to the delegates.
+    let landings = LandingTurn()
     private let transport: any Transport
     /// Guards what is known of the network that connections were made on.
     private let track: Mutex<NetworkTrack>

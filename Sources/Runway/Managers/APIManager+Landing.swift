@@ -8,7 +8,7 @@ extension APIManager {
     }
 
     /// Lands a call: keeps what it brought and tells the delegate, unless the call was ended before or a hook ends it.
-    func land(_ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight) {
+    func land(_ result: Result<RawData, NetworkError>, of endpoint: (any Endpoint)?, _ flight: Flight) {
         // Whatever order the two turns came in, nobody hears of the fresh answer before the stale one.
         if case .untold = state.flights[flight.id]?.provisional, let held = state.last.answer,
             held.flight.id == flight.id
@@ -36,9 +36,11 @@ extension APIManager {
         }
     }
 
-    private func succeed(_ flight: Flight, _ endpoint: E, _ rawData: RawData, _ interceptors: [any Interceptor]) {
+    private func succeed(
+        _ flight: Flight, _ endpoint: any Endpoint, _ rawData: RawData, _ interceptors: [any Interceptor]
+    ) {
         if isTold(rawData, flight) {
-            state.flights[flight.id] = nil
+            state.remove(flight.id)
             state.keep(Landing(flight, endpoint, rawData))
             flight.note(CacheDecision.unchanged)
             flight.finish(.succeeded)
@@ -49,7 +51,7 @@ extension APIManager {
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
-        guard state.flights.removeValue(forKey: flight.id) != nil else { return }
+        guard state.remove(flight.id) != nil else { return }
         state.keep(Landing(flight, endpoint, rawData))
         state.tell(flight.id)
         delegate?.apiManagerDidSucceed(self)
@@ -57,7 +59,9 @@ extension APIManager {
         flight.finish(.succeeded)
     }
 
-    private func fail(_ flight: Flight, _ endpoint: E?, _ error: NetworkError, _ interceptors: [any Interceptor]) {
+    private func fail(
+        _ flight: Flight, _ endpoint: (any Endpoint)?, _ error: NetworkError, _ interceptors: [any Interceptor]
+    ) {
         let error = flight.locate(error)
         if error.isAbsorbed, case .service(let cause) = error.kind { return end(flight.id, as: .absorbed(cause)) }
         for interceptor in interceptors where isHere(flight) {
@@ -65,7 +69,7 @@ extension APIManager {
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
-        guard state.flights.removeValue(forKey: flight.id) != nil else { return }
+        guard state.remove(flight.id) != nil else { return }
         state.last = LastLanding(
             answer: state.last.answer, landed: Landing(flight, endpoint), error: error)
         delegate?.apiManager(self, didFailWith: error)

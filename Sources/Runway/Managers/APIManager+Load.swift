@@ -112,19 +112,21 @@ extension APIManager {
             if flight.letGoOfGiven(answer.rawData.source) {
                 return fly(try draft.request(in: flight), for: endpoint, flight)
             }
-            return deliver(.failure(refusal), of: endpoint, flight, .answered)
+            return deliver(.failure(refusal), of: draft.endpoint, flight, .answered)
         }
-        let landing = Landing(flight, endpoint, answer.rawData)
+        let landing = Landing(flight, draft.endpoint, answer.rawData)
         state.hold(landing)
-        guard answer.isProvisional else { return deliver(.success(answer.rawData), of: endpoint, flight, .answered) }
+        guard answer.isProvisional else {
+            return deliver(.success(answer.rawData), of: draft.endpoint, flight, .answered)
+        }
         fly(try draft.request(in: flight), for: endpoint, flight, provisional: .untold)
-        Task { @MainActor [weak self] in self?.tellProvisionally(landing) }
+        network.landings.add { [weak self] in self?.tellProvisionally(landing) }
     }
 
     private func fly(
         _ request: Request, for endpoint: E, _ flight: Flight, provisional: RunningFlight.Provisional = .absent
     ) {
-        state.flights[flight.id] = RunningFlight(flight: flight, phase: .flying, provisional: provisional)
+        state.add(RunningFlight(flight: flight, phase: .flying, provisional: provisional))
         if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
             flight.setProvisionalLanding { [weak self, network] response, flight in
                 guard let rawData = try? network.checked(response, for: endpoint, in: flight) else { return }
@@ -152,12 +154,12 @@ extension APIManager {
 
     /// Lands what is known already, an answer or why there is none, in the next turn of the main actor.
     private func deliver(
-        _ result: Result<RawData, NetworkError>, of endpoint: E?, _ flight: Flight,
+        _ result: Result<RawData, NetworkError>, of endpoint: (any Endpoint)?, _ flight: Flight,
         _ phase: RunningFlight.Phase = .grounded
     ) {
-        state.flights[flight.id] = RunningFlight(flight: flight, phase: phase)
+        state.add(RunningFlight(flight: flight, phase: phase))
         // Not in the box: nothing of it can be cancelled but the landing, which looks for the call.
-        Task { @MainActor [weak self] in
+        network.landings.add { [weak self] in
             if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
         }
     }

@@ -8,7 +8,7 @@ extension APIManager {
         }
         let landing = Landing(flight, endpoint, rawData)
         state.hold(landing)
-        state.flights[flight.id]?.provisional = .untold
+        state.setProvisional(.untold, of: flight.id)
         tellProvisionally(landing)
     }
 
@@ -25,11 +25,11 @@ extension APIManager {
         for interceptor in interceptors where isUntold(flight) {
             if interceptor.apiManager(self, shouldSucceedWith: rawData) { continue }
             flight.note(CallDecision.vetoedProvisional)
-            state.flights[flight.id]?.provisional = .absent
+            state.setProvisional(.absent, of: flight.id)
             state.goBack(from: flight.id)
         }
         guard isUntold(flight) else { return }
-        state.flights[flight.id]?.provisional = .told
+        state.setProvisional(.told, of: flight.id)
         state.keep(landing)
         state.tell(flight.id)
         delegate?.apiManagerDidSucceed(self)

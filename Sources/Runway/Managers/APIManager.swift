@@ -88,7 +88,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
 
     /// Ends a call that has not landed, without telling the delegate.
     func end(_ id: FlightID, as outcome: FlightOutcome) {
-        guard let running = state.flights.removeValue(forKey: id) else { return }
+        guard let running = state.remove(id) else { return }
         // The outcome is written first, so that what the cancelled task throws finds the record closed.
         running.flight.finish(outcome)
         box.cancel(id)

@@ -7,12 +7,7 @@ import Observation
 @MainActor @Observable
 final class ManagerState {
     /// The calls that have not landed. What a view can see of them is how many fly.
-    @ObservationIgnored var flights: [FlightID: RunningFlight] = [:] {
-        didSet {
-            let count = flights.values.reduce(0) { $0 + ($1.phase == .flying ? 1 : 0) }
-            if count != flyingCount { flyingCount = count }
-        }
-    }
+    @ObservationIgnored private(set) var flights: [FlightID: RunningFlight] = [:]
     /// How many of them fly.
     private(set) var flyingCount = 0
     /// What landed last: one value, since whoever watches is told of each change, and a landing is one.
@@ -76,6 +71,30 @@ final class UntoldAnswer {
 }
 
 extension ManagerState {
+    /// Puts a call among those that have not landed, or says anew what becomes of it.
+    func add(_ running: RunningFlight) {
+        let former = flights.updateValue(running, forKey: running.flight.id)
+        count(from: former?.phase, to: running.phase)
+    }
+
+    /// Takes a call out; gives what it was, or `nil` where it was not there.
+    @discardableResult
+    func remove(_ id: FlightID) -> RunningFlight? {
+        let former = flights.removeValue(forKey: id)
+        count(from: former?.phase, to: nil)
+        return former
+    }
+
+    /// Says what became of a call's stale answer, where the call has not landed.
+    func setProvisional(_ provisional: RunningFlight.Provisional, of id: FlightID) {
+        flights[id]?.provisional = provisional
+    }
+
+    private func count(from former: RunningFlight.Phase?, to phase: RunningFlight.Phase?) {
+        let change = (phase == .flying ? 1 : 0) - (former == .flying ? 1 : 0)
+        if change != 0 { flyingCount += change }
+    }
+
     /// Makes an answer the one that the manager holds, though nobody is told of it yet.
     func hold(_ landing: Landing) {
         untold.append(UntoldAnswer(landing.flight.id, before: self))

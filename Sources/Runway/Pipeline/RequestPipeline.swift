@@ -52,7 +52,9 @@ public struct RequestPipeline: Sendable {
 
     /// Likewise, of a call whose request is made where memory does not answer it.
     func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let memory, let key = flight.key else { return try answerImmediately(draft.request(in: flight), in: flight) }
+        guard let memory, let key = flight.key else {
+            return try answerImmediately(draft.request(in: flight), in: flight)
+        }
         switch try TimeToLiveCaching(policy: flight.cachePolicy).answerImmediately(key, in: flight) {
         case .answer(let response): return response
         case .provisional(let response): return response.provisional

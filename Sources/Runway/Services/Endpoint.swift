@@ -122,7 +122,7 @@ extension Endpoint {
     public static var maximumResponseByteCount: Int { 16 << 20 }
 
     /// The stored properties.
-    public var parameters: Parameters { get throws { try Parameters(encoding: self) } }
+    public var parameters: Parameters { get throws { try Parameters(of: self) } }
     /// No header fields.
     public var headers: [String: String] { [:] }
     /// An empty body.

@@ -3,35 +3,33 @@ final class ServiceIdentity: Sendable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
     let account: String?
-    /// Scheme, authority and path prefix of the base URL.
-    let scheme: String
-    let authority: String
-    let pathPrefix: String
-    let commonParameters: Parameters
-    let commonHeaders: [String: String]
+    /// Service, environment and account, base URL, and the parameters and header fields common to all calls.
+    let form: [UInt8]
+    /// The hash of all that.
+    let digest: Int
 
     init(_ settings: ServiceSettings, of service: any APIService.Type, at baseURL: BaseURL?) {
         self.service = service
         environment = settings.environment
         account = settings.account
-        scheme = baseURL?.scheme ?? ""
-        authority = baseURL?.authority ?? ""
-        pathPrefix = baseURL?.pathPrefix ?? ""
-        commonParameters = settings.commonParameters
-        commonHeaders = settings.commonHeaders
+        var form = CanonicalForm()
+        form.add(service.name)
+        form.add(environment.name)
+        // An account without a name is not the same as none.
+        form.add(account.map { "=\($0)" } ?? "")
+        form.add(baseURL?.scheme ?? "")
+        form.add(baseURL?.authority ?? "")
+        form.add(baseURL?.pathPrefix ?? "")
+        form.add(settings.commonParameters)
+        form.add(settings.commonHeaders)
+        self.form = form.bytes
+        digest = form.bytes.hashValue
     }
 }
 
-extension ServiceIdentity: Hashable {
+extension ServiceIdentity: Equatable {
     static func == (lhs: ServiceIdentity, rhs: ServiceIdentity) -> Bool {
         // Calls between two changes of the settings share one.
-        if lhs === rhs { return true }
-        return lhs.service == rhs.service && lhs.environment == rhs.environment && lhs.account == rhs.account
-            && lhs.scheme == rhs.scheme && lhs.authority == rhs.authority && lhs.pathPrefix == rhs.pathPrefix
-            && lhs.commonParameters.isIdentical(to: rhs.commonParameters)
-            && lhs.commonHeaders.isIdentical(to: rhs.commonHeaders)
+        lhs === rhs || lhs.service == rhs.service && lhs.form == rhs.form
     }
-
-    /// What is left out rarely tells two apart.
-    func hash(into hasher: inout Hasher) { hasher.combine(account) }
 }

@@ -16,11 +16,9 @@ struct Lookups {
         let network = try await filledNetwork(InstantTransport(byteCount: 1024))
         let requests = try lists.map { list in
             let flight = network.makeFlight(RentalList.self, .standard)
-            let request = try network.assemble(list, delivery: .whole(maximumByteCount: 16 << 20), in: flight)
-            guard let key = CacheKey(request, in: flight), let kept = network.cache.find(key) else {
-                throw UnexpectedAnswer()
-            }
-            return (key: key, url: request.url, kept: kept)
+            var draft = try network.draft(list, in: flight)
+            guard let key = flight.key, let kept = network.cache.find(key) else { throw UnexpectedAnswer() }
+            return (key: key, url: try draft.request(in: flight).url, kept: kept)
         }
         contenders = [
             Self.dictionary(requests.map(\.url), requests.map(\.kept)),

@@ -10,9 +10,19 @@ extension Parameters {
     /// - Throws: What the value's own `encode(to:)` throws, ``UnencodableParameter`` where it is nested too deeply, and
     ///   `EncodingError` where it does not encode names and values.
     public init(encoding value: some Encodable) throws {
+        try self.init(of: value) { node throws in try node.encodeByItself(value, codingPath: []) }
+    }
+
+    /// The stored properties of an endpoint. Every call comes here: it is none of the types that are looked for among its members.
+    init(of endpoint: some Endpoint) throws {
+        try self.init(of: endpoint) { node throws in
+            try endpoint.encode(to: ParameterEncoder(node: node, codingPath: []))
+        }
+    }
+
+    private init(of value: some Encodable, _ encode: (ParameterNode) throws -> Void) throws {
         let node = ParameterNode(depth: 0)
-        // Every call comes here: an endpoint is none of the types that are looked for among its members.
-        try node.encodeByItself(value, codingPath: [])
+        try encode(node)
         switch node.value {
         case nil: self.init()
         case .object(let parameters): self = parameters
@@ -26,18 +36,19 @@ extension Parameters {
 
 /// A place in the tree that an encoding fills, shared by the containers that write into it.
 ///
-/// Single values, which most parameters are, stand in the list of their object or array itself and have no node.
+/// Single values, which most parameters are, stand in the list of their object or array itself and have no node. Every access begins and
+/// ends in a method of its own, so that none is checked for overlapping another while the program runs.
 private final class ParameterNode {
     enum Shape { case object, array, value }
 
     let depth: Int
     /// What the place holds; `nil` while nothing was encoded.
-    private(set) var shape: Shape?
-    private var single = ParameterValue.null
+    @exclusivity(unchecked) private(set) var shape: Shape?
+    @exclusivity(unchecked) private var single = ParameterValue.null
     /// The members of an object, or the elements of an array, whose names are empty.
-    private var entries: [Parameters.Entry] = []
+    @exclusivity(unchecked) private var entries: [Parameters.Entry] = []
     /// The nodes among them, and where their values belong, in order.
-    private var nested: [(place: Int, node: ParameterNode)] = []
+    @exclusivity(unchecked) private var nested: [(place: Int, node: ParameterNode)] = []
 
     init(depth: Int) { self.depth = depth }
 

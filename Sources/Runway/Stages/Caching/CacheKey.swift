@@ -7,17 +7,10 @@ import HTTPTypes
 /// it was assembled: its method, its URL with the query, its header fields and its body. Address, token and signature are added later:
 /// none of these can split a key. The hash is computed once, when the key is made.
 public struct CacheKey: Sendable, Hashable {
-    /// What tells the calls of one API, service, environment and account apart.
-    private enum Subject: Sendable, Hashable {
-        /// What the endpoint says, of which the request is made where it has to fly.
-        case content(CallContent)
-        /// The request itself.
-        case request(HTTPRequest, body: [UInt8])
-    }
-
     private let owner: ServiceIdentity
     private let endpointType: any Endpoint.Type
-    private let subject: Subject
+    /// What tells the calls of one API, service, environment and account apart.
+    private let form: [UInt8]
     private let digest: Int
 
     /// The environment that the service was in.
@@ -45,7 +38,14 @@ public struct CacheKey: Sendable, Hashable {
         case .bytes(let bytes): body = bytes
         case .stream: return nil
         }
-        self.init(.request(request.head, body: body), in: flight)
+        var form = CanonicalForm()
+        form.add(request.head.method.rawValue)
+        form.add(request.head.scheme ?? "")
+        form.add(request.head.authority ?? "")
+        form.add(request.head.path ?? "")
+        form.add(request.head.headerFields)
+        form.add(body)
+        self.init(form, in: flight)
     }
 
     /// The key of a call whose request is not made yet; `nil` where its answers are never kept, or where the content does not say all that
@@ -54,37 +54,37 @@ public struct CacheKey: Sendable, Hashable {
         guard E.method.mayRead else { return nil }
         switch E.encoding {
         case .raw, .multipart: return nil
-        case .query, .form, .json: self.init(.content(content), in: flight)
+        case .query, .form, .json: break
         }
+        var form = CanonicalForm()
+        form.add(content.path.percentEncoded)
+        form.add(content.parameters)
+        if !content.headers.isEmpty { form.add(content.headers) }
+        self.init(form, in: flight)
     }
 
-    private init(_ subject: Subject, in flight: Flight) {
+    private init(_ form: CanonicalForm, in flight: Flight) {
         owner = flight.configuration.identity
         endpointType = flight.endpoint
-        self.subject = subject
+        self.form = form.bytes
         var hasher = Hasher()
+        hasher.combine(owner.digest)
         hasher.combine(ObjectIdentifier(endpointType))
-        hasher.combine(owner)
-        hasher.combine(subject)
+        form.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         digest = hasher.finalize()
     }
 
     /// Whether two keys stand for the same answer.
     public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
         lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.owner == rhs.owner
-            && lhs.subject == rhs.subject
+            && lhs.form == rhs.form
     }
 
     /// Feeds the hash that was computed when the key was made.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// About how many bytes the key itself takes.
-    var byteCount: Int {
-        switch subject {
-        case .content(let content): content.byteCount
-        case .request(let head, let body): (head.path ?? "").utf8.count + body.count + head.headerFields.byteCount
-        }
-    }
+    var byteCount: Int { form.count }
 }
 
 extension CacheKey {
@@ -92,43 +92,11 @@ extension CacheKey {
     ///
     /// It holds whatever secrets the request holds. A tier stores a cryptographic digest of it, such as SHA-256, never the bytes.
     public var canonicalForm: [UInt8] {
-        var form: [UInt8] = []
-        func add(_ bytes: some Collection<UInt8>) {
-            withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { form.append(contentsOf: $0) }
-            form.append(contentsOf: bytes)
-        }
-        func add(_ fields: [(name: String, value: String)]) {
-            // Fields of one name keep their order, which may matter; the order of names never does.
-            let sorted = fields.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
-            for (_, field) in sorted {
-                add(field.name.utf8)
-                add(field.value.utf8)
-            }
-        }
-        add(service.utf8)
-        add(environment.name.utf8)
-        // An account without a name is not the same as none.
-        add((account.map { "=\($0)" } ?? "").utf8)
-        add(endpoint.utf8)
-        switch subject {
-        case .content(let content):
-            add(endpointType.method.rawValue.utf8)
-            add(owner.scheme.utf8)
-            add(owner.authority.utf8)
-            add("\(owner.pathPrefix)/\(content.path.percentEncoded)".utf8)
-            let parameters = content.parameters.merging(defaults: owner.commonParameters)
-            add(ParameterValue.object(parameters).canonicalBytes)
-            let headers = owner.commonHeaders.merging(content.headers) { $1 }
-            add(headers.map { (name: $0.key.lowercased(), value: $0.value) })
-        case .request(let head, let body):
-            add(head.method.rawValue.utf8)
-            add((head.scheme ?? "").utf8)
-            add((head.authority ?? "").utf8)
-            add((head.path ?? "").utf8)
-            add(body)
-            add(head.headerFields.map { (name: $0.name.canonicalName, value: $0.value) })
-        }
-        return form
+        var whole = CanonicalForm()
+        whole.add(owner.form)
+        whole.add(endpoint)
+        whole.add(form)
+        return whole.bytes
     }
 }
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -51,6 +52,67 @@ struct CacheKeyTests {
         #expect(keys[0]?.canonicalForm == keys[1]?.canonicalForm)
     }
 
+    /// The key of a call by what its endpoint says, before there is a request.
+    private func contentKey<E: Endpoint>(_ endpoint: E) throws -> CacheKey? {
+        let flight = network.makeFlight(E.self, CallOptions(cache: .timeToLive()))
+        _ = try network.draft(endpoint, in: flight)
+        return flight.key
+    }
+
+    @Test func whateverChangesTheContentChangesTheKey() throws {
+        let composed = "caf\u{E9}"
+        let decomposed = "cafe\u{301}"
+        var keys = [
+            try contentKey(Work(id: 1)), try contentKey(Work(id: 2)), try contentKey(Artist(id: 1)),
+            try contentKey(Search(text: composed)), try contentKey(Search(text: decomposed)),
+            try contentKey(Work(fields: ["Accept-Language": "zh"])),
+            try contentKey(Work(fields: ["Accept-Language": "en"])),
+            try contentKey(Tagged(given: ["tag": "1"])), try contentKey(Tagged(given: ["tag": 1])),
+            try contentKey(Tagged(given: ["tag": ["a", "b"]])), try contentKey(Tagged(given: ["tag": ["b", "a"]])),
+            try contentKey(Tagged(given: ["tag": ["a": "b"]])), try contentKey(Tagged(given: ["tag": "a", "x": "b"])),
+        ]
+        network.configure(Gallery.self) { $0.account = "ann" }
+        keys.append(try contentKey(Work(id: 1)))
+        network.configure(Gallery.self) { $0.commonParameters = ["version": 2] }
+        keys.append(try contentKey(Work(id: 1)))
+        network.configure(Gallery.self) { $0.commonHeaders = ["Accept-Language": "zh"] }
+        keys.append(try contentKey(Work(id: 1)))
+        network.configure(Gallery.self) { $0.environment = .development }
+        keys.append(try contentKey(Work(id: 1)))
+        network.configure(Gallery.self) { $0.baseURLs[.development] = "https://dev.gallery.test:8443" }
+        keys.append(try contentKey(Work(id: 1)))
+        let made = keys.compactMap { $0 }
+        #expect(made.count == keys.count && Set(made).count == keys.count)
+        #expect(Set(made.map(\.canonicalForm)).count == keys.count)
+    }
+
+    @Test func settingsThatAreTheSameAgainAndNamesInAnotherOrderGiveTheSameKey() throws {
+        let first = try #require(try contentKey(Tagged(given: ["a": 1, "b": ["c": 2, "d": 3]])))
+        network.configure(Gallery.self) { $0.account = "ann" }
+        network.configure(Gallery.self) { $0.account = nil }
+        let second = try #require(try contentKey(Tagged(given: ["b": ["d": 3, "c": 2], "a": 1])))
+        #expect(first == second && first.hashValue == second.hashValue)
+        #expect(first.canonicalForm == second.canonicalForm)
+        let repeated = [
+            try contentKey(Tagged(given: Parameters([.init("a", 1), .init("a", 2)]))),
+            try contentKey(Tagged(given: Parameters([.init("a", 2), .init("a", 1)]))),
+        ]
+        #expect(repeated[0] != repeated[1], "Values of one name have an order that the server sees.")
+    }
+
+    @Test func whatTheContentDoesNotSayHasNoKeyBeforeTheRequest() throws {
+        #expect(try contentKey(Rename()) == nil)
+        #expect(try contentKey(RawQuestion()) == nil)
+        #expect(try key(RawQuestion()) != (try key(RawQuestion(question: "how"))))
+    }
+
+    @Test func aCallThatMemoryAnswersMakesNoRequest() async throws {
+        let first = try await network.call(Written())
+        #expect(first.source == .network && Written.requestCount.load(ordering: .relaxed) == 1)
+        #expect(try await network.call(Written()).source == .cache)
+        #expect(Written.requestCount.load(ordering: .relaxed) == 1)
+    }
+
     @Test func theDescriptionSaysNothingOfTheRequest() throws {
         network.configure(Gallery.self) { $0.account = "hunter2@mail.test" }
         let key = try #require(try key(Work(id: 98_765, fields: ["Authorization": "Bearer hunter2"])))
@@ -72,4 +134,36 @@ struct CacheKeyTests {
             #expect(CacheKey(request, in: flight) == nil, "\(method)")
         }
     }
+}
+
+/// Gives the parameters that a test wants.
+private struct Tagged: Endpoint {
+    static let service = Gallery.self
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "tagged" }
+    @Unencoded var given: Parameters
+    var parameters: Parameters { given }
+}
+
+/// A read whose parameters are not all that it says.
+private struct RawQuestion: Endpoint {
+    static let service = Gallery.self
+    static let method = HTTPRequest.Method.post
+    static let encoding = ParameterEncoding.raw(contentType: "text/plain")
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "questions" }
+    @Unencoded var question = "why"
+    var content: RequestBody { .bytes(Array(question.utf8)) }
+}
+
+/// Counts the requests that are made of it: only they ask how large an answer may be.
+private struct Written: Endpoint {
+    static let requestCount = Atomic(0)
+    static let service = Gallery.self
+    static let cache = CachePolicy.timeToLive()
+    static var maximumResponseByteCount: Int {
+        requestCount.wrappingAdd(1, ordering: .relaxed)
+        return 1 << 20
+    }
+    var path: EndpointPath { "written" }
 }
