@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 
 /// Bytes that are equal where what was added is, in every launch of the app, and different otherwise.
