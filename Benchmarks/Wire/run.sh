@@ -32,6 +32,9 @@ mkdir -p "$work/files"
 head -c 768 /dev/urandom | base64 -w0 >"$work/files/1k"
 head -c 1400000 /dev/zero >"$work/files/1400k"
 head -c 38400 /dev/urandom | base64 -w0 >"$work/files/50k"
+head -c 300000 /dev/urandom >"$work/files/300k"
+# Uploads stay here, each under a name of its own, until they were read back.
+mkdir "$work/uploads"
 cat >"$work/nginx.conf" <<CONF
 worker_processes 1;
 pid $work/nginx.pid;
@@ -49,11 +52,16 @@ http {
     default_type application/json;
     root $work/files;
     server { listen 127.0.0.1:$http1_port ssl; }
-    server { listen 127.0.0.1:$http2_port ssl http2; location /post { return 200 ok; } }
+    server {
+        listen 127.0.0.1:$http2_port ssl http2;
+        location /post { return 200 ok; }
+        location /uploads/ { root $work; dav_methods PUT DELETE; client_max_body_size 1m; open_file_cache off; }
+    }
 }
 CONF
 # The workers of nginx run as another user, who has to be let in.
 chmod -R a+rX "$work"
+chmod a+w "$work/uploads"
 nginx -c "$work/nginx.conf" -p "$work"
 
 # URLSession on Linux trusts the system's file of roots and no other; in a mount namespace of its own it sees ours there too.
@@ -65,7 +73,7 @@ runner=(unshare --mount bash -c 'mount --bind "$0" "$1" && exec "${@:2}"' "$work
 
 mode=${1:-throughput}
 [ $# -eq 0 ] || shift
-options=(--http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" "$@")
+options=(--http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" --files "$work/files" "$@")
 if [ "$mode" = far ]; then
     "$benchmark" carry "${options[@]}" >"$work/far-port" &
     trap 'kill "$(cat "$work/nginx.pid")" %1 2>/dev/null || true; rm -rf "$work"' EXIT
