@@ -15,7 +15,7 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
         case reset(after: Int, code: Int)
     }
 
-    private(set) var request: GeneratedRequest
+    let request: GeneratedRequest
     private let status: HTTPResponse.Status
     private var fields: [(String, String)] = []
     private var pieces: [[UInt8]] = []
@@ -26,13 +26,13 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
     private let goesAway: Bool
 
     init(using random: inout SeededGenerator) {
-        request = GeneratedRequest(using: &random)
-        status = random.pick([
+        var request = GeneratedRequest(using: &random)
+        let status: HTTPResponse.Status = random.pick([
             .ok, .ok, .ok, .created, .noContent, .partialContent, .notModified, .badRequest, .notFound,
             .internalServerError, .init(code: 299), .init(code: 599),
         ])
         isInformed = Int.random(in: 0..<10, using: &random) == 0
-        let isBodiless = request.method == .head || [.noContent, .notModified].contains(status)
+        let isBodiless = request.method == .head || status == .noContent || status == .notModified
         let isBroken = !isBodiless && Int.random(in: 0..<10, using: &random) == 0
         goesAway = !isBroken && Int.random(in: 0..<10, using: &random) == 0
         for _ in 0..<Int.random(in: 0...3, using: &random) {
@@ -63,6 +63,8 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
         } else {
             ending = random.pick([.lastFrame, .lastFrame, .emptyFrame, .trailers])
         }
+        self.request = request
+        self.status = status
     }
 
     /// Whether the server breaks its answer off.

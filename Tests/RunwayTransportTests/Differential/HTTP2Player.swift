@@ -92,7 +92,7 @@ extension HTTP2Player.Connection {
         for (id, var stream) in streams where !stream.queue.isEmpty {
             while var frame = stream.queue.first {
                 let byteCount = frame.is(.data) ? frame.payload.count : 0
-                let count = min(byteCount, window, stream.window)
+                let count = max(0, min(byteCount, window, stream.window))
                 if count < byteCount {
                     guard count > 0 else { break }
                     stream.queue[0].payload.removeFirst(count)
@@ -100,8 +100,8 @@ extension HTTP2Player.Connection {
                 } else {
                     stream.queue.removeFirst()
                 }
-                window -= max(count, 0)
-                stream.window -= max(count, 0)
+                window -= count
+                stream.window -= count
                 frames.append(frame)
             }
             streams[id] = stream.queue.isEmpty ? nil : stream
