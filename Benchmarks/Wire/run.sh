@@ -105,6 +105,9 @@ mkdir -p "$work/files"
 head -c 768 /dev/urandom | base64 -w0 >"$work/files/1k"
 head -c 1400000 /dev/zero >"$work/files/1400k"
 head -c 38400 /dev/urandom | base64 -w0 >"$work/files/50k"
+head -c 300000 /dev/urandom >"$work/files/300k"
+# Uploads stay here, each under a name of its own, until they were read back.
+mkdir "$work/uploads"
 # Old versions of nginx speak TLS 1.3 only where told to. With TLS 1.2 the server ends the handshake, and its HTTP/2 settings come with that
 # end; with TLS 1.3 they come a round trip later, as they do from most servers that apps call.
 cat >"$work/nginx.conf" <<CONF
@@ -125,11 +128,16 @@ http {
     default_type application/json;
     root $work/files;
     server { listen $server_address:$http1_port ssl; }
-    server { listen $server_address:$http2_port ssl http2; location /post { return 200 ok; } }
+    server {
+        listen $server_address:$http2_port ssl http2;
+        location /post { return 200 ok; }
+        location /uploads/ { root $work; dav_methods PUT DELETE; client_max_body_size 1m; open_file_cache off; }
+    }
 }
 CONF
 # The workers of nginx run as another user, who has to be let in.
 chmod -R a+rX "$work"
+chmod a+w "$work/uploads"
 "${at_server[@]}" nginx -c "$work/nginx.conf" -p "$work"
 
 # URLSession on Linux trusts the system's file of roots and no other; in a mount namespace of its own it sees ours there too.
@@ -138,7 +146,7 @@ cat "$system_roots" "$work/root.pem" >"$work/roots.pem"
 runner=("${at_client[@]}" unshare --mount bash -c 'mount --bind "$0" "$1" && exec "${@:2}"' "$work/roots.pem" "$system_roots")
 "${runner[@]}" true || missing "root, for a mount namespace"
 
-options=(--http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem")
+options=(--http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" --files "$work/files")
 if [ "$mode" = far ]; then
     options+=(--host "$server_address" --echo-port "$echo_port")
 fi

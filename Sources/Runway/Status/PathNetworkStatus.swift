@@ -5,7 +5,9 @@
 
     /// The network status that Apple's systems report.
     ///
-    /// Until the system has reported for the first time, moments after it was made, the status is unknown.
+    /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are told apart by
+    /// gateway and interface, mobile ones by interface alone. Two of the same gateway on the same interface, as many at home are, pass for
+    /// one: more is told only to apps that may know where they are.
     public final class PathNetworkStatus: NetworkStatusSource {
         private let monitor = NWPathMonitor()
         private let status = SettableNetworkStatus()
@@ -30,19 +32,26 @@
     extension NetworkStatus {
         /// What a path of the system's says. A path that a connection would have to establish first counts as there.
         fileprivate init(_ path: NWPath) {
-            let link: Link =
-                if path.status == .unsatisfied {
-                    .none
-                } else if path.usesInterfaceType(.wiredEthernet) {
-                    .wired
-                } else if path.usesInterfaceType(.wifi) {
-                    .wifi
-                } else if path.usesInterfaceType(.cellular) {
-                    .cellular
-                } else {
-                    .unknown
-                }
-            self.init(link, isExpensive: path.isExpensive, isConstrained: path.isConstrained)
+            let kinds: [(type: NWInterface.InterfaceType, link: Link)] = [
+                (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),
+            ]
+            let kind = path.status == .unsatisfied ? nil : kinds.first { path.usesInterfaceType($0.type) }
+            self.init(
+                path.status == .unsatisfied ? .none : kind?.link ?? .unknown, isExpensive: path.isExpensive,
+                isConstrained: path.isConstrained, identity: kind.flatMap { Self.identity(of: path, over: $0.type) })
+        }
+
+        /// What tells the network of a path from others that are joined in the same way.
+        private static func identity(of path: NWPath, over type: NWInterface.InterfaceType) -> String? {
+            guard let interface = path.availableInterfaces.first(where: { $0.type == type }) else { return nil }
+            // A mobile network may change its gateway from one place to the next.
+            if type == .cellular { return interface.name }
+            let gateways = path.gateways.compactMap { endpoint -> NWEndpoint.Host? in
+                if case .hostPort(let host, _) = endpoint { host } else { nil }
+            }
+            // That of IPv6 is often known later than that of IPv4, and is the same network.
+            let gateway = gateways.first { if case .ipv4 = $0 { true } else { false } } ?? gateways.first
+            return gateway.map { "\($0) on \(interface.name)" } ?? interface.name
         }
     }
 #endif

@@ -6,22 +6,31 @@ public struct PathConditions: Sendable, Hashable {
     public var roundTrip: Duration
     /// How much longer bytes may take each way, by chance. Order is kept. The default is nothing.
     public var jitter: Duration
-    /// The share of parts that is lost, and arrives after 200 ms and a round trip more, as a retransmission would; what follows waits for
-    /// it. The default is 0; between 0 and 1.
+    /// The share of parts that is lost, and arrives after ``retransmissionTimeout`` and a round trip more, as a retransmission would; what
+    /// follows waits for it. The default is 0; between 0 and 1.
     public var lossRate: Double
+    /// How long a sender waits, beyond a round trip, until it sends a lost part again. The default is 200 ms, the least that TCP waits on
+    /// Linux.
+    public var retransmissionTimeout: Duration
 
     /// Makes conditions; see the properties for the defaults.
-    public init(roundTrip: Duration = .zero, jitter: Duration = .zero, lossRate: Double = 0) {
+    public init(
+        roundTrip: Duration = .zero, jitter: Duration = .zero, lossRate: Double = 0,
+        retransmissionTimeout: Duration = .milliseconds(200)
+    ) {
         self.roundTrip = max(roundTrip, .zero)
         self.jitter = max(jitter, .zero)
         self.lossRate = min(max(lossRate, 0), 1)
+        self.retransmissionTimeout = max(retransmissionTimeout, .zero)
     }
 
     /// How long a part takes one way.
     func delay(using random: inout SeededGenerator) -> Duration {
         var delay = roundTrip / 2
         if jitter > .zero { delay += jitter * Double.random(in: 0...1, using: &random) }
-        if lossRate > 0, Double.random(in: 0..<1, using: &random) < lossRate { delay += .milliseconds(200) + roundTrip }
+        if lossRate > 0, Double.random(in: 0..<1, using: &random) < lossRate {
+            delay += retransmissionTimeout + roundTrip
+        }
         return delay
     }
 }

@@ -39,6 +39,9 @@ struct DialError: Error, CustomStringConvertible {
             return (.timedOut, "No connection to \(place) could be made in time.")
         case .failed, .timedOut: break
         }
+        // What keeps TLS from being set up at all is no address's fault.
+        let mistake = failures.lazy.compactMap { $0.error as? NetworkError }.first
+        if let mistake { return (mistake.kind, mistake.detail) }
         // Who could not prove who it is weighs more than who could not be reached: no other attempt will mend it.
         let meanings = failures.map { NetworkError(transport: $0.error, from: place) }
         let distrusts = zip(failures, meanings).filter { $0.1.kind == .notTrusted }

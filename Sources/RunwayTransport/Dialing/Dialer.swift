@@ -19,20 +19,24 @@ struct Dialer: Sendable {
     /// Gives the addresses that this device has now; `nil` where the system does not say.
     let localAddresses: @Sendable () -> Set<IPAddress>?
 
-    /// Makes a dialer, and begins to read the roots of TLS on another thread.
+    /// Makes a dialer, and begins to read the roots of TLS on another thread, unless it is given what it needs of TLS.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be held to.
     init(
         _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system,
-        localAddresses: @escaping @Sendable () -> Set<IPAddress>? = systemLocalAddresses
+        localAddresses: @escaping @Sendable () -> Set<IPAddress>? = systemLocalAddresses, tls: TLSPreparation? = nil
     ) throws(NetworkError) {
         let applicationProtocols =
             switch configuration.httpVersions {
             case .automatic: ["h2", "http/1.1"]
             case .http1Only: ["http/1.1"]
             }
-        tls = try TLSPreparation(
-            configuration.trustPolicy, applicationProtocols: applicationProtocols, clock: clock)
+        if let tls {
+            self.tls = tls
+        } else {
+            self.tls = try TLSPreparation(
+                configuration.trustPolicy, applicationProtocols: applicationProtocols, clock: clock)
+        }
         self.resolver = resolver
         hosts = configuration.hosts
         selector = configuration.hosts?.selector ?? HostSelector()

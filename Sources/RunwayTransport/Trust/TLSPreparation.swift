@@ -24,12 +24,16 @@ final class TLSPreparation: Sendable {
     ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
     ///   - clock: Says whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
-    init(_ policy: TrustPolicy, applicationProtocols: [String], clock: LayerClock = .system) throws(NetworkError) {
+    convenience init(
+        _ policy: TrustPolicy, applicationProtocols: [String], clock: LayerClock = .system
+    ) throws(NetworkError) {
         let material = try TrustMaterial(policy)
-        DispatchQueue.global(qos: .userInitiated).async {
-            self.finish(
-                Result { try TLSPolicy(material, applicationProtocols: applicationProtocols, clock: clock) })
-        }
+        self.init { try TLSPolicy(material, applicationProtocols: applicationProtocols, clock: clock) }
+    }
+
+    /// Starts to make a policy, once.
+    init(making make: @escaping @Sendable () throws -> TLSPolicy) {
+        DispatchQueue.global(qos: .userInitiated).async { self.finish(Result(catching: make)) }
     }
 
     /// The policy, on this loop.

@@ -37,6 +37,11 @@ struct BadNetworkTests {
             let lossy = try await get("127.0.0.4", network.port)
             #expect(lossy.status == 0)
             #expect(lossy.time >= 0.4)
+            try await network.paths[2].set(
+                .passing(PathConditions(lossRate: 1, retransmissionTimeout: .milliseconds(600))))
+            let lossier = try await get("127.0.0.4", network.port)
+            #expect(lossier.status == 0)
+            #expect(lossier.time >= 1.2)
             await network.shutDown()
             #expect(try await get("127.0.0.2", network.port).status == 7)
         }

@@ -20,9 +20,11 @@ struct TestDialer {
     /// - Parameters:
     ///   - listed: The addresses of the host's list; empty is no list.
     ///   - resolved: What the name is looked up as; `nil` is a resolver that knows nothing.
+    ///   - tls: What it needs of TLS; `nil` is what the configuration says.
     init(
         listed: [String] = [], resolved: [String]? = nil, certificate: TestCertificate? = nil,
-        proxies: ProxySettings = .none, limits: HostSelectionLimits = HostSelectionLimits()
+        proxies: ProxySettings = .none, limits: HostSelectionLimits = HostSelectionLimits(),
+        tls: TLSPreparation? = nil
     ) throws {
         let certificate = try certificate ?? TestCertificate(for: dialHost)
         self.certificate = certificate
@@ -39,7 +41,7 @@ struct TestDialer {
             resolver: HostResolver { host in
                 guard let resolved else { throw LookupError(host: host, reason: "nobody knows it") }
                 return try resolved.map { try SocketAddress(ipAddress: $0, port: 0) }
-            })
+            }, tls: tls)
     }
 
     /// Dials the host.

@@ -3,7 +3,23 @@ import Runway
 import RunwayTesting
 
 /// An exchange that a seed makes up: a request, and what the origin does with it.
-struct GeneratedExchange {
+struct GeneratedExchange: CustomStringConvertible {
+    let request: GeneratedRequest
+    let response: ScriptedResponse
+
+    init(using random: inout SeededGenerator) {
+        request = GeneratedRequest(using: &random)
+        response = random.response()
+    }
+
+    var description: String {
+        "\(request), answer: \(response.status.code) \(response.headerFields) \(response.rawHeaderLines), "
+            + "framing \(response.framing), ending \(response.ending), pieces \(response.chunks.map(\.count))"
+    }
+}
+
+/// A request that a seed makes up.
+struct GeneratedRequest: CustomStringConvertible {
     /// How the body of the request is handed over.
     enum Upload: String, CaseIterable {
         case none, bytes, streamOfKnownLength, streamOfUnknownLength
@@ -14,8 +30,8 @@ struct GeneratedExchange {
     let fields: HTTPFields
     let upload: Upload
     let content: [UInt8]
-    let isStreamed: Bool
-    let response: ScriptedResponse
+    /// Whether the answer is asked for as a stream.
+    var isStreamed: Bool
 
     init(using random: inout SeededGenerator) {
         method = random.pick([.get, .get, .get, .head, .post, .put, .patch, .delete, .options])
@@ -32,11 +48,10 @@ struct GeneratedExchange {
         upload = mayUpload ? random.pick(Upload.allCases) : .none
         content = upload == .none ? [] : random.bytes(random.pick([0, 1, 100, 16_384, 16_385, 200_000]))
         isStreamed = Bool.random(using: &random)
-        response = random.response()
     }
 
     /// The request, to an origin.
-    func request(to authority: String) -> Request {
+    func made(to authority: String, scheme: String = "http") -> Request {
         let body: RequestBody =
             switch upload {
             case .none: .none
@@ -47,16 +62,12 @@ struct GeneratedExchange {
                 .stream(BodyStream(content), byteCount: nil, isReplayable: true)
             }
         return Request(
-            head: HTTPRequest(method: method, scheme: "http", authority: authority, path: target, headerFields: fields),
+            head: HTTPRequest(method: method, scheme: scheme, authority: authority, path: target, headerFields: fields),
             body: body, delivery: isStreamed ? .streamed : .whole(maximumByteCount: 1 << 20))
     }
-}
 
-extension GeneratedExchange: CustomStringConvertible {
     var description: String {
-        "\(method) \(target) \(fields), \(upload) of \(content.count) bytes, \(isStreamed ? "streamed" : "whole"), answer: "
-            + "\(response.status.code) \(response.headerFields) \(response.rawHeaderLines), framing \(response.framing), "
-            + "ending \(response.ending), pieces \(response.chunks.map(\.count))"
+        "\(method) \(target) \(fields), \(upload) of \(content.count) bytes, \(isStreamed ? "streamed" : "whole")"
     }
 }
 

@@ -1,14 +1,13 @@
 import Foundation
-import HTTPTypes
 import Runway
 import RunwayTesting
 import RunwayTransport
 import Synchronization
 
-/// Mixed traffic for a long time over paths that die and come back: counts what became of every call, and watches memory, descriptors
-/// and threads.
+/// Mixed traffic for a long time over paths that die and come back: counts what became of every call, compares whole bodies, and watches
+/// memory, descriptors and threads.
 ///
-/// It fails where a call never ended, where one got another's answer, or where something grows.
+/// It fails where a call never ended, where one got another's answer, where something grows, or where something outlives the calls.
 final class Soak: Sendable {
     private struct Count {
         var begun = 0
@@ -26,16 +25,24 @@ final class Soak: Sendable {
         var threads: Int
     }
 
+    /// A layer and its transport, which go when nothing uses them any more.
+    private struct Remnant {
+        weak var network: NetworkLayer?
+        weak var transport: NIOTransport?
+    }
+
     private static let workerCount = 16
 
     private let port: Int
     private let pem: String
     private let time: Duration
     private let calls: Int
+    private let traffic: SoakTraffic
     private let count = Mutex(Count())
 
-    init(port: Int, root: String, time: Duration, calls: Int) throws {
+    init(port: Int, root: String, files: String, time: Duration, calls: Int) throws {
         self.port = port
+        traffic = try SoakTraffic(files: files)
         self.time = time
         self.calls = calls
         pem = try String(contentsOfFile: root, encoding: .utf8)
@@ -47,13 +54,15 @@ final class Soak: Sendable {
         print("     calls  succeeded  cancelled     failed  wrong   MB  descriptors  threads")
         let start = reading()
         var rows: [Reading] = []
+        var remnants: [Remnant] = []
         try await withThrowingTaskGroup(of: Void.self) { group in
             let weather = Task { try await self.change(paths) }
             defer { weather.cancel() }
             for version in [TransportConfiguration.HTTPVersions.automatic, .http1Only] {
                 let (network, transport) = try makeNetwork(over: paths, version)
-                let share = version == .automatic ? Self.workerCount * 3 / 4 : Self.workerCount / 4
-                for worker in 0..<share {
+                remnants.append(Remnant(network: network, transport: transport))
+                let overHTTP2 = 0..<Self.workerCount * 3 / 4
+                for worker in version == .automatic ? overHTTP2 : overHTTP2.upperBound..<Self.workerCount {
                     group.addTask { @concurrent in
                         await self.work(worker, over: network)
                         withExtendedLifetime(transport) {}
@@ -75,7 +84,9 @@ final class Soak: Sendable {
         await paths.shutDown()
         // The last connections are closed by loops of their own.
         try await Task.sleep(for: .seconds(3))
-        try judge(start: start, rows: rows, end: report())
+        traffic.removeFiles()
+        let remnantCount = remnants.count { $0.network != nil } + remnants.count { $0.transport != nil }
+        try judge(start: start, rows: rows, end: report(), remnantCount: remnantCount)
     }
 
     private func makeNetwork(
@@ -100,31 +111,15 @@ final class Soak: Sendable {
         var next = start
         while ContinuousClock.now - start < time || count.withLock({ $0.begun }) < calls {
             count.withLock { $0.begun += 1 }
-            await call(over: network, &random)
+            await call(worker, over: network, &random)
             next += pause
             try? await ContinuousClock().sleep(until: next)
         }
     }
 
-    private func call(over network: NetworkLayer, _ random: inout SeededGenerator) async {
-        let kind = Int.random(in: 0..<100, using: &random)
-        let wait = Duration.microseconds(Int.random(in: 0...3000, using: &random))
+    private func call(_ worker: Int, over network: NetworkLayer, _ random: inout SeededGenerator) async {
         do {
-            switch kind {
-            case 0..<60: try check(await network.call(File(name: "1k")).bytes.count == 1024)
-            case 60..<75: try check(await network.call(File(name: "50k")).bytes.count == 51_200)
-            case 75..<85: try check(await network.call(KeptFile(name: "1k", part: kind)).bytes.count == 1024)
-            case 85..<90:
-                try check(await network.call(SoakPost(text: String(repeating: "a", count: 9000))).bytes.count == 2)
-            case 90..<95:
-                // Half of a body is read, and the rest let go.
-                for try await part in try await network.stream(File(name: "50k")).body where !part.isEmpty { break }
-            default:
-                let task = Task { try await network.call(File(name: "50k")) }
-                try? await Task.sleep(for: wait)
-                task.cancel()
-                _ = try await task.value
-            }
+            try await traffic.call(worker, over: network, &random)
             count.withLock { $0.succeeded += 1 }
         } catch let error as NetworkError {
             count.withLock { count in
@@ -137,10 +132,6 @@ final class Soak: Sendable {
         } catch {
             count.withLock { $0.wrong += 1 }
         }
-    }
-
-    private func check(_ isRight: Bool) throws {
-        if !isRight { throw UnexpectedAnswer() }
     }
 
     /// Every second or so a path dies, falls silent or slows down for a while; the first is spared half of the time.
@@ -185,13 +176,14 @@ final class Soak: Sendable {
     }
 
     /// Compares the second half with the first, whose warming up is over after a tenth.
-    private func judge(start: Reading, rows: [Reading], end: Reading) throws {
+    private func judge(start: Reading, rows: [Reading], end: Reading, remnantCount: Int) throws {
         let count = count.withLock { $0 }
         print("failures by kind: \(count.failed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
         var faults: [String] = []
         if count.ended != count.begun { faults.append("\(count.begun - count.ended) calls never ended") }
         if count.wrong > 0 { faults.append("\(count.wrong) calls got a wrong answer") }
         if count.succeeded < count.begun / 2 { faults.append("fewer than half of the calls succeeded") }
+        if remnantCount > 0 { faults.append("\(remnantCount) layers and transports outlived their calls") }
         if end.descriptors > start.descriptors + 8 {
             faults.append("\(end.descriptors) descriptors are open at the end, \(start.descriptors) at the start")
         }
@@ -207,20 +199,4 @@ final class Soak: Sendable {
         }
         print("passed")
     }
-}
-
-private struct KeptFile: Endpoint {
-    static let service = Files.self
-    static let cache = CachePolicy.timeToLive(.seconds(1))
-    @Unencoded var name: String
-    var part: Int
-    var path: EndpointPath { "\(name)" }
-}
-
-private struct SoakPost: Endpoint {
-    static let service = Files.self
-    static let method = HTTPRequest.Method.post
-    static let encoding = ParameterEncoding.json()
-    var text: String
-    var path: EndpointPath { "post" }
 }

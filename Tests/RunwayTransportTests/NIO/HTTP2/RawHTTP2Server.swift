@@ -165,8 +165,10 @@ final class RawConnection: ChannelInboundHandler {
     private(set) var number = 0
     /// The streams on which requests began, in order.
     private(set) var streams: [Int] = []
+    /// The head of the request on each of them.
+    private(set) var heads: [Int: HPACKHeaders] = [:]
     /// What was asked for on each of them.
-    private(set) var paths: [Int: String] = [:]
+    var paths: [Int: String] { heads.compactMapValues { $0.first(name: ":path") } }
     private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
     private let script: RawHTTP2Server.Script
     private let holder: Holder
@@ -207,8 +209,8 @@ final class RawConnection: ChannelInboundHandler {
     private func noteRequest(_ frame: RawFrame) {
         streams.append(frame.stream)
         var block = ByteBuffer(bytes: frame.payload)
-        guard let path = (try? decoder.decodeHeaders(from: &block))?.first(name: ":path") else { return }
-        paths[frame.stream] = path
+        guard let head = try? decoder.decodeHeaders(from: &block), let path = head.first(name: ":path") else { return }
+        heads[frame.stream] = head
         server?.asked(for: path, on: number)
     }
 

@@ -1,0 +1,36 @@
+import NIOHPACK
+import RunwayTesting
+
+/// What an origin saw of a request.
+struct SeenRequest: Sendable {
+    let line: String
+    let fields: [String]
+    let body: [UInt8]
+    let isComplete: Bool
+
+    init(_ request: ReceivedRequest) {
+        line = "\(request.method) \(request.target) \(request.version)"
+        fields = request.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
+        body = request.body
+        isComplete = request.isComplete
+    }
+
+    /// A request over HTTP/2 that came in full.
+    init(_ head: HPACKHeaders, _ body: [UInt8]) {
+        line = "\(head.first(name: ":method") ?? "") \(head.first(name: ":path") ?? "") HTTP/2"
+        fields = head.filter { ![":method", ":path"].contains($0.name) }.map { "\($0.name): \($0.value)" }.sorted()
+        self.body = body
+        isComplete = true
+    }
+
+    /// Whether an origin could not tell the two apart, but for one difference: of an empty body some say `Content-Length: 0`, and some
+    /// nothing. RFC 9110 §8.6 wants it said where the method foresees a body (POST, PUT, PATCH), and leaves it open elsewhere. A request
+    /// that was answered before its end may have been seen up to anywhere.
+    func isLike(_ other: SeenRequest) -> Bool {
+        line == other.line && told == other.told && (!isComplete || !other.isComplete || body == other.body)
+    }
+
+    private var told: [String] {
+        ["POST", "PUT", "PATCH"].contains { line.hasPrefix($0) } ? fields : fields.filter { $0 != "content-length: 0" }
+    }
+}

@@ -1,0 +1,120 @@
+import Dispatch
+import NIOCore
+import NIOPosix
+import Runway
+import Synchronization
+import Testing
+
+@testable import RunwayTesting
+@testable import RunwayTransport
+
+/// The TLS of a transport: made once, before anybody asks for it, and in nobody's way.
+@Suite(.timeLimit(.minutes(5)))
+struct TLSPreparationTests {
+    private let certificate: TestCertificate
+    private let policy: TLSPolicy
+
+    init() throws {
+        certificate = try TestCertificate(for: dialHost)
+        let trust = TrustPolicy(roots: .certificates(pem: [certificate.certificatePEM]))
+        policy = try TLSPolicy(TrustMaterial(trust), applicationProtocols: ["http/1.1"])
+    }
+
+    /// Makes a policy, which takes until it is let go on.
+    private final class Making: Sendable {
+        let count = AwaitedValue(0)
+        private let gate = DispatchSemaphore(value: 0)
+        private let result: Result<TLSPolicy, any Error>
+
+        init(_ result: Result<TLSPolicy, any Error>) { self.result = result }
+
+        func make() throws -> TLSPolicy {
+            count.update { $0 += 1 }
+            gate.wait()
+            return try result.get()
+        }
+
+        func goOn() { gate.signal() }
+    }
+
+    private struct Unmakeable: Error {}
+
+    /// Loops of their own for those who ask.
+    private let loops = (0..<3).map { _ in MultiThreadedEventLoopGroup.singleton.next() }
+
+    @Test func itIsMadeBeforeAnybodyAsksAndHoldsUpNeitherItsMakerNorALoop() async throws {
+        let making = Making(.success(policy))
+        defer { making.goOn() }
+        // This returns, and what is made is not.
+        let preparation = TLSPreparation(making: making.make)
+        try await making.count.wait(atLeast: 1, within: .seconds(60), subject: "the making")
+        let isThere = Mutex(false)
+        let answer = preparation.policy(on: loops[0])
+        answer.whenComplete { _ in isThere.withLock { $0 = true } }
+        try await loops[0].submit {}.get()
+        #expect(!isThere.withLock { $0 })
+        making.goOn()
+        _ = try await answer.get()
+    }
+
+    @Test func whoeverAsksEarlyOrLateGetsTheOneThatWasMadeOnTheirOwnLoop() async throws {
+        let making = Making(.success(policy))
+        defer { making.goOn() }
+        let preparation = TLSPreparation(making: making.make)
+        let early = loops.map { preparation.policy(on: $0) }
+        making.goOn()
+        for (answer, loop) in zip(early, loops) {
+            _ = try await answer.get()
+            #expect(answer.eventLoop === loop)
+        }
+        for loop in loops {
+            let answer = preparation.policy(on: loop)
+            #expect(answer.eventLoop === loop)
+            _ = try await answer.get()
+        }
+        #expect(making.count.value == 1)
+    }
+
+    @Test func whatKeepsItFromBeingMadeIsToldToAllWhoAsk() async throws {
+        let making = Making(.failure(Unmakeable()))
+        defer { making.goOn() }
+        let preparation = TLSPreparation(making: making.make)
+        let early = loops.map { preparation.policy(on: $0) }
+        making.goOn()
+        for answer in early { await #expect(throws: Unmakeable.self) { _ = try await answer.get() } }
+        await #expect(throws: Unmakeable.self) { _ = try await preparation.policy(on: loops[0]).get() }
+        #expect(making.count.value == 1)
+    }
+
+    @Test func whatKeepsItFromBeingMadeIsTheErrorOfACallAndNoFaultOfTheAddress() async throws {
+        let mistake = NetworkError(.invalidConfiguration, in: .transporting, "TLS can't be set up.")
+        let preparation = TLSPreparation { throw mistake }
+        let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            let transport = NIOTransport(configuration: TransportConfiguration(), dialer: test.dialer)
+            let layer = NetworkLayer(to: "https://\(dialHost):\(origin.port)", over: transport)
+            let error = try await layer.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .invalidConfiguration && error.sending == .notSent)
+            #expect(error.detail == "TLS can't be set up.")
+            #expect(origin.requestCount == 0)
+        }
+    }
+
+    @Test func tcpConnectsMeanwhileAndPlainHTTPWaitsForNothing() async throws {
+        let making = Making(.success(policy))
+        defer { making.goOn() }
+        let preparation = TLSPreparation(making: making.make)
+        let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
+        try await withScriptedOrigin { plain in
+            try await test.dial(port: plain.port, scheme: "http").close()
+        }
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            let dial = test.start(port: origin.port)
+            try await origin.waitForConnections(count: 1)
+            making.goOn()
+            let connection = try await dial.connection.get()
+            #expect(connection.applicationProtocol == "http/1.1")
+            try await connection.close()
+        }
+    }
+}
