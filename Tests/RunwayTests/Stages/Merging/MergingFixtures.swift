@@ -143,13 +143,12 @@ struct MergingLayer {
     let network: NetworkLayer
 
     init(
-        _ server: EnvelopeServer = EnvelopeServer(), pipeline: RequestPipeline = RequestPipeline(),
-        redaction: Redaction = .default,
+        _ server: EnvelopeServer = EnvelopeServer(), redaction: Redaction = .default,
         _ change: (inout MergePolicy) -> Void = { _ in }
     ) {
         self.server = server
         network = NetworkLayer(
-            transport: server, pipeline: pipeline, clock: LayerClock(clock), sinks: [records], redaction: redaction,
+            transport: server, clock: LayerClock(clock), sinks: [records], redaction: redaction,
             limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Merged.self) { settings in
             var policy = settings.merging ?? .standard
