@@ -60,11 +60,13 @@ public final class AsyncHTTPClientTransport: Transport {
         do {
             if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
                 let answer = WholeAnswer(
-                    to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent,
-                    onHead: request.noteHead)
+                    to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent
+                ) { head in
+                    request.noteHead(HTTPResponse.Status(code: Int(head.status.code)))
+                    flight.noteHTTPVersion(head.version.name, of: request)
+                }
                 let (head, bytes) = try await answer.receive(
                     request.clientRequest(isTransparent: isTransparent), over: client, on: eventLoop, in: flight)
-                flight.noteHTTPVersion(head.version.name, of: request)
                 gauge.end()
                 return Response(
                     HTTPResponse(head.status, head.headers, isTransparent: isTransparent), bytes,

@@ -21,13 +21,13 @@ final class WholeAnswer: HTTPClientResponseDelegate {
     private let method: HTTPRequest.Method
     private let maximumByteCount: Int
     private let isTransparent: Bool
-    private let onHead: @Sendable (HTTPResponse.Status) -> Void
+    private let onHead: @Sendable (HTTPResponseHead) -> Void
     /// Guards what has come so far.
     private let state = Mutex(State())
 
     init(
         to method: HTTPRequest.Method, upTo maximumByteCount: Int, isTransparent: Bool,
-        onHead: @escaping @Sendable (HTTPResponse.Status) -> Void
+        onHead: @escaping @Sendable (HTTPResponseHead) -> Void
     ) {
         self.onHead = onHead
         self.method = method
@@ -60,7 +60,7 @@ final class WholeAnswer: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        onHead(HTTPResponse.Status(code: Int(head.status.code)))
+        onHead(head)
         return task.eventLoop.makeCompletedFuture {
             let framing = AnswerFraming(
                 head.status, head.headers, answering: method, isTransparent: isTransparent)

@@ -167,7 +167,7 @@ public final class Flight: Sendable {
         putOff.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
     }
 
-    /// Writes down which version of HTTP an attempt uses. For transports that know.
+    /// Writes down which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` goes by it.
     ///
     /// - Parameters:
     ///   - version: The version, such as `HTTP/2`.

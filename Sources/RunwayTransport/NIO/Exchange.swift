@@ -36,18 +36,23 @@ final class Exchange: @unchecked Sendable {
     private(set) var expectsContinue: Bool
     /// What sends a body that is a stream.
     let upload: BodyUpload?
+    /// Told the version of HTTP as soon as it is known.
+    private let onVersion: @Sendable (String) -> Void
 
     private var continuation: CheckedContinuation<Outcome, Never>?
     private var answerHead: HTTPResponse?
     private var coding: ContentCoding?
     private var whole: WholeBody?
     private(set) var stream: AnswerStream?
-    private var httpVersion = ""
     /// Whether nobody waits for anything of it any more.
     private(set) var isOver = false
     private var cancellation: (any Error)?
 
-    init(_ request: Request, _ head: WireRequestHead, in pool: OriginPool) {
+    init(
+        _ request: Request, _ head: WireRequestHead, in pool: OriginPool,
+        onVersion: @escaping @Sendable (String) -> Void
+    ) {
+        self.onVersion = onVersion
         self.request = request
         self.head = head
         self.pool = pool
@@ -130,6 +135,9 @@ extension Exchange {
         connection.send(self)
     }
 
+    /// The version of HTTP is known: over HTTP/2 as the request leaves, over HTTP/1 when the head of the answer tells.
+    func speaks(_ version: String) { onVersion(version) }
+
     /// The whole request is written.
     func requestSent(at instant: NIODeadline) { meter.sent = instant }
 
@@ -158,13 +166,12 @@ extension Exchange {
     ///   - isEmpty: Whether no body can follow.
     ///   - contentLength: The length that the head names.
     /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` where there is no memory to decode with.
-    func receive(_ head: HTTPResponse, isEmpty: Bool, contentLength: Int?, version: String) throws {
+    func receive(_ head: HTTPResponse, isEmpty: Bool, contentLength: Int?) throws {
         answerBegan()
         reportAnswer()
         request.noteHead(head.status)
         let coding = isTransparent ? nil : ContentCoding(outerOf: head.headerFields)
         self.coding = coding
-        httpVersion = version
         let hasBody = !isEmpty && contentLength != 0
         let visible = coding == nil ? head : head.withoutOuterCoding
         answerHead = visible
@@ -178,8 +185,7 @@ extension Exchange {
                 step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
             self.stream = stream
             let answer = WireAnswer(
-                head: visible, body: .stream(stream), coding: hasBody ? coding : nil, isDecoded: coding != nil,
-                httpVersion: version)
+                head: visible, body: .stream(stream), coding: hasBody ? coding : nil, isDecoded: coding != nil)
             continuation?.resume(returning: (.success(answer), wireRecord))
             continuation = nil
         }
@@ -281,8 +287,7 @@ extension Exchange {
         self.continuation = nil
         self.whole = nil
         let answer = WireAnswer(
-            head: answerHead, body: .whole(whole.bytes), coding: nil, isDecoded: coding != nil,
-            httpVersion: httpVersion)
+            head: answerHead, body: .whole(whole.bytes), coding: nil, isDecoded: coding != nil)
         continuation.resume(returning: (.success(answer), wireRecord))
     }
 

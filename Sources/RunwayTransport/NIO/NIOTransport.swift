@@ -65,13 +65,11 @@ public final class NIOTransport: Transport {
             guard let pass = PoolPass(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
             }
-            let exchange = Exchange(request, head, in: pass.pool)
+            let exchange = Exchange(request, head, in: pass.pool) { flight.noteHTTPVersion($0, of: request) }
             exchange.startUpload()
             let (answer, wire) = await Self.outcome(of: exchange, in: flight)
             flight.noteWire(wire, of: request)
-            let received = try answer.get()
-            flight.noteHTTPVersion(received.httpVersion, of: request)
-            return Response(received, to: exchange, in: flight, until: pass)
+            return Response(try answer.get(), to: exchange, in: flight, until: pass)
         } catch {
             throw NetworkError(transport: error, from: request.head.authority)
         }

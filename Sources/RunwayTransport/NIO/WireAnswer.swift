@@ -15,8 +15,6 @@ struct WireAnswer: Sendable {
     let coding: ContentCoding?
     /// Whether a coding was undone, or is.
     let isDecoded: Bool
-    /// The version of HTTP, such as `HTTP/2`.
-    let httpVersion: String
 }
 
 /// Whether the head of an answer lets a body come (RFC 9112 §6.3).

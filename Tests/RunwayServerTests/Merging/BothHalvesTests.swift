@@ -74,6 +74,22 @@ struct BothHalvesTests {
         }
     }
 
+    @Test func overHTTP2NothingIsMergedThoughTheFirstAnswerTakesLong() async throws {
+        try await withServer(.http2, over: { try NIOTransport(configuration: $0) }) { server in
+            let network = server.network
+            network.configure(Backend.self) { $0.merging?.mergesOverHTTP2 = false }
+            let first = Task { try await network.call(Fetch("held")) }
+            try await server.held.waitForArrivals()
+            let calls = (1...5).map { number in Task { try await network.call(Fetch("echo/\(number)")) } }
+            for call in calls { _ = try await call.value }
+            server.held.open()
+            _ = try await first.value
+            #expect(server.wireCount.value == 6)
+            let decisions = try await server.records.records(count: 6).flatMap { $0.decisions(of: Merge.self) }
+            #expect(decisions.count { $0 == .apart(.http2) } == 5)
+        }
+    }
+
     @Test func statusesBodiesAndErrorsArriveAsIfTheyHadFlownAlone() async throws {
         try await withServer(.tls) { server in
             let network = server.network

@@ -4,10 +4,16 @@ import struct Foundation.Date
 
 /// What the validators of a kept answer are for: a re-read of what did not change costs one 304 (RFC 9110 §13).
 extension KeptAnswer {
+    /// A kept answer, and the request that asks whether it is still good.
+    struct Validation {
+        let kept: KeptAnswer
+        let request: Request
+    }
+
     /// The request for the same, with the validators of this answer; `nil` where it has none that can be sent.
     ///
     /// A request that has conditions or a range of its own stays as it is: its answer is an answer to those.
-    func conditional(_ request: Request) -> Request? {
+    func validation(of request: Request) -> Validation? {
         let fields = request.head.headerFields
         guard !isRedirected, rawData.response.status == .ok,
             request.head.method == .get || request.head.method == .head,
@@ -19,7 +25,7 @@ extension KeptAnswer {
         request.ownConditions = fields
         request.head.headerFields[.ifNoneMatch] = tag?.text
         request.head.headerFields[.ifModifiedSince] = modified
-        return request
+        return Validation(kept: self, request: request)
     }
 
     /// Whether an answer 304 can be about this one: it names no other (RFC 9111 §4.3.4).

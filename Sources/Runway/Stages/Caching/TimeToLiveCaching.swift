@@ -47,7 +47,8 @@ struct TimeToLiveCaching {
         }
         if use == .refresh {
             flight.note(CacheDecision.refreshing)
-            return try await fetch(request, key, validating: flight.renewedAnswer(of: key), in: flight, next)
+            let renewed = flight.renewedAnswer(of: key)
+            return try await fetch(request, key, validating: renewed?.validation(of: request), in: flight, next)
         }
         guard let (kept, freshness, isBelow) = await look(for: key, in: flight) else {
             if use == .onlyIfCached { throw .nothingKept }
@@ -69,11 +70,13 @@ struct TimeToLiveCaching {
                 var provisional = kept.given(to: flight, as: .staleCache)
                 provisional.isProvisional = true
                 if !flight.landProvisionally(provisional) { return provisional }
-            } else if flight.mayLandProvisionally {
-                let canBeValidated = kept.conditional(request) != nil
-                flight.note(canBeValidated ? CacheDecision.validating(staleBy: excess) : .expired(by: excess))
+                return try await fetch(request, key, validating: kept.validation(of: request), in: flight, next)
             }
-            return try await fetch(request, key, validating: kept, in: flight, next)
+            let validation = kept.validation(of: request)
+            if flight.mayLandProvisionally {
+                flight.note(validation == nil ? CacheDecision.expired(by: excess) : .validating(staleBy: excess))
+            }
+            return try await fetch(request, key, validating: validation, in: flight, next)
         }
     }
 
@@ -90,18 +93,18 @@ struct TimeToLiveCaching {
     /// Sends the request, with the validators of what is kept. Where it fails in a way that a stale answer may stand in for, the one that
     /// was found does.
     private func fetch(
-        _ request: Request, _ key: CacheKey, validating kept: KeptAnswer?, in flight: Flight,
+        _ request: Request, _ key: CacheKey, validating validation: KeptAnswer.Validation?, in flight: Flight,
         _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         // For an answer that no transport gave, such as one out of a merged answer.
         let order = flight.layer.cache.drawOrder()
         do {
-            let conditional = kept?.conditional(request)
-            let response = try (conditional ?? request).accepting(await next.send(conditional ?? request, in: flight))
+            let sent = validation?.request ?? request
+            let response = try sent.accepting(await next.send(sent, in: flight))
             if let error = response.verdict.error(for: response.head) {
                 return error.allowsStaleAnswer ? flight.fallbackAnswer() ?? response : response
             }
-            if response.head.status == .notModified, let kept, conditional != nil {
+            if response.head.status == .notModified, let kept = validation?.kept {
                 if response.hops.isEmpty, kept.isMeant(by: response.head.headerFields) {
                     return renew(kept, by: response, order: response.order ?? order, in: flight)
                 }

@@ -6,9 +6,10 @@
 /// before its answer join it, unless what they ask for was changed or cleared since: they want to see what is there now. Each may
 /// leave, at its deadline or because it was cancelled, without harm to the others, and only when the last leaves the request is
 /// cancelled on the wire. Its attempts are in the record of the call that carries it, also where that call leaves first; the others
-/// name it. An answer that may be kept by time or until evicted is given to those who ask until the first call has kept or refused it:
-/// nobody who comes in between sends the request again. What a refresh of an access token reads is not shared, since what it would
-/// join may wait for that token. Bodies pass untouched, streams are never shared.
+/// name it. An answer that may be kept by time or until evicted is given to those who ask until the first call has kept or refused it;
+/// what may be kept by the rules of HTTP is kept before anyone is told of it. So nobody who comes as a read ends sends the request
+/// again. What a refresh of an access token reads is not shared, since what it would join may wait for that token. Bodies pass
+/// untouched, streams are never shared.
 struct CoalescingStage: RequestStage {
     var step: FlightStep { .stage(.coalescing) }
     /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.
@@ -49,8 +50,13 @@ struct CoalescingStage: RequestStage {
                 // Another call may have kept the answer since this one looked for it.
                 let caching = TimeToLiveCaching(policy: flight.cachePolicy)
                 if isKept, let kept = caching.answerKept(to: request, in: flight) { return kept }
+                if let kept = request.fetch?.answerKept { return kept }
                 do throws(NetworkError) {
-                    return try await next.send(request, in: flight)
+                    var sent = request
+                    sent.fetch = nil
+                    let response = try await next.send(sent, in: flight)
+                    request.fetch?.settle(response)
+                    return response
                 } catch {
                     // Those who joined have no request of their own by which the error could be placed.
                     throw flight.locate(error)

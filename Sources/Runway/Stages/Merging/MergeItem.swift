@@ -30,6 +30,8 @@ final class MergeItem: Sendable {
     let byteCount: Int
     /// The largest answer that the call reads.
     let maximumResponseByteCount: Int
+    /// Which of its flight's requests on the wire it is, counted from 0, where it flies alone.
+    private let attempt: Int
     /// Guards what became of the request, and who waits for it.
     private let state = Mutex(State())
 
@@ -53,12 +55,16 @@ final class MergeItem: Sendable {
         self.flight = flight
         self.next = next
         self.byteCount = byteCount
+        attempt = flight.attemptCount
         self.maximumResponseByteCount = maximumResponseByteCount
         lane = MergeLane(service: ObjectIdentifier(flight.service), account: flight.account, route: route)
     }
 
     /// The methods that mean the same in an envelope as on the wire.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
+
+    /// The version of HTTP over which the request flies alone; `nil` while it is not known.
+    var httpVersion: String? { flight.httpVersion(ofAttempt: attempt) }
 
     /// What becomes of the request, where it is known already.
     var settledOutcome: Outcome? { state.withLock { $0.outcome } }

@@ -11,11 +11,18 @@ extension Merger {
         var items: [MergeItem]
         var task: Task<Void, Never>?
         var carrier: Flight?
+
+        /// The version of HTTP over which they fly; `nil` while it is not known.
+        var httpVersion: String? { carrier?.httpVersion(ofAttempt: 0) }
     }
 
     struct Lane {
         var queue: MergeQueue
+        /// Those that wait.
         var items: [MergeQueue.Ticket: MergeItem] = [:]
+        /// Those that fly alone.
+        var lone: [MergeQueue.Departure: MergeItem] = [:]
+        /// Those that fly together.
         var batches: [MergeQueue.Departure: Batch] = [:]
         var nextWake: Duration?
     }
@@ -42,6 +49,21 @@ extension Merger.State {
         return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
     }
 
+    /// Learns from what is in the air that the origin speaks HTTP/2: the wire knows before there is an answer. What waits for the route
+    /// then flies alone, unless its policy merges over HTTP/2, too.
+    mutating func learn(from key: MergeLane, _ deeds: inout [Merger.Deed]) {
+        guard lanes[key]?.speaksHTTP2 == true else { return }
+        learn(key.route) { $0.speaksHTTP2 = true }
+        release(key, &deeds)
+    }
+
+    /// Changes what is known of a route.
+    mutating func learn(_ route: MergeRoute, _ change: (inout Merger.Knowledge) -> Void) {
+        var known = routes.value(for: route) ?? Merger.Knowledge()
+        change(&known)
+        routes.insert(known, for: route, byteCount: 0)
+    }
+
     /// Changes a lane, which is made where there is a way, and let go where nothing of it is left.
     mutating func update(
         _ key: MergeLane, making make: (() -> MergeQueue)? = nil, _ change: (inout Merger.Lane) -> Void
@@ -65,6 +87,12 @@ extension Merger.State {
 }
 
 extension Merger.Lane {
+    /// Whether anything in the air is known to fly over HTTP/2, or over its successor.
+    var speaksHTTP2: Bool {
+        lone.values.contains { $0.httpVersion?.isMultiplexed == true }
+            || batches.values.contains { $0.httpVersion?.isMultiplexed == true }
+    }
+
     /// Turns what the queue decided into operations.
     mutating func perform(
         _ actions: [MergeQueue.Action], in key: MergeLane, arriving: MergeQueue.Ticket? = nil,
@@ -80,6 +108,7 @@ extension Merger.Lane {
                 let leaving = tickets.compactMap { items.removeValue(forKey: $0) }
                 if leaving.count == 1 {
                     let decision = tickets == [arriving] ? .flewAtOnce : decision
+                    lone[departure] = leaving[0]
                     deeds.append(.flyAlone(leaving[0], departure, decision))
                 } else if !leaving.isEmpty {
                     batches[departure] = Merger.Batch(items: leaving)
@@ -88,4 +117,9 @@ extension Merger.Lane {
             }
         }
     }
+}
+
+extension String {
+    /// Whether this version of HTTP puts any number of requests on one connection.
+    var isMultiplexed: Bool { hasPrefix("HTTP/2") || hasPrefix("HTTP/3") }
 }

@@ -35,6 +35,7 @@ final class Merger: Sendable {
     /// Takes a request, which is settled when it is known what becomes of it: at once, where it flies alone.
     func arrive(_ item: MergeItem) {
         change { state, deeds in
+            state.learn(from: item.lane, &deeds)
             if let reason = state.reasonToStayApart(item.lane.route, item.policy) {
                 deeds.append(.flyAlone(item, nil, .apart(reason)))
                 return
@@ -72,16 +73,13 @@ final class Merger: Sendable {
     /// Notes that a flight is over, and over which version of HTTP it went, where that is known.
     func land(_ departure: MergeQueue.Departure?, of key: MergeLane, over httpVersion: String?, taken: Bool = true) {
         change { state, deeds in
-            var known = state.routes.value(for: key.route) ?? Knowledge()
-            if let httpVersion {
-                known.speaksHTTP2 = httpVersion.hasPrefix("HTTP/2") || httpVersion.hasPrefix("HTTP/3")
-            }
-            if !taken { known.isMissing = true }
-            if httpVersion != nil || !taken { state.routes.insert(known, for: key.route, byteCount: 0) }
+            if let httpVersion { state.learn(key.route) { $0.speaksHTTP2 = httpVersion.isMultiplexed } }
+            if !taken { state.learn(key.route) { $0.isMissing = true } }
             // What was learned counts for those that wait before the landing lets them leave.
             state.release(key, &deeds)
             state.update(key) { lane in
                 guard let departure else { return }
+                lane.lone[departure] = nil
                 lane.batches[departure] = nil
                 lane.perform(lane.queue.land(departure, at: clock.now), in: key, &deeds)
             }
@@ -90,6 +88,7 @@ final class Merger: Sendable {
 
     private func wake(_ key: MergeLane, at instant: Duration) {
         change { state, deeds in
+            state.learn(from: key, &deeds)
             state.update(key) { lane in
                 if lane.nextWake == instant { lane.nextWake = nil }
                 lane.perform(lane.queue.wake(at: clock.now), in: key, &deeds)
@@ -105,6 +104,7 @@ final class Merger: Sendable {
                 items = lane.batches[departure]?.items ?? []
                 guard items.count == 1 else { return }
                 lane.batches[departure] = nil
+                lane.lone[departure] = items[0]
                 deeds.append(.flyAlone(items[0], departure, .waitedAlone))
             }
         }

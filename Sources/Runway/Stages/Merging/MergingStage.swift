@@ -55,8 +55,7 @@ struct MergingStage: RequestStage {
     private func flyAlone(
         _ item: MergeItem, as departure: MergeQueue.Departure?, in merger: Merger
     ) async throws(NetworkError) -> Response {
-        let attempt = item.flight.attemptCount
-        defer { merger.land(departure, of: item.lane, over: item.flight.httpVersion(ofAttempt: attempt)) }
+        defer { merger.land(departure, of: item.lane, over: item.httpVersion) }
         return try await item.next.send(item.request, in: item.flight)
     }
 

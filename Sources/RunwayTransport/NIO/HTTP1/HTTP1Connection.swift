@@ -208,7 +208,8 @@ extension HTTP1Connection {
             }
             // What refuses the request before all of it came wants no more of it.
             if continueTimer != nil || (!isRequestSent && head.status.code >= 300) { abandonRequest(of: exchange) }
-            try exchange.receive(head, isEmpty: isEmpty, contentLength: contentLength, version: reader.version)
+            exchange.speaks(reader.version)
+            try exchange.receive(head, isEmpty: isEmpty, contentLength: contentLength)
         case .body(let part):
             try exchange.receive(part)
             guard exchange.stream != nil else { return }

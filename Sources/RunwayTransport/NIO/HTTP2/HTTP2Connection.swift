@@ -134,6 +134,7 @@ extension HTTP2Connection {
         exchange.streamNumber = number
         let stream = HTTP2Stream(HTTP2StreamID(number), exchange, window: streamWindow, now: now)
         streams[stream.id] = stream
+        exchange.speaks("HTTP/2")
         sendRequest(on: stream, now: now)
         if nextStreamNumber > Self.lastStreamNumber {
             isDraining = true
@@ -247,7 +248,7 @@ extension HTTP2Connection {
             stream.isBodiless = isBodiless(head.status, to: exchange.head.method)
             try exchange.receive(
                 head, isEmpty: payload.endStream || stream.isBodiless,
-                contentLength: try head.headerFields.contentLength(), version: "HTTP/2")
+                contentLength: try head.headerFields.contentLength())
             if payload.endStream { end(stream) }
         } catch {
             fail(stream, error, error is WireError ? .protocolError : .cancel)

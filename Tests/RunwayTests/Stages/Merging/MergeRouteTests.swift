@@ -56,12 +56,47 @@ struct MergeRouteTests {
     }
 
     @Test func overHTTP2NothingIsMergedOnceTheVersionIsKnown() async throws {
-        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
+        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
+        let first = Task { try await layer.network.call(Read("held")) }
+        try await layer.server.negotiation.waitForArrivals()
+        let calls = (1...2).map { number in Task { try await layer.network.call(Read("\(number)")) } }
+        try await layer.waitForWaiting(2)
         // Nothing is known while the first is in the air; its landing tells, and what waited flies, each as itself.
-        for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
+        layer.server.held.open()
+        layer.server.negotiation.open()
+        for call in calls + [first] { _ = try await call.value }
         #expect(Set(layer.server.paths) == ["/v1/held", "/v1/1", "/v1/2"])
         let records = try await layer.records.records(count: 3)
         #expect(records.filter { $0.decisions(of: Merge.self) == [.apart(.http2)] }.count == 2)
+    }
+
+    @Test func whatWaitsForASlowAnswerLeavesOneByOneWhereTheWireHasFoundHTTP2() async throws {
+        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
+        let first = Task { try await layer.network.call(Read("held")) }
+        try await layer.server.negotiation.waitForArrivals()
+        let calls = (1...2).map { number in Task { try await layer.network.call(Read("\(number)")) } }
+        try await layer.waitForWaiting(2)
+        layer.server.negotiation.open()
+        try await layer.server.held.waitForArrivals()
+        while layer.clock.nextDeadline?.offset != .milliseconds(50) { await Task.yield() }
+        layer.clock.advance(by: .milliseconds(50))
+        for call in calls { _ = try await call.value }
+        #expect(Set(layer.server.paths) == ["/v1/held", "/v1/1", "/v1/2"])
+        layer.server.held.open()
+        _ = try await first.value
+        let records = try await layer.records.records(count: 3)
+        #expect(records.filter { $0.decisions(of: Merge.self) == [.apart(.http2)] }.count == 2)
+        #expect(layer.network.merger.laneCount == 0)
+    }
+
+    @Test func whatComesWhileASlowRequestIsKnownToFlyOverHTTP2DoesNotWait() async throws {
+        let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
+        let first = try await layer.holdOne()
+        let call = Task { try await layer.network.call(Read("1")) }
+        while layer.server.paths.count < 2, layer.network.merger.waitingCount == 0 { await Task.yield() }
+        #expect(layer.server.paths == ["/v1/held", "/v1/1"])
+        layer.server.held.open()
+        _ = try await (first.value, call.value)
     }
 
     @Test func overHTTP2RequestsAreMergedWhereThePolicySaysSo() async throws {

@@ -133,25 +133,6 @@ struct MergedItemTests {
         #expect(try await layer.carrier(among: 6)?.outcome.name == "succeeded")
     }
 
-    /// What is above merging tries again by itself what may be tried again, and nothing else.
-    @Test func whatMayBeTriedAgainIsTriedAgainByItself() async throws {
-        let server = EnvelopeServer { _ throws(NetworkError) in
-            throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.")
-        }
-        var pipeline = RequestPipeline()
-        pipeline.insert(SecondAttempt(), before: .retrying)
-        let layer = MergingLayer(server, pipeline: pipeline)
-        let first = try await layer.holdOne()
-        let read = Task { try await layer.network.call(Read("read")) }
-        let write = Task { try await layer.network.call(Write(content: .bytes([1]))) }
-        try await layer.waitForWaiting(2)
-        server.held.open()
-        _ = try await first.value
-        #expect(try await read.value["path"].string == "/v1/read")
-        await #expect(throws: NetworkError.self) { try await write.value }
-        #expect(server.paths == ["/v1/held", "/v1/_batch", "/v1/read"])
-    }
-
     @Test func anItemThatIsRedirectedFollowsByItself() async throws {
         let layer = MergingLayer(
             EnvelopeServer { _ in
@@ -197,21 +178,5 @@ struct MergedItemTests {
             await layer.network.events.flush()
         }
         while network != nil { await Task.yield() }
-    }
-}
-
-/// Sends a read again that failed once.
-private struct SecondAttempt: RequestStage {
-    var step: FlightStep { .customStage("second attempt") }
-
-    func respond(
-        to request: Request, in flight: Flight, next: RequestPipeline.Rest
-    ) async throws(NetworkError) -> Response {
-        do {
-            return try await next.send(request, in: flight)
-        } catch {
-            guard request.head.method == .get else { throw error }
-            return try await next.send(request, in: flight)
-        }
     }
 }

@@ -69,12 +69,14 @@ struct Write: Endpoint {
 
 /// A server in the process, which answers every request with its path, also those in envelopes.
 ///
-/// A request whose path ends in `held` waits at ``held``, an envelope at ``envelopes``, which is open unless a test closes it.
+/// A request whose path ends in `held` waits at ``held``, an envelope at ``envelopes``, which is open unless a test closes it. The version
+/// of HTTP is known when a request has passed ``negotiation``, which is open unless a test closes it.
 final class EnvelopeServer: Transport {
     typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
 
     let held = ScriptedGate()
     let envelopes = ScriptedGate()
+    let negotiation = ScriptedGate()
     private let httpVersion: String?
     private let answerEnvelope: Answer
     private let answerItem: Answer
@@ -82,13 +84,14 @@ final class EnvelopeServer: Transport {
     private let received = Mutex<[Request]>([])
 
     init(
-        holdsEnvelopes: Bool = false, httpVersion: String? = nil, envelope: @escaping Answer = EnvelopeServer.unmerge,
-        item: @escaping Answer = { .path(of: $0) }
+        holdsEnvelopes: Bool = false, httpVersion: String? = nil, negotiatesLate: Bool = false,
+        envelope: @escaping Answer = EnvelopeServer.unmerge, item: @escaping Answer = { .path(of: $0) }
     ) {
         self.httpVersion = httpVersion
         answerEnvelope = envelope
         answerItem = item
         if !holdsEnvelopes { envelopes.open() }
+        if !negotiatesLate { negotiation.open() }
     }
 
     var requests: [Request] { received.withLock { $0 } }
@@ -96,10 +99,15 @@ final class EnvelopeServer: Transport {
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         received.withLock { $0.append(request) }
-        if let httpVersion { flight.noteHTTPVersion(httpVersion) }
         let isEnvelope = !request.items.isEmpty
         let gate: ScriptedGate? = isEnvelope ? envelopes : request.head.path?.hasSuffix("held") == true ? held : nil
-        do { try await gate?.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
+        do {
+            try await negotiation.pass()
+            if let httpVersion { flight.noteHTTPVersion(httpVersion, of: request) }
+            try await gate?.pass()
+        } catch {
+            throw NetworkError(.cancelled, in: .transporting, "cancelled")
+        }
         return try await isEnvelope ? answerEnvelope(request) : answerItem(request)
     }
 
@@ -135,13 +143,12 @@ struct MergingLayer {
     let network: NetworkLayer
 
     init(
-        _ server: EnvelopeServer = EnvelopeServer(), pipeline: RequestPipeline = RequestPipeline(),
-        redaction: Redaction = .default,
+        _ server: EnvelopeServer = EnvelopeServer(), redaction: Redaction = .default,
         _ change: (inout MergePolicy) -> Void = { _ in }
     ) {
         self.server = server
         network = NetworkLayer(
-            transport: server, pipeline: pipeline, clock: LayerClock(clock), sinks: [records], redaction: redaction,
+            transport: server, clock: LayerClock(clock), sinks: [records], redaction: redaction,
             limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Merged.self) { settings in
             var policy = settings.merging ?? .standard

@@ -28,6 +28,22 @@ struct HTTP2WireTests {
         }
     }
 
+    @Test func versionIsOnTheRecordBeforeAnyAnswer() async throws {
+        try await RawHTTP2Server.run { connection, frame in
+            // No request is answered.
+            if frame == nil { connection.write(.settings()) }
+        } _: { server in
+            let records = RecordCollector()
+            let network = try server.layer(sinks: [records])
+            let call = Task { try await network.call(Fetch<GET>("a")) }
+            await server.wait(for: .headers)
+            call.cancel()
+            await #expect(throws: NetworkError.self) { try await call.value }
+            let attempt = try #require(try await records.records(count: 1).first?.attempts.first)
+            #expect(attempt.httpVersion == "HTTP/2" && attempt.status == nil)
+        }
+    }
+
     @Test func windowsAreOpenFromTheFirstByte() async throws {
         try await RawHTTP2Server.run(Self.honest) { server in
             var wire = WireSettings()

@@ -5,9 +5,10 @@ extension HTTPCaching {
     func fetch(
         _ request: Request, validating candidates: [StoredResponse], in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let sent = request.prepared(validating: candidates, in: flight)
-        let drawn = flight.layer.cache.http.takeTicket()
-        let requested = flight.clock.now
+        let own = HTTPFetch(request, validating: candidates, in: flight)
+        var sent = request.prepared(validating: candidates, in: flight)
+        // Where a stage stands in between, only what comes out of it may be kept.
+        if next.links.first?.stage is CoalescingStage { sent.fetch = own }
         let response: Response
         do {
             response = try await next.send(sent, in: flight)
@@ -18,29 +19,31 @@ extension HTTPCaching {
             else { throw error }
             return stale
         }
+        // It was kept by another call since this one looked.
+        if response.source != .network { return response }
+        if let answer = own.takeSettled() ?? settle(response, of: own) { return answer }
+        // The caller's own preconditions may have been met; what the cache alone asked has to be asked again.
+        if sent.ownConditions == nil || request.isMet(by: response.head) { return try request.accepting(response) }
+        flight.note(HTTPCacheDecision.unknownNotModified)
+        return try await fetch(request, validating: [], in: flight, next: next)
+    }
+
+    /// Keeps what an answer brings, and gives what the request is answered with; `nil` for an answer 304 that speaks of nothing kept.
+    func settle(_ response: Response, of fetch: HTTPFetch) -> Response? {
+        let (request, candidates, flight) = (fetch.request, fetch.candidates, fetch.flight)
         // What a shared request brings is as old, and as new, as that request, whoever joined it when.
-        let ticket = response.order ?? drawn
+        let ticket = response.order ?? fetch.ticket
         let times = ExchangeTimes(
-            requested: response.requested ?? requested, received: flight.clock.now,
+            requested: response.requested ?? fetch.requested, received: flight.clock.now,
             receivedDate: HTTPDate(flight.clock.date))
-        let hasHops = !response.hops.isEmpty
-        if response.head.status == .notModified, !hasHops {
-            if let valid = freshen(candidates, by: response.head, to: request, times, ticket, in: flight) {
-                return valid
-            }
-            // The caller's own preconditions may have been met; what the cache alone asked has to be asked again.
-            if sent.ownConditions == nil || request.isMet(by: response.head) {
-                return try request.accepting(response)
-            }
-            flight.note(HTTPCacheDecision.unknownNotModified)
-            return try await fetch(request, validating: [], in: flight, next: next)
-        }
-        if !hasHops, [500, 502, 503, 504].contains(response.head.status.code),
+        guard response.hops.isEmpty else { return keep(response, to: request, times, ticket, in: flight) }
+        switch response.head.status.code {
+        case 304: return freshen(candidates, by: response.head, to: request, times, ticket, in: flight)
+        case 500, 502, 503, 504:
             let stale = staleAnswer(candidates, to: request, isDisconnected: false, in: flight)
-        {
-            return stale
+            return stale ?? keep(response, to: request, times, ticket, in: flight)
+        default: return keep(response, to: request, times, ticket, in: flight)
         }
-        return keep(response, to: request, times, ticket, in: flight)
     }
 
     /// Updates what an answer 304 speaks of, and gives the answer to the request; `nil` where it speaks of nothing that is kept.

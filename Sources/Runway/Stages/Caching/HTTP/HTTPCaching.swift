@@ -9,8 +9,8 @@ struct HTTPCaching {
 
     /// What is kept is looked up here, without waiting.
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
-        switch try lookUp(request, in: flight, isFlying: false) {
-        case .answer(let response): return .answer(response)
+        switch try lookUp(request, in: flight, noting: .answers) {
+        case .answer(let response, _): return .answer(response)
         case .staleAnswer(let response, _, _) where flight.manager != nil && flight.mayLandProvisionally:
             flight.note(HTTPCacheDecision.revalidating)
             flight.forgoProvisional()
@@ -33,8 +33,8 @@ struct HTTPCaching {
             invalidate(after: response, to: request, in: flight)
             return try request.accepting(response)
         }
-        switch try lookUp(request, in: flight, isFlying: true) {
-        case .answer(let response): return response
+        switch try lookUp(request, in: flight, noting: .everything) {
+        case .answer(let response, _): return response
         case .staleAnswer(var response, let request, let candidates):
             if flight.mayLandProvisionally {
                 response.isProvisional = true
@@ -50,9 +50,25 @@ struct HTTPCaching {
         }
     }
 
+    /// The answer that another call has kept since this one looked; `nil` where there is none, of which nothing is noted.
+    ///
+    /// Others may share the request who brought other preconditions, or none, beside the same validators. None of them is given an
+    /// answer 304 here: a request that has preconditions is sent.
+    func answerKept(to request: Request, in flight: Flight) -> Response? {
+        let fields = request.head.headerFields
+        guard !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince),
+            case .answer(let response, let decision)? = try? lookUp(request, in: flight, noting: .nothing)
+        else { return nil }
+        flight.note(decision)
+        return response
+    }
+
+    /// What of a look at the store goes on the record.
+    private enum Noting { case nothing, answers, everything }
+
     /// What a look at the store led to.
     private enum Lookup {
-        case answer(Response)
+        case answer(Response, HTTPCacheDecision)
         /// A stale one, in whose place a fresh one has to be fetched.
         case staleAnswer(Response, Request, validating: [StoredResponse])
         /// The request has to fly; these may be validated by it, the one to prefer first.
@@ -60,15 +76,13 @@ struct HTTPCaching {
     }
 
     /// Looks the request up, and what kept redirects point to.
-    ///
-    /// - Parameter isFlying: Whether the request is sent where it has to be, which is then noted.
-    private func lookUp(_ request: Request, in flight: Flight, isFlying: Bool) throws(NetworkError) -> Lookup {
+    private func lookUp(_ request: Request, in flight: Flight, noting: Noting) throws(NetworkError) -> Lookup {
         var request = request
         var own = request
         var isElsewhere = false
         for _ in 0..<RedirectingStage.maximumRedirects {
-            let found = try lookUpOnce(request, in: flight, isFlying: isFlying)
-            guard case .answer(let response) = found, response.verdict == .redirected,
+            let found = try lookUpOnce(request, in: flight, noting: noting)
+            guard case .answer(let response, _) = found, response.verdict == .redirected,
                 let location = response.head.headerFields[.location],
                 let following = request.redirected(by: response.head.status, to: location)
             else {
@@ -87,13 +101,13 @@ struct HTTPCaching {
     }
 
     private func lookUpOnce(
-        _ request: Request, in flight: Flight, isFlying: Bool
+        _ request: Request, in flight: Flight, noting: Noting
     ) throws(NetworkError) -> Lookup {
         guard request.isAnsweredByCaches else { return .send(request, validating: []) }
         let use = flight.options.cacheUse
         let directives = RequestDirectives(request.head.headerFields, use: use)
         if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
-            if isFlying { flight.note(HTTPCacheDecision.bypassed) }
+            if noting == .everything { flight.note(HTTPCacheDecision.bypassed) }
             if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
             return .send(request, validating: [])
         }
@@ -113,14 +127,14 @@ struct HTTPCaching {
             if case .stale(_, .whileRevalidating) = reuse {
                 // What a redirect leads to is not known to be what is kept there, so it is validated first.
                 if response.verdict == .redirected { continue }
-                if isFlying { flight.note(decision) }
+                if noting == .everything { flight.note(decision) }
                 return .staleAnswer(response, request, validating: candidates)
             }
-            flight.note(decision)
-            return .answer(response)
+            if noting != .nothing { flight.note(decision) }
+            return .answer(response, decision)
         }
         if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
-        guard isFlying else { return .send(request, validating: candidates) }
+        guard noting == .everything else { return .send(request, validating: candidates) }
         if let first = candidates.first, case .validate(let staleBy) = HTTPReuse(first, for: directives, at: now) {
             let canBeValidated = candidates.contains { $0.entityTag != nil || $0.lastModified != nil }
             flight.note(
