@@ -159,24 +159,32 @@ struct ShutdownTests {
         }
     }
 
-    @Test func transportsThatComeAndGoInDrovesNeverTrap() async throws {
+    @Test func transportsThatComeAndGoInDrovesEndTheirCallsAndConnections() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/held", respond: .text("late").held(by: gate))
             origin.on("/free", respond: .text("free"))
-            await withTaskGroup { group in
+            try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<60 {
                     group.addTask { [baseURL = origin.baseURL] in
-                        guard let transport = try? TransportUnderTest.make() else { return }
+                        let transport = try TransportUnderTest.make()
                         let network = NetworkLayer(to: baseURL, over: transport)
-                        let call = Task {
-                            try await network.call(Fetch<GET>(index.isMultiple(of: 3) ? "free" : "held"))
+                        let isFree = index.isMultiple(of: 3)
+                        let call: Task<RawData, any Error> = Task {
+                            try await network.call(Fetch<GET>(isFree ? "free" : "held"))
                         }
-                        if index.isMultiple(of: 2) { await transport.shutdown(.cutting) } else { call.cancel() }
-                        _ = await call.result
+                        let isCut = index.isMultiple(of: 2)
+                        if isCut { await transport.shutdown(.cutting) } else { call.cancel() }
+                        let expected: NetworkError.Kind = isCut ? .noNetwork : .cancelled
+                        switch await call.result {
+                        case .success(let answer): #expect(isFree && answer.text == "free")
+                        case .failure(let error): #expect((error as? NetworkError)?.kind == expected)
+                        }
                     }
                 }
+                try await group.waitForAll()
             }
+            try await origin.waitForDisconnects(count: origin.connectionCount)
         }
     }
 

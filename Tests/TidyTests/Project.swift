@@ -13,12 +13,17 @@ enum Project {
         var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
     }
 
-    /// The files below some folders whose names end as given.
+    /// A folder in which a rule finds nothing to hold.
+    struct NoFiles: Error {
+        let folder: String
+    }
+
+    /// The files below some folders whose names end as given. A folder without any is an error: a rule about no files holds always.
     static func files(in folders: String..., endingIn suffixes: [String]) throws -> [File] {
         try folders.flatMap { folder -> [File] in
             let base = root.appending(path: folder)
             let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
-            return try paths.filter { path in
+            let files = try paths.filter { path in
                 // Build folders of packages inside the project are not the project's.
                 suffixes.contains { path.hasSuffix($0) } && !path.contains(".build")
             }.sorted().map { path in
@@ -26,6 +31,8 @@ enum Project {
                     path: "\(folder)/\(path)", text: try String(contentsOf: base.appending(path: path), encoding: .utf8)
                 )
             }
+            if files.isEmpty { throw NoFiles(folder: folder) }
+            return files
         }
     }
 

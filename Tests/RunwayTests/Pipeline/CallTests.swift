@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import HTTPTypes
 import Runway
 import RunwayJSON
@@ -63,7 +63,12 @@ struct CallTests {
             static let service = Library.self
             var path: EndpointPath { "watched" }
             func validate(answer: RawData) throws {
-                if Thread.isMainThread { throw Refused("checked on the main thread") }
+                // A check on the main actor would wait for itself.
+                let mainActorIsFree = DispatchSemaphore(value: 0)
+                Task { @MainActor in mainActorIsFree.signal() }
+                if mainActorIsFree.wait(timeout: .now() + 60) == .timedOut {
+                    throw Refused("The main actor does nothing while the answer is checked.")
+                }
             }
         }
         _ = try await StubbedLayer().network.call(Watched())

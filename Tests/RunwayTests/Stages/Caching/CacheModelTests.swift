@@ -19,7 +19,7 @@ actor PlayActor {
 struct CacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     nonisolated static let count =
-        ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 500
+        ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
     @Test func theCacheDoesWhatItsModelSays() async throws {
         for seed in Seeds.some(Self.count) {

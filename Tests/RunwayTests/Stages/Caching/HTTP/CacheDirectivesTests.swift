@@ -118,23 +118,22 @@ struct CacheDirectivesTests {
         #expect(!RequestDirectives(fields).isNoCache)
     }
 
-    @Test func anyTextIsReadInBoundedTimeAndWithoutATrap() {
+    @Test func noTextHidesTheDirectiveBehindIt() {
         var random = SeededGenerator(seed: 41)
-        let alphabet: [Character] = [
-            "m", "a", "x", "-", "=", "\"", "\\", ",", " ", "\t", "0", "9", "é", "no-store", "\u{1}",
+        let pieces = [
+            "m", "max-age", "=", "\"", "\\", ",", " ", "\t", "0", "99", "é", "no-cache", "\u{1}", "\u{301}", "private",
         ]
-        .map { Character(String($0.first ?? "m")) }
         for _ in 0..<5000 {
-            let text = String(
-                (0..<Int.random(in: 0...40, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "x" })
-            let directives = answer(text)
-            #expect(directives.maxAge.map { $0 >= .zero } ?? true)
-            _ = ByteRange(text)
-            _ = ContentRange(text)
-            _ = EntityTagList([text])
-            _ = HTTPDate(text, now: HTTPDate(seconds: 0))
+            let count = Int.random(in: 0...40, using: &random)
+            let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "m" }.joined()
+            let directives = answer(text + ", no-store")
+            #expect(directives.isNoStore, "\(text)")
+            #expect(directives.maxAge.map { (Duration.zero ... .seconds(1 << 31)).contains($0) } ?? true, "\(text)")
         }
-        let huge = answer(String(repeating: "a=\"\\\",", count: 50_000) + "no-store")
-        #expect(huge.isNoStore)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func stringsThatNeverEndAreReadInTimeInProportionToTheirLength() {
+        let text = "a=\"" + String(repeating: "\\\"", count: 300_000) + ", no-store"
+        #expect(answer(text).isNoStore)
     }
 }
