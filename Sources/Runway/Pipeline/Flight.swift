@@ -378,14 +378,13 @@ extension Flight {
     /// The record so far, without what `redaction` keeps out of it.
     func record(_ redaction: Redaction) -> FlightRecord {
         let state = state.withLock { $0 }
+        let sent = state.sent?.merging(defaults: configuration.settings.commonParameters)
         let end = state.ending?.instant ?? clock.now
         return FlightRecord(
             id: id, network: layer.name, service: service.name, endpoint: endpoint.name,
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
-            sentParameters: state.sent.map {
-                redaction.redacted($0.merging(defaults: configuration.settings.commonParameters))
-            }, decisions: state.decisions,
+            sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
             attempts: state.attempts.map { redaction.redacted($0.written(without: state.secrets)) },
             source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? .cancelled),
             traceContext: traceContext)

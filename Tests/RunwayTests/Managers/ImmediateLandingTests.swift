@@ -99,7 +99,7 @@ struct ImmediateLandingTests {
         let flight = manager.load(Work(id: 2))
         let bad = NetworkError(.refused, in: .transporting, "no")
         let other = layer.network.makeFlight(Work.self, .standard)
-        manager.state.flights[other.id] = RunningFlight(flight: other, phase: .flying)
+        manager.state.add(RunningFlight(flight: other, phase: .flying))
         manager.land(.failure(bad), of: Work(id: 4), other)
         manager.cancel(flight)
         #expect(manager.rawData?["n"].int == 1 && manager.error?.kind == .refused && manager.landedFlight == other.id)

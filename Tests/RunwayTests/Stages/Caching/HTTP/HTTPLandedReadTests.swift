@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayJSON
 import RunwayTesting
 import Testing
 
