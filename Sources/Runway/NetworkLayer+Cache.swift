@@ -63,7 +63,8 @@ extension NetworkLayer {
 
     /// Lets go of what is kept for one call, as it would be made now: in the service's present environment, for its present account.
     ///
-    /// Of what is kept by ``CachePolicy/Rule/http``, the whole target is let go. A call after this one shares no request of before it.
+    /// Of what is kept by ``CachePolicy/Rule/http``, the whole target is let go. No answer of a call that took off before is kept after it,
+    /// and a call after it shares no request of before it.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
@@ -72,7 +73,7 @@ extension NetworkLayer {
         let request = try draft.request(in: flight)
         if let key = CacheKey(request, in: flight) { cache.clear(key) }
         let target = HTTPCacheURI(request.head)
-        cache.http.invalidate(target)
+        cache.http.clear(target)
         reads.close { HTTPCacheURI($0.head) == target }
     }
 }

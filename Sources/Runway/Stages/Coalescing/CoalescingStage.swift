@@ -23,15 +23,21 @@ struct CoalescingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         guard let key = ReadKey(request, in: flight) else { return try await next.send(request, in: flight) }
+        return try await share(key, request, in: flight, next, isJoinable: flight.renewing.isEmpty)
+    }
+
+    /// Waits for the answer to a request that others may share.
+    private func share(
+        _ key: ReadKey, _ request: Request, in flight: Flight, _ next: RequestPipeline.Rest, isJoinable: Bool
+    ) async throws(NetworkError) -> Response {
         let reads = flight.layer.reads
         let isKept = key.isKeptByTime
         var read: UInt64?
         // A call that was over before the answer came has nothing to put it away at later.
         defer { if isKept, flight.isOver { flight.passRead() } }
         do throws(NetworkError) {
-            return try await reads.value(
-                of: key, for: flight, isJoinable: flight.renewing.isEmpty,
-                endsInTime: next.endsInTime(request, in: flight)
+            let response = try await reads.value(
+                of: key, for: flight, isJoinable: isJoinable, endsInTime: next.endsInTime(request, in: flight)
             ) { response in
                 isKept && response.source == .network && response.verdict == .fine
             } joined: { beginner, number in
@@ -48,9 +54,7 @@ struct CoalescingStage: RequestStage {
                 if isKept { flight.awaitRead($0) }
             } _: { _ async throws(NetworkError) in
                 // Another call may have kept the answer since this one looked for it.
-                let caching = TimeToLiveCaching(policy: flight.cachePolicy)
-                if isKept, let kept = caching.answerKept(to: request, in: flight) { return kept }
-                if let kept = request.fetch?.answerKept { return kept }
+                if let kept = answerKept(to: request, in: flight, byTime: isKept) { return kept }
                 do throws(NetworkError) {
                     var sent = request
                     sent.fetch = nil
@@ -62,10 +66,20 @@ struct CoalescingStage: RequestStage {
                     throw flight.locate(error)
                 }
             }
+            if read != nil || response.source == .network { return response }
+            // The call that carries the read found it kept. What that call may be given, this one may perhaps not.
+            if let kept = answerKept(to: request, in: flight, byTime: isKept) { return kept }
+            return try await share(key, request, in: flight, next, isJoinable: false)
         } catch {
             let others = read.map { reads.flights(waitingFor: $0).count } ?? 0
             if others > 0 { flight.note(Coalescing.left(others: others)) }
             throw error
         }
+    }
+
+    /// The answer that another call has kept since this one looked; `nil` where there is none that this one may be given.
+    private func answerKept(to request: Request, in flight: Flight, byTime isKeptByTime: Bool) -> Response? {
+        if isKeptByTime { return TimeToLiveCaching(policy: flight.cachePolicy).answerKept(to: request, in: flight) }
+        return request.fetch?.answerKept
     }
 }

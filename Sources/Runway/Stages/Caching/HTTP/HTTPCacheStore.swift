@@ -18,19 +18,23 @@ public final class HTTPCacheStore: Sendable {
 
     fileprivate struct State {
         var targets: LeastRecentlyUsed<HTTPCacheURI, Target>
-        /// The ticket before which no request's answer may be kept, since the store was cleared in between.
-        var clearedAt: UInt64 = 0
-        /// The same for single targets, since a change of the target came between. Few: it matters only while answers are under way.
-        var changedAt = LeastRecentlyUsed<HTTPCacheURI, UInt64>(maximumCount: 256, maximumByteCount: 0)
+        var floors = HTTPCacheFloors()
 
-        /// Nothing that was asked for at this ticket or before is kept of a target any more.
-        mutating func note(_ uri: HTTPCacheURI, changedAt ticket: UInt64) {
-            let known = changedAt.peek(uri)
-            if known == nil, changedAt.count == changedAt.maximumCount, let oldest = changedAt.oldestValue {
-                // What is forgotten of one target holds for all.
-                clearedAt = max(clearedAt, oldest)
+        /// Lets go of what an answer that is not kept has shown to be out of date, also of what is under way and older.
+        mutating func drop(
+            _ uri: HTTPCacheURI, for partition: CachePartition, method: HTTPRequest.Method, fields: HTTPFields,
+            ticket: UInt64
+        ) {
+            floors.change(uri, at: max(ticket, 1) - 1)
+            remove(from: uri) {
+                $0.partition == partition && $0.ticket < ticket && $0.method == method && $0.vary.matches(fields)
             }
-            changedAt.insert(max(known ?? 0, ticket), for: uri, byteCount: 0)
+        }
+
+        mutating func remove(from uri: HTTPCacheURI, where shouldRemove: (StoredResponse) -> Bool) {
+            guard var target = targets.peek(uri), target.answers.contains(where: shouldRemove) else { return }
+            target.answers.removeAll(where: shouldRemove)
+            targets.update(target, for: uri)
         }
     }
 
@@ -56,34 +60,36 @@ public final class HTTPCacheStore: Sendable {
     /// The bytes that are kept: bodies, the indexes of those that are JSON, and header fields together.
     public var byteCount: Int { state.withLock { $0.targets.byteCount } }
 
-    /// Lets go of everything. Nothing that was asked for before is kept after it.
+    /// Lets go of everything. No answer of a call that took off before is kept after it.
     public func removeAll() {
         state.withLock { state in
-            state.clearedAt = orders.draw()
+            state.floors.clear(at: orders.draw())
             state.targets.removeAll()
         }
     }
 
-    /// Lets go of what is kept for a service. Nothing that was asked for before is kept after it, whatever service it was asked of.
-    public func removeAll(of service: any APIService.Type) {
-        let service = ObjectIdentifier(service)
-        remove { $0.partition.service == service }
-    }
+    /// Lets go of what is kept for a service. No answer of a call of it that took off before is kept after it.
+    public func removeAll(of service: any APIService.Type) { remove(.service(service.name)) }
 
-    /// Lets go of what is kept for an account, such as one that signs out. Nothing that was asked for before is kept after it.
+    /// Lets go of what is kept for an account, such as one that signs out. No answer of a call of it that took off before is kept after it.
     ///
     /// - Parameter account: The account, see ``ServiceSettings/account``; `nil` is nobody's.
-    public func removeAll(ofAccount account: String?) {
-        remove { $0.partition.account == account }
-    }
+    public func removeAll(ofAccount account: String?) { remove(.account(account, service: nil)) }
 
     /// Lets go of what is in a scope; of an endpoint's, what is kept for its service, since answers belong to targets here.
     func clear(_ scope: CacheScope) {
         switch scope {
         case .everything: removeAll()
-        case .service(let name), .endpoint(_, let name): remove { $0.partition.serviceName == name }
-        case .account(let account, let name):
-            remove { $0.partition.account == account && (name ?? $0.partition.serviceName) == $0.partition.serviceName }
+        case .service(let name), .endpoint(_, let name): remove(.service(name))
+        case .account(let account, let name): remove(.account(account, service: name))
+        }
+    }
+
+    /// Lets go of what is kept of a target, whoever it is for. No answer of a call that took off before is kept of it after it.
+    func clear(_ uri: HTTPCacheURI) {
+        state.withLock { state in
+            state.floors.clear(uri, at: orders.draw())
+            state.targets.remove(uri)
         }
     }
 
@@ -97,16 +103,10 @@ public final class HTTPCacheStore: Sendable {
         }
     }
 
-    private func remove(where shouldRemove: (StoredResponse) -> Bool) {
+    private func remove(_ owner: HTTPCacheFloors.Owner) {
         state.withLock { state in
-            state.clearedAt = orders.draw()
-            for uri in state.targets.keys {
-                guard var target = state.targets.peek(uri), target.answers.contains(where: shouldRemove) else {
-                    continue
-                }
-                target.answers.removeAll(where: shouldRemove)
-                state.targets.update(target, for: uri)
-            }
+            state.floors.clear(owner, at: orders.draw())
+            for uri in state.targets.keys { state.remove(from: uri) { owner.covers($0.partition) } }
         }
     }
 }
@@ -123,12 +123,21 @@ extension HTTPCacheStore {
 
     /// Keeps an answer in the place of the older ones that serve the same request.
     ///
-    /// - Returns: Whether it is kept: not where a newer one is, and not where the target was cleared or changed since its request.
+    /// Where it is not kept, those go all the same: whoever was given this answer must not be given an older one next.
+    ///
+    /// - Parameter mark: What the counter of orders stood at when the call took off that brings the answer.
+    /// - Returns: Whether it is kept: not where a newer one is, not where its call took off before a clear of it, and not where its request
+    ///   left before a change of the target.
     @discardableResult
-    func keep(_ answer: StoredResponse, of uri: HTTPCacheURI) -> Bool {
+    func keep(_ answer: StoredResponse, of uri: HTTPCacheURI, from mark: UInt64) -> Bool {
         state.withLock { state in
+            guard state.floors.allow(answer.partition, of: uri, order: answer.ticket, mark: mark) else {
+                state.drop(
+                    uri, for: answer.partition, method: answer.method, fields: answer.requestFields,
+                    ticket: answer.ticket)
+                return false
+            }
             var target = state.targets.peek(uri) ?? Target()
-            guard answer.ticket > state.clearedAt, answer.ticket > state.changedAt.peek(uri) ?? 0 else { return false }
             guard
                 let merged = StoredResponseMerging.merged(
                     answer, into: target.answers, upTo: limits.maximumBodyByteCount)
@@ -146,43 +155,31 @@ extension HTTPCacheStore {
 
     /// Lets go of what an answer that is not kept has shown to be out of date, also of what is under way and older.
     func drop(_ uri: HTTPCacheURI, for partition: CachePartition, matching request: HTTPRequest, ticket: UInt64) {
-        if request.method == .get || request.method == .head {
-            state.withLock { $0.note(uri, changedAt: max(ticket, 1) - 1) }
-        }
-        change(uri) { target in
-            target.answers.removeAll {
-                $0.partition == partition && $0.ticket < ticket && $0.method == request.method
-                    && $0.vary.matches(request.headerFields)
-            }
+        state.withLock {
+            $0.drop(uri, for: partition, method: request.method, fields: request.headerFields, ticket: ticket)
         }
     }
 
     /// Marks answers as in need of validation.
     func distrust(_ uri: HTTPCacheURI, for partition: CachePartition, tickets: [UInt64]) {
-        change(uri) { target in
+        state.withLock { state in
+            guard var target = state.targets.peek(uri) else { return }
             for index in target.answers.indices
             where target.answers[index].partition == partition && tickets.contains(target.answers[index].ticket) {
                 target.answers[index].isInvalidated = true
             }
+            state.targets.update(target, for: uri)
         }
     }
 
-    /// Lets go of all answers of a target, whoever they are for, and of those that are under way (RFC 9111 §4.4).
+    /// Lets go of all answers of a target, whoever they are for, and of those whose requests are under way (RFC 9111 §4.4).
     ///
     /// - Returns: How many were kept.
     @discardableResult
     func invalidate(_ uri: HTTPCacheURI) -> Int {
         state.withLock { state in
-            state.note(uri, changedAt: orders.draw())
+            state.floors.change(uri, at: orders.draw())
             return state.targets.remove(uri)?.answers.count ?? 0
-        }
-    }
-
-    private func change(_ uri: HTTPCacheURI, _ change: (inout Target) -> Void) {
-        state.withLock { state in
-            guard var target = state.targets.peek(uri) else { return }
-            change(&target)
-            state.targets.update(target, for: uri)
         }
     }
 }

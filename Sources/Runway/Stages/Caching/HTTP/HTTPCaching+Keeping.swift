@@ -59,6 +59,10 @@ extension HTTPCaching {
             var copied = response
             copied.body = .stream(
                 body.copied(upTo: flight.layer.cache.http.limits.maximumBodyByteCount) { bytes in
+                    guard let bytes else {
+                        supersede(response.head.status, request, partition, ticket, in: flight)
+                        return flight.note(HTTPCacheDecision.notKept(.tooLarge))
+                    }
                     guard let answer = answer(bytes) else { return }
                     store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
                 })
@@ -77,7 +81,7 @@ extension HTTPCaching {
         if refusal == nil, answer.vary.matchesNothing || dependsOnJar { refusal = .varies }
         if refusal == nil, answer.content.byteCount > cache.limits.maximumBodyByteCount { refusal = .tooLarge }
         if refusal == nil {
-            if cache.keep(answer, of: uri) {
+            if cache.keep(answer, of: uri, from: flight.mark) {
                 flight.note(HTTPCacheDecision.kept(lifetime: answer.lifetime, isHeuristic: answer.isHeuristic))
                 return
             }

@@ -1,8 +1,6 @@
 extension BodyStream {
-    /// This stream, of which a copy is given to `keep` when it has come to its end.
-    ///
-    /// - Parameter maximumByteCount: Of a larger one no copy is made.
-    func copied(upTo maximumByteCount: Int, _ keep: @escaping @Sendable ([UInt8]) -> Void) -> BodyStream {
+    /// This stream, of which a copy is given to `keep` when it has come to its end; `nil` is, as soon as it proves to be larger than that.
+    func copied(upTo maximumByteCount: Int, _ keep: @escaping @Sendable ([UInt8]?) -> Void) -> BodyStream {
         BodyStream {
             var iterator = makeAsyncIterator()
             var copy: [UInt8]? = []
@@ -15,8 +13,9 @@ extension BodyStream {
                 }
                 if let count = copy?.count, count + part.count <= maximumByteCount {
                     copy?.append(contentsOf: part)
-                } else {
+                } else if copy != nil {
                     copy = nil
+                    keep(nil)
                 }
                 return part
             }

@@ -100,4 +100,33 @@ struct HTTPSharedReadTests {
         answer(1)
         for call in [before, after] { #expect(try await call.number == 1) }
     }
+
+    @Test(arguments: [CachePolicy.http(), .timeToLive()])
+    func aCallThatJoinsAReadIsNotGivenWhatItCouldNotHaveFoundItself(_ policy: CachePolicy) async throws {
+        let options = CallOptions(cache: policy)
+        let flight = room.network.makeFlight(Shelf.self, options)
+        var draft = try room.network.draft(Shelf(), in: flight)
+        let request = try draft.request(in: flight)
+        let key = try #require(ReadKey(request, in: flight))
+        let gate = ScriptedGate()
+        let read = Task { [reads = room.network.reads] in
+            try await reads.value(
+                of: key, for: flight, endsInTime: true,
+                { _ async throws(NetworkError) in
+                    try? await gate.pass()
+                    var kept = Response.json(#"{"flight":0}"#)
+                    kept.source = .cache
+                    return kept
+                })
+        }
+        await room.settle { room.network.reads.flights(waitingFor: 1).count == 1 }
+        let call = room.call(Shelf(), options)
+        await room.settle { room.network.reads.flights(waitingFor: 1).count == 2 }
+        gate.open()
+        await room.settle { room.records.records.count == 1 || !room.transport.sent.isEmpty }
+        try #require(room.transport.sent == [2])
+        answer(2)
+        #expect(try await call.number == 2)
+        #expect(try await read.value.source == .cache)
+    }
 }
