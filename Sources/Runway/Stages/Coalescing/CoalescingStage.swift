@@ -8,8 +8,8 @@
 /// cancelled on the wire. Its attempts are in the record of the call that carries it, also where that call leaves first; the others
 /// name it. An answer that may be kept by time or until evicted is given to those who ask until the first call has kept or refused it;
 /// what may be kept by the rules of HTTP is kept before anyone is told of it. So nobody who comes as a read ends sends the request
-/// again. What a refresh of an access token reads is not shared, since what it would join may wait for that token. Bodies pass
-/// untouched, streams are never shared.
+/// again, unless a stage of the app's own stands between the cache and this one. What a refresh of an access token reads is not shared,
+/// since what it would join may wait for that token. Bodies pass untouched, streams are never shared.
 struct CoalescingStage: RequestStage {
     var step: FlightStep { .stage(.coalescing) }
     /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.
@@ -49,7 +49,7 @@ struct CoalescingStage: RequestStage {
             } _: { _ async throws(NetworkError) in
                 // Another call may have kept the answer since this one looked for it.
                 let caching = TimeToLiveCaching(policy: flight.cachePolicy)
-                if isKept, let kept = caching.answerKept(to: request, in: flight) { return kept }
+                if isKept, let own = request.keptUnder, let kept = caching.answerKept(own, in: flight) { return kept }
                 if let kept = request.fetch?.answerKept { return kept }
                 do throws(NetworkError) {
                     var sent = request
