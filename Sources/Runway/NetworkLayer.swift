@@ -184,10 +184,11 @@ extension NetworkLayer {
     func assemble<E: Endpoint>(
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
+        let baseURL = try flight.configuration.baseURL.get()
         let content = try CallContent(of: endpoint)
         flight.setSent(content.parameters)
         return try flight.configuration.settings.assemble(
-            endpoint, content, at: flight.configuration.baseURL.get(), delivery: delivery, in: flight)
+            endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
 
     /// Reads what a checked endpoint says, and what its answer is kept under where memory is asked before the request is made.
