@@ -68,7 +68,8 @@ extension NetworkLayer {
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
-        let flight = makeFlight(E.self, .standard)
+        // A call may have brought a policy of its own: what is kept by the client's rules is found by the same key, whichever it was.
+        let flight = makeFlight(E.self, CallOptions(cache: .untilEvicted()))
         var draft = try draft(prepared(endpoint), in: flight)
         let request = try draft.request(in: flight)
         if let key = CacheKey(request, in: flight) { cache.clear(key) }

@@ -41,8 +41,6 @@ public final class NetworkLayer: Sendable {
     #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         private let memoryPressure: SystemMemoryPressure
     #endif
-    /// The answers of managers that were there at once, on their way to the delegates.
-    let landings = LandingTurn()
     private let transport: any Transport
     /// Guards what is known of the network that connections were made on.
     private let track: Mutex<NetworkTrack>
@@ -184,10 +182,11 @@ extension NetworkLayer {
     func assemble<E: Endpoint>(
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
+        let baseURL = try flight.configuration.baseURL.get()
         let content = try CallContent(of: endpoint)
         flight.setSent(content.parameters)
         return try flight.configuration.settings.assemble(
-            endpoint, content, at: flight.configuration.baseURL.get(), delivery: delivery, in: flight)
+            endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
 
     /// Reads what a checked endpoint says, and what its answer is kept under where memory is asked before the request is made.

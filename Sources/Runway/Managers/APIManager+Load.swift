@@ -120,7 +120,7 @@ extension APIManager {
             return deliver(.success(answer.rawData), of: draft.endpoint, flight, .answered)
         }
         fly(try draft.request(in: flight), for: endpoint, flight, provisional: .untold)
-        network.landings.add { [weak self] in self?.tellProvisionally(landing) }
+        Task { @MainActor [weak self] in self?.tellProvisionally(landing) }
     }
 
     private func fly(
@@ -159,7 +159,7 @@ extension APIManager {
     ) {
         state.add(RunningFlight(flight: flight, phase: phase))
         // Not in the box: nothing of it can be cancelled but the landing, which looks for the call.
-        network.landings.add { [weak self] in
+        Task { @MainActor [weak self] in
             if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
         }
     }

@@ -10,6 +10,8 @@ public struct Request: Sendable {
     public var delivery: ResponseDelivery
     /// The header fields before a cache put its own preconditions among them; `nil` where none did.
     var ownConditions: HTTPFields?
+    /// What its answer is kept under by the client's own rules, where others share this request; `nil` where nothing is kept of it.
+    var keptUnder: CacheKey?
     /// What caching by the rules of HTTP does where others share this request; `nil` where nothing is kept of it.
     var fetch: HTTPFetch?
     /// The body before it was compressed, for the record; `nil` where it was not.

@@ -55,7 +55,15 @@ public struct RequestPipeline: Sendable {
         guard let memory, let key = flight.key else {
             return try answerImmediately(draft.request(in: flight), in: flight)
         }
-        switch try TimeToLiveCaching(policy: flight.cachePolicy).answerImmediately(key, in: flight) {
+        let found: ImmediateAnswer
+        do throws(NetworkError) {
+            found = try TimeToLiveCaching(policy: flight.cachePolicy).answerImmediately(key, in: flight)
+        } catch {
+            // A call that can't be made says so, and not that nothing is kept for it.
+            _ = try draft.request(in: flight)
+            throw error
+        }
+        switch found {
         case .answer(let response): return response
         case .provisional(let response): return response.provisional
         case .pass: return try answerImmediately(draft.request(in: flight), in: flight, below: memory + 1)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import RunwayJSON
 import RunwayTesting
+import ServiceContextModule
 import Testing
 
 @testable import Runway
@@ -32,6 +33,35 @@ struct ImmediateLandingTests {
         #expect(recorder.landings.count == 1 && !manager.isLoading && !manager.isProvisional)
         try await recorder.landings(count: 2)
         #expect(manager.rawData?["n"].int == 2)
+    }
+
+    private func load(with manager: APIManager<Work>, inTrace name: String) {
+        var context = ServiceContext.topLevel
+        context[TraceName.self] = name
+        _ = ServiceContext.withValue(context) { manager.load(Work(id: 2)) }
+    }
+
+    @Test func callsOfOneTaskAreToldEachInItsOwnTrace() async throws {
+        let manager = try await manager()
+        var told: [String?] = []
+        recorder.onLanding = { _, _ in told.append(ServiceContext.current?[TraceName.self]) }
+        manager.load(Work(id: 2))
+        for name in ["a", "b"] { load(with: manager, inTrace: name) }
+        manager.load(Work(id: 2))
+        try await recorder.landings(count: 5)
+        #expect(told == [nil, "a", "b", nil])
+    }
+
+    @Test func callsOfSeveralTasksAreToldEachWithTheValuesOfItsOwn() async throws {
+        let manager = try await manager()
+        var told: [String] = []
+        recorder.onLanding = { _, _ in told.append(Bound.name) }
+        let loads = ["a", "b"].map { name in
+            Bound.$name.withValue(name) { Task { manager.load(Work(id: 2)) } }
+        }
+        for load in loads { _ = await load.value }
+        try await recorder.landings(count: 3)
+        #expect(told.sorted() == ["a", "b"])
     }
 
     @Test func aVetoLeavesTheManagerWithWhatItHad() async throws {
@@ -164,4 +194,12 @@ private final class NumberValidator: Validator {
     func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
         if rawData["n"].int == refused { throw Refused("The number is refused.") }
     }
+}
+
+private enum TraceName: ServiceContextKey {
+    typealias Value = String
+}
+
+private enum Bound {
+    @TaskLocal static var name = ""
 }

@@ -2,10 +2,11 @@ import HTTPTypes
 
 /// What an answer is kept under: service, environment, account, endpoint, and what the endpoint says of the call.
 ///
-/// Of what it says count its path, its parameters and its header fields, those common to the service among them, and the service's base
-/// URL. Where a stage of the app's own stands above the cache, and for requests that no endpoint describes, it is the request instead, as
-/// it was assembled: its method, its URL with the query, its header fields and its body. Address, token and signature are added later:
-/// none of these can split a key. The hash is computed once, when the key is made.
+/// Of what it says count its method, its path, its parameters and how they are written, and its header fields; of the service also its
+/// base URL, and the parameters and header fields common to all calls. Where that is not all that is sent, where a stage of the app's own
+/// stands above the cache, and for requests that no endpoint describes, it is the request instead, as it was assembled: its method, its
+/// URL with the query, its header fields and its body. Address, token and signature are added later: none of these can split a key. The
+/// hash is computed once, when the key is made.
 public struct CacheKey: Sendable, Hashable {
     private let owner: ServiceIdentity
     private let endpointType: any Endpoint.Type
@@ -48,15 +49,29 @@ public struct CacheKey: Sendable, Hashable {
         self.init(form, in: flight)
     }
 
-    /// The key of a call whose request is not made yet; `nil` where its answers are never kept, or where the content does not say all that
-    /// its request says.
+    /// The key of a call whose request is not made yet; `nil` where its answers are never kept, where no request can be made of its path,
+    /// or where the content does not say all that its request says.
     init?<E: Endpoint>(_ content: CallContent, of endpoint: E.Type, in flight: Flight) {
-        guard E.method.mayRead else { return nil }
+        let method = E.method
+        guard method.mayRead, content.path.problem == nil else { return nil }
+        var form = CanonicalForm()
+        // No request has an empty method: what is kept under one is never found by this.
+        form.add("")
+        form.add(method.rawValue)
         switch E.encoding {
         case .raw, .multipart: return nil
-        case .query, .form, .json: break
+        // Names that are joined by dots may become the same, and then the order of the parameters counts.
+        case .query(let style) where style.nesting == .dots, .form(let style) where style.nesting == .dots: return nil
+        case .query(let style):
+            form.add("query")
+            form.add(style)
+        case .form(let style):
+            form.add("form")
+            form.add(style)
+        case .json(let dates):
+            form.add("json")
+            form.add(dates)
         }
-        var form = CanonicalForm()
         form.add(content.path.percentEncoded)
         form.add(content.parameters)
         if !content.headers.isEmpty { form.add(content.headers) }

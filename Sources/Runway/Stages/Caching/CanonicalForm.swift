@@ -23,12 +23,39 @@ struct CanonicalForm {
     /// Adds the parameters in the order of their names.
     mutating func add(_ parameters: Parameters) { add(parameters, depth: 0) }
 
-    /// Adds header fields by their names without regard to case.
-    mutating func add(_ headers: [String: String]) {
-        add(headers.map { (name: $0.key.lowercased(), value: $0.value) })
+    /// Adds how names and values are written.
+    mutating func add(_ style: QueryStyle) {
+        let arrays: UInt8 =
+            switch style.arrays {
+            case .repeated: 0
+            case .brackets: 1
+            case .indices: 2
+            case .commas: 3
+            }
+        bytes.append(arrays)
+        bytes.append(style.nesting == .dots ? 1 : 0)
+        bytes.append(style.booleans == .digits ? 1 : 0)
+        bytes.append(style.nulls == .empty ? 1 : 0)
+        add(style.dates)
     }
 
-    /// Likewise, of a message.
+    /// Adds how dates are written.
+    mutating func add(_ dates: DateStyle) {
+        let code: UInt8 =
+            switch dates {
+            case .iso8601: 0
+            case .secondsSince1970: 1
+            case .millisecondsSince1970: 2
+            }
+        bytes.append(code)
+    }
+
+    /// Adds header fields by their names as they are given: of two that differ in case alone, the order decides which is sent.
+    mutating func add(_ headers: [String: String]) {
+        add(headers.map { (name: $0.key, value: $0.value) })
+    }
+
+    /// Adds the header fields of a message by their names without regard to case.
     mutating func add(_ fields: HTTPFields) {
         add(fields.map { (name: $0.name.canonicalName, value: $0.value) })
     }
@@ -54,6 +81,14 @@ struct CanonicalForm {
     private mutating func add(_ parameters: Parameters, depth: Int) {
         let entries = parameters.entries
         add(count: entries.count)
+        if entries.count > 16 {
+            // Swift's sort is stable, which keeps the order of those that share a name.
+            for entry in entries.sorted(by: { $0.name < $1.name }) {
+                add(entry.name)
+                add(entry.value, depth: depth)
+            }
+            return
+        }
         // Calls have few parameters, and every one that memory answers comes here: their places are sorted where they stand.
         withUnsafeTemporaryAllocation(of: Int.self, capacity: entries.count) { places in
             for index in entries.indices {

@@ -81,9 +81,8 @@ struct TimeToLiveCaching {
     }
 
     /// The fresh answer in memory, for a call that looked before and found none.
-    func answerKept(to request: Request, in flight: Flight) -> Response? {
-        guard policy.tiers.contains(.memory), let key = CacheKey(request, in: flight),
-            let kept = flight.layer.cache.find(key),
+    func answerKept(_ key: CacheKey, in flight: Flight) -> Response? {
+        guard policy.tiers.contains(.memory), let kept = flight.layer.cache.find(key),
             case .fresh(let age) = policy.freshness(of: kept, at: flight.clock.now)
         else { return nil }
         flight.note(CacheDecision.hit(age: age))
@@ -92,14 +91,16 @@ struct TimeToLiveCaching {
 
     /// Sends the request, with the validators of what is kept. Where it fails in a way that a stale answer may stand in for, the one that
     /// was found does.
-    private func fetch(
+    func fetch(
         _ request: Request, _ key: CacheKey, validating validation: KeptAnswer.Validation?, in flight: Flight,
         _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         // For an answer that no transport gave, such as one out of a merged answer.
         let order = flight.layer.cache.drawOrder()
         do {
-            let sent = validation?.request ?? request
+            var sent = validation?.request ?? request
+            // Where a stage stands in between, what is kept has passed it already.
+            if next.links.first?.stage is CoalescingStage { sent.keptUnder = key }
             let response = try sent.accepting(await next.send(sent, in: flight))
             if let error = response.verdict.error(for: response.head) {
                 return error.allowsStaleAnswer ? flight.fallbackAnswer() ?? response : response

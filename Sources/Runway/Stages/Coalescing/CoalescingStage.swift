@@ -8,8 +8,8 @@
 /// cancelled on the wire. Its attempts are in the record of the call that carries it, also where that call leaves first; the others
 /// name it. An answer that may be kept by time or until evicted is given to those who ask until the first call has kept or refused it;
 /// what may be kept by the rules of HTTP is kept before anyone is told of it. So nobody who comes as a read ends sends the request
-/// again. What a refresh of an access token reads is not shared, since what it would join may wait for that token. Bodies pass
-/// untouched, streams are never shared.
+/// again, unless a stage of the app's own stands between the cache and this one. What a refresh of an access token reads is not shared,
+/// since what it would join may wait for that token. Bodies pass untouched, streams are never shared.
 struct CoalescingStage: RequestStage {
     var step: FlightStep { .stage(.coalescing) }
     /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.
@@ -79,7 +79,8 @@ struct CoalescingStage: RequestStage {
 
     /// The answer that another call has kept since this one looked; `nil` where there is none that this one may be given.
     private func answerKept(to request: Request, in flight: Flight, byTime isKeptByTime: Bool) -> Response? {
-        if isKeptByTime { return TimeToLiveCaching(policy: flight.cachePolicy).answerKept(to: request, in: flight) }
-        return request.fetch?.answerKept
+        guard isKeptByTime else { return request.fetch?.answerKept }
+        let caching = TimeToLiveCaching(policy: flight.cachePolicy)
+        return request.keptUnder.flatMap { caching.answerKept($0, in: flight) }
     }
 }

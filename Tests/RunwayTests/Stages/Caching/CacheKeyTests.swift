@@ -100,10 +100,67 @@ struct CacheKeyTests {
         #expect(repeated[0] != repeated[1], "Values of one name have an order that the server sees.")
     }
 
+    @Test func manyNamesInAnyOrderGiveTheSameKey() throws {
+        let entries = (0..<1000).map { Parameters.Entry("name \($0)", .integer(Int64($0))) }
+        let key = try #require(try contentKey(Tagged(given: Parameters(entries))))
+        #expect(try contentKey(Tagged(given: Parameters(entries.shuffled()))) == key)
+    }
+
+    @Test func ofNamesThatDifferInCaseAloneTheOneThatIsSentCounts() throws {
+        func fields(_ upper: String, _ lower: String, capacity: Int) -> [String: String] {
+            // The order of a dictionary depends on its capacity.
+            var fields = [String: String](minimumCapacity: capacity)
+            fields["X-Language"] = upper
+            fields["x-language"] = lower
+            return fields
+        }
+        let first = try contentKey(Work(fields: fields("en", "zh", capacity: 2)))
+        for capacity in (1...12).map({ 1 << $0 }) {
+            #expect(try contentKey(Work(fields: fields("en", "zh", capacity: capacity))) == first)
+            #expect(try contentKey(Work(fields: fields("zh", "en", capacity: capacity))) != first)
+        }
+    }
+
+    @Test func howACallIsWrittenCounts() throws {
+        let keys = [
+            try contentKey(Asked<ByQuery>()), try contentKey(Asked<ByBrackets>()), try contentKey(Asked<ByForm>()),
+            try contentKey(Asked<ByJSON>()), try contentKey(Asked<BySeconds>()),
+        ].compactMap { $0 }
+        #expect(keys.count == 5 && Set(keys).count == 5)
+        // They have one name: a disk has nothing else to tell them apart.
+        #expect(Set(keys.map(\.canonicalForm)).count == 5)
+    }
+
+    @Test func noKeyOfARequestIsOneOfAContent() throws {
+        let keys = [try key(Work()), try contentKey(Work())].compactMap { $0 }
+        #expect(keys.count == 2 && keys[0] != keys[1] && keys[0].canonicalForm != keys[1].canonicalForm)
+    }
+
     @Test func whatTheContentDoesNotSayHasNoKeyBeforeTheRequest() throws {
         #expect(try contentKey(Rename()) == nil)
         #expect(try contentKey(RawQuestion()) == nil)
         #expect(try key(RawQuestion()) != (try key(RawQuestion(question: "how"))))
+        let entries = [Parameters.Entry("a.b", 1), Parameters.Entry("a", ["b": 2])]
+        #expect(try contentKey(Dotted(given: Parameters(entries))) == nil)
+        #expect(try key(Dotted(given: Parameters(entries))) != (try key(Dotted(given: Parameters(entries.reversed())))))
+    }
+
+    @Test func aCallThatCannotBeMadeFailsWhateverMemoryHolds() async throws {
+        _ = try await network.call(Room())
+        #expect(try await network.call(Room()).source == .cache)
+        func kind<E: Endpoint>(_ endpoint: E, _ use: CacheUse) async -> NetworkError.Kind? {
+            do throws(NetworkError) {
+                _ = try await network.call(endpoint, options: CallOptions(cacheUse: use))
+                return nil
+            } catch {
+                return error.kind
+            }
+        }
+        for use in [CacheUse.standard, .onlyIfCached] {
+            #expect(await kind(Room(name: ""), use) == .invalidParameters)
+            #expect(await kind(Work(fields: ["X-Note": "a\nb"]), use) == .invalidParameters)
+            #expect(await kind(Tagged(given: ["x": .double(.nan)]), use) == .invalidParameters)
+        }
     }
 
     @Test func aCallThatMemoryAnswersMakesNoRequest() async throws {
@@ -143,6 +200,67 @@ private struct Tagged: Endpoint {
     var path: EndpointPath { "tagged" }
     @Unencoded var given: Parameters
     var parameters: Parameters { given }
+}
+
+/// Joins nested names by dots.
+private struct Dotted: Endpoint {
+    static let service = Gallery.self
+    static let encoding = ParameterEncoding.query(QueryStyle(nesting: .dots))
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "tagged" }
+    @Unencoded var given: Parameters
+    var parameters: Parameters { given }
+}
+
+/// A room, or all of them; one without a name can't be asked for.
+private struct Room: Endpoint {
+    static let service = Gallery.self
+    static let cache = CachePolicy.timeToLive()
+    @Unencoded var name: String? = nil
+    var path: EndpointPath {
+        if let name { return "rooms/\(name)" }
+        return "rooms/"
+    }
+}
+
+/// A read that is written in one way or another, and whose name does not tell which.
+private struct Asked<Way: WayToAsk>: Endpoint {
+    static var service: Gallery.Type { Gallery.self }
+    static var name: String { "asked" }
+    static var method: HTTPRequest.Method { Way.method }
+    static var encoding: ParameterEncoding { Way.encoding }
+    var path: EndpointPath { "asked" }
+    var tags = ["a", "b"]
+}
+
+private protocol WayToAsk: Sendable {
+    static var method: HTTPRequest.Method { get }
+    static var encoding: ParameterEncoding { get }
+}
+
+private enum ByQuery: WayToAsk {
+    static let method = HTTPRequest.Method.get
+    static let encoding = ParameterEncoding.query()
+}
+
+private enum ByBrackets: WayToAsk {
+    static let method = HTTPRequest.Method.get
+    static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets))
+}
+
+private enum ByForm: WayToAsk {
+    static let method = HTTPRequest.Method.post
+    static let encoding = ParameterEncoding.form()
+}
+
+private enum ByJSON: WayToAsk {
+    static let method = HTTPRequest.Method.post
+    static let encoding = ParameterEncoding.json()
+}
+
+private enum BySeconds: WayToAsk {
+    static let method = HTTPRequest.Method.post
+    static let encoding = ParameterEncoding.json(dates: .secondsSince1970)
 }
 
 /// A read whose parameters are not all that it says.

@@ -34,6 +34,13 @@ struct Clearing: Sendable, CustomTestStringConvertible {
     ]
 }
 
+/// A call whose endpoint keeps nothing.
+private struct Unkept: Endpoint {
+    static let service = Gallery.self
+    static let coalesces = false
+    var path: EndpointPath { "unkept" }
+}
+
 struct ClearingTests {
     /// Makes the four calls, each at its turn.
     private func calls(on network: NetworkLayer) -> [@Sendable () async throws -> RawData] {
@@ -111,6 +118,15 @@ struct ClearingTests {
         try layer.network.clearCache(of: Work(id: 1))
         #expect(layer.network.cache.http.count == 1)
         #expect(await layer.failure(Work(id: 1), .policy(.http(), .onlyIfCached))?.kind == .noNetwork)
+    }
+
+    @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted()])
+    func clearingOneCallReachesWhatIsKeptByAPolicyOfTheCallsOwn(_ policy: CachePolicy) async throws {
+        let layer = CachedLayer()
+        for _ in 1...2 { #expect(try await layer.number(Unkept(), .policy(policy)) == 1) }
+        try layer.network.clearCache(of: Unkept())
+        #expect(layer.network.cache.count == 0)
+        #expect(try await layer.number(Unkept(), .policy(policy)) == 2)
     }
 
     @Test func aHostOfClearsIsRememberedInBoundedMemory() async throws {
