@@ -66,7 +66,7 @@ struct ProxySession: Sendable {
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
         try await network.exchange(
             Request(head: head, body: body, delivery: .streamed), with: ProxiedServer.self,
-            options: CallOptions(cache: cache == .http ? .http() : CachePolicy.none))
+            options: CallOptions(cache: cache == .http ? .http() : .off))
     }
 
     /// Cuts every connection to the origin, and prints what is still to be printed.
