@@ -21,7 +21,7 @@ extension NetworkError {
         let (kind, detail) = Self.meaning(of: cause, place)
         self.init(
             kind, in: .transporting, detail, sending: Self.sending(error),
-            underlying: (cause as? RequestBodyFailed)?.cause ?? cause)
+            underlying: (cause as? RequestBodyFailure)?.cause ?? cause)
     }
 
     /// Whether any of the request left, which is certain only where there was no connection that could have taken it.
@@ -58,11 +58,7 @@ extension NetworkError {
         case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:
             (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
-        // What made the body knows best what keeps it from being sent.
-        case let error as RequestBodyFailed where error.cause is NetworkError:
-            ((error.cause as? NetworkError)?.kind ?? .invalidParameters, (error.cause as? NetworkError)?.detail ?? "")
-        case let error as RequestBodyFailed:
-            (.invalidParameters, "The body of the request could not be read: \(error.cause).")
+        case let error as RequestBodyFailure: error.meaning
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError,
             is ContentDecoder.Failure:
             (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
