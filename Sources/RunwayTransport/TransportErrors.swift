@@ -27,7 +27,7 @@ extension NetworkError {
     /// Whether any of the request left, which is certain only where there was no connection that could have taken it.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
-        case let error as HTTPClientError: sending(error)
+        case let error as HTTPClientError: error.sending
         case let error as ExchangeFailure: error.sending
         case let error as WireError: error.sending
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).sending
@@ -41,19 +41,10 @@ extension NetworkError {
         }
     }
 
-    private static func sending(_ error: HTTPClientError) -> SendState {
-        switch error {
-        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .alreadyShutdown, .invalidURL,
-            .emptyHost, .emptyScheme, .missingSocketPath, .traceRequestWithBody:
-            .notSent
-        default: .unknown
-        }
-    }
-
     private static func meaning(of error: any Error, _ place: String) -> (Kind, String) {
         switch error {
         case is CancellationError: (.cancelled, "The call was cancelled.")
-        case let error as HTTPClientError: meaning(of: error, place)
+        case let error as HTTPClientError: error.meaning(place)
         case let error as DialError: error.meaning(place)
         case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:
@@ -80,27 +71,6 @@ extension NetworkError {
         case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
             (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
         case is IOError, is ChannelError: (.noNetwork, "The connection to \(place) was lost: \(reason(of: error)).")
-        default: (.noNetwork, "The exchange with \(place) failed: \(error).")
-        }
-    }
-
-    private static func meaning(of error: HTTPClientError, _ place: String) -> (Kind, String) {
-        switch error {
-        // The client cancels what is under way when it is shut down, too.
-        case .cancelled where Task.isCancelled: (.cancelled, "The call was cancelled.")
-        case .cancelled, .alreadyShutdown: (.noNetwork, "The transport was shut down.")
-        case .connectTimeout: (.timedOut, "No connection to \(place) could be made in time.")
-        case .getConnectionFromPoolTimeout: (.timedOut, "No connection to \(place) became free in time.")
-        case .tlsHandshakeTimeout: (.timedOut, "TLS with \(place) could not be set up in time.")
-        case .readTimeout: (.timedOut, "\(place) was silent for too long.")
-        case .deadlineExceeded, .writeTimeout: (.timedOut, "The exchange with \(place) took too long: \(error).")
-        case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
-            (.invalidConfiguration, "The URL of the request can't be used: \(error).")
-        case .bodyLengthMismatch:
-            (.invalidParameters, "The body of the request is not as long as it was said to be.")
-        case .traceRequestWithBody: (.invalidParameters, "A TRACE request can't have a body.")
-        case .remoteConnectionClosed:
-            (.noNetwork, "\(place) closed the connection before it answered in full.")
         default: (.noNetwork, "The exchange with \(place) failed: \(error).")
         }
     }
