@@ -18,12 +18,8 @@ public struct TransportConfiguration: Sendable {
         case http1Only
     }
 
-    /// Whose certificates are accepted, which is ``TrustPolicy/roots`` of ``trustPolicy``. The default is the operating system's roots.
-    public var trust: Trust {
-        get { trustPolicy.roots }
-        set { trustPolicy.roots = newValue }
-    }
-    /// Whom ``NIOTransport`` trusts in full: pins, client certificates, exceptions for developers. Set it after making the configuration.
+    /// Whom ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. By default
+    /// the operating system's roots alone. All but the roots are set after making the configuration.
     ///
     /// An ``AsyncHTTPClientTransport`` can't hold to more of it than the roots and the version of TLS, and is not made with more.
     public var trustPolicy: TrustPolicy
@@ -50,7 +46,7 @@ public struct TransportConfiguration: Sendable {
     /// Which proxies connections are made through. Set it after making the configuration. The default is none.
     public var proxies = ProxySettings.none
 
-    /// Makes a configuration; see the properties for the defaults.
+    /// Makes a configuration whose ``TrustPolicy/roots`` are those of `trust`; see the properties for the defaults.
     public init(
         trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
         idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,

@@ -48,7 +48,7 @@ struct CallSession: Sendable {
             httpVersions: options.isHTTP1Only ? .http1Only : .automatic,
             connectTimeout: min(options.timeout, .seconds(10)), idleTimeout: options.timeout)
         if let path = options.certificateAuthorityFile {
-            configuration.trust = .certificates(pem: [try Self.certificates(at: path)])
+            configuration.trustPolicy.roots = .certificates(pem: [try Self.certificates(at: path)])
         }
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)

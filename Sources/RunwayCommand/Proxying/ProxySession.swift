@@ -44,7 +44,8 @@ struct ProxySession: Sendable {
             httpVersions: isHTTP1Only ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
             idleTimeout: timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
         if let certificateAuthorityFile {
-            configuration.trust = .certificates(pem: [try CallSession.certificates(at: certificateAuthorityFile)])
+            configuration.trustPolicy.roots = .certificates(
+                pem: [try CallSession.certificates(at: certificateAuthorityFile)])
         }
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)
