@@ -40,13 +40,10 @@ struct ProxySession: Sendable {
     ) throws(CommandFailure) {
         self.origin = origin
         self.cache = cache
-        var configuration = TransportConfiguration(
+        let configuration = TransportConfiguration(
+            trust: try TransportConfiguration.Trust(cacert: certificateAuthorityFile),
             httpVersions: isHTTP1Only ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
             idleTimeout: timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
-        if let certificateAuthorityFile {
-            configuration.trustPolicy.roots = .certificates(
-                pem: [try CallSession.certificates(at: certificateAuthorityFile)])
-        }
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)
         } catch {
