@@ -212,7 +212,7 @@ let package = Package(
         .testTarget(
             name: "RunwayDemoTests",
             dependencies: [
-                "Runway", "RunwayDemo", "RunwayTransport",
+                "Runway", "RunwayDemo", "RunwayTransport", "RunwayTesting",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -54,8 +54,8 @@ extension NetworkLayer {
 private struct Exchange<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
-    static var retry: RetryPolicy { .none }
-    static var hedging: HedgingPolicy { .none }
+    static var retry: RetryPolicy { .off }
+    static var hedging: HedgingPolicy { .off }
     /// Whoever writes a request wants it sent: two of them may be for two people, whose answers must not be mixed up.
     static var coalesces: Bool { false }
     static var isMergeable: Bool { false }

@@ -30,7 +30,7 @@ final class RequestGauge: Sendable {
     }
 
     /// Lets no further request begin, and waits for those under way as long as `mode` says or the task lives.
-    func close(waitingFor mode: AsyncHTTPClientTransport.ShutdownMode) async {
+    func close(waitingFor mode: ShutdownMode) async {
         state.withLock { $0.isClosed = true }
         guard case .waiting(let limit) = mode else { return }
         await withTaskGroup { group in
@@ -67,11 +67,4 @@ extension RequestGauge.State {
         defer { idleWaiters = [:] }
         return Array(idleWaiters.values)
     }
-}
-
-/// Counts one request as over when the last who holds it lets go.
-final class GaugeToken: Sendable {
-    private let gauge: RequestGauge
-    init(_ gauge: RequestGauge) { self.gauge = gauge }
-    deinit { gauge.end() }
 }

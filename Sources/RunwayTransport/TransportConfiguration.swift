@@ -1,7 +1,3 @@
-import AsyncHTTPClient
-import NIOCore
-import NIOHTTPCompression
-import NIOSSL
 public import Runway
 
 /// How a transport connects: whom it trusts, how long it waits, how many connections it keeps.
@@ -22,12 +18,8 @@ public struct TransportConfiguration: Sendable {
         case http1Only
     }
 
-    /// Whose certificates are accepted, which is ``TrustPolicy/roots`` of ``trustPolicy``. The default is the operating system's roots.
-    public var trust: Trust {
-        get { trustPolicy.roots }
-        set { trustPolicy.roots = newValue }
-    }
-    /// Whom ``NIOTransport`` trusts in full: pins, client certificates, exceptions for developers. Set it after making the configuration.
+    /// Whom ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. By default
+    /// the operating system's roots alone. All but the roots are set after making the configuration.
     ///
     /// An ``AsyncHTTPClientTransport`` can't hold to more of it than the roots and the version of TLS, and is not made with more.
     public var trustPolicy: TrustPolicy
@@ -54,7 +46,7 @@ public struct TransportConfiguration: Sendable {
     /// Which proxies connections are made through. Set it after making the configuration. The default is none.
     public var proxies = ProxySettings.none
 
-    /// Makes a configuration; see the properties for the defaults.
+    /// Makes a configuration whose ``TrustPolicy/roots`` are those of `trust`; see the properties for the defaults.
     public init(
         trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
         idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
@@ -67,41 +59,5 @@ public struct TransportConfiguration: Sendable {
         self.keepAlive = keepAlive
         self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
         self.isTransparent = isTransparent
-    }
-}
-
-extension TransportConfiguration {
-    /// Whom AsyncHTTPClient trusts.
-    ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read, and for what it can't hold to.
-    private func clientTLSConfiguration() throws(NetworkError) -> TLSConfiguration {
-        let material = try TrustMaterial(trustPolicy)
-        guard trustPolicy.pins.isEmpty, trustPolicy.clientIdentities.isEmpty, trustPolicy.developmentExceptions.isEmpty
-        else {
-            throw NetworkError(
-                .invalidConfiguration, in: .transporting,
-                "AsyncHTTPClientTransport knows no pins, client certificates or exceptions; NIOTransport does.")
-        }
-        return material.configuration
-    }
-
-    /// The configuration in AsyncHTTPClient's terms.
-    ///
-    /// Redirects are up to a stage, and so is another attempt to connect.
-    ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read, and for trust that it can't hold to.
-    func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
-        let tls = try clientTLSConfiguration()
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(connectTimeout), read: TimeAmount(idleTimeout)),
-            connectionPool: .init(
-                idleTimeout: TimeAmount(keepAlive),
-                concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, maximumConnectionsPerOrigin)),
-            // What comes out is bounded by its reader, so that no ratio needs guessing here.
-            decompression: isTransparent ? .disabled : .enabled(limit: .none))
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.httpVersion = if case .http1Only = httpVersions { .http1Only } else { .automatic }
-        return configuration
     }
 }

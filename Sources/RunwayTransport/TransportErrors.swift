@@ -21,13 +21,13 @@ extension NetworkError {
         let (kind, detail) = Self.meaning(of: cause, place)
         self.init(
             kind, in: .transporting, detail, sending: Self.sending(error),
-            underlying: (cause as? RequestBodyFailed)?.cause ?? cause)
+            underlying: (cause as? RequestBodyFailure)?.cause ?? cause)
     }
 
     /// Whether any of the request left, which is certain only where there was no connection that could have taken it.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
-        case let error as HTTPClientError: sending(error)
+        case let error as HTTPClientError: error.sending
         case let error as ExchangeFailure: error.sending
         case let error as WireError: error.sending
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).sending
@@ -41,28 +41,15 @@ extension NetworkError {
         }
     }
 
-    private static func sending(_ error: HTTPClientError) -> SendState {
-        switch error {
-        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .alreadyShutdown, .invalidURL,
-            .emptyHost, .emptyScheme, .missingSocketPath, .traceRequestWithBody:
-            .notSent
-        default: .unknown
-        }
-    }
-
     private static func meaning(of error: any Error, _ place: String) -> (Kind, String) {
         switch error {
         case is CancellationError: (.cancelled, "The call was cancelled.")
-        case let error as HTTPClientError: meaning(of: error, place)
+        case let error as HTTPClientError: error.meaning(place)
         case let error as DialError: error.meaning(place)
         case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:
             (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
-        // What made the body knows best what keeps it from being sent.
-        case let error as RequestBodyFailed where error.cause is NetworkError:
-            ((error.cause as? NetworkError)?.kind ?? .invalidParameters, (error.cause as? NetworkError)?.detail ?? "")
-        case let error as RequestBodyFailed:
-            (.invalidParameters, "The body of the request could not be read: \(error.cause).")
+        case let error as RequestBodyFailure: error.meaning
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError,
             is ContentDecoder.Failure:
             (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
@@ -84,27 +71,6 @@ extension NetworkError {
         case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
             (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
         case is IOError, is ChannelError: (.noNetwork, "The connection to \(place) was lost: \(reason(of: error)).")
-        default: (.noNetwork, "The exchange with \(place) failed: \(error).")
-        }
-    }
-
-    private static func meaning(of error: HTTPClientError, _ place: String) -> (Kind, String) {
-        switch error {
-        // The client cancels what is under way when it is shut down, too.
-        case .cancelled where Task.isCancelled: (.cancelled, "The call was cancelled.")
-        case .cancelled, .alreadyShutdown: (.noNetwork, "The transport was shut down.")
-        case .connectTimeout: (.timedOut, "No connection to \(place) could be made in time.")
-        case .getConnectionFromPoolTimeout: (.timedOut, "No connection to \(place) became free in time.")
-        case .tlsHandshakeTimeout: (.timedOut, "TLS with \(place) could not be set up in time.")
-        case .readTimeout: (.timedOut, "\(place) was silent for too long.")
-        case .deadlineExceeded, .writeTimeout: (.timedOut, "The exchange with \(place) took too long: \(error).")
-        case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
-            (.invalidConfiguration, "The URL of the request can't be used: \(error).")
-        case .bodyLengthMismatch:
-            (.invalidParameters, "The body of the request is not as long as it was said to be.")
-        case .traceRequestWithBody: (.invalidParameters, "A TRACE request can't have a body.")
-        case .remoteConnectionClosed:
-            (.noNetwork, "\(place) closed the connection before it answered in full.")
         default: (.noNetwork, "The exchange with \(place) failed: \(error).")
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// A transport that can be told to end.
 protocol EndingTransport: Transport {
-    func shutdown(_ mode: AsyncHTTPClientTransport.ShutdownMode) async
+    func shutdown(_ mode: ShutdownMode) async
 }
 
 extension EndingTransport {

@@ -6,7 +6,7 @@ import Testing
 /// Calls whose bodies are streams, and which may take no longer than they were told, however often a byte comes.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct WholeDeadlineTests {
-    private let options = CallOptions(retry: RetryPolicy.none, wholeDeadline: .seconds(20))
+    private let options = CallOptions(retry: .off, wholeDeadline: .seconds(20))
 
     /// Every part waits for one of these.
     private func dripping(_ gates: [ScriptedGate]) -> ScriptedResponse {

@@ -49,7 +49,7 @@ public protocol APIService: Sendable {
     /// Whether cookies are kept and sent. The default is ``CookiePolicy/off``.
     static var cookies: CookiePolicy { get }
     /// Whether reads that are slow get a second attempt beside the first, where their endpoint does not say. The default is
-    /// ``HedgingPolicy/none``.
+    /// ``HedgingPolicy/off``.
     static var hedging: HedgingPolicy { get }
     /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
     static var credentials: (any Credentials)? { get }
@@ -104,7 +104,7 @@ extension APIService {
     /// No cookies.
     public static var cookies: CookiePolicy { .off }
     /// Nothing is hedged.
-    public static var hedging: HedgingPolicy { .none }
+    public static var hedging: HedgingPolicy { .off }
     /// No access tokens.
     public static var credentials: (any Credentials)? { nil }
 

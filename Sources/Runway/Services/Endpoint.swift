@@ -30,7 +30,7 @@ public protocol Endpoint: Encodable, Sendable {
     static var overlap: OverlapPolicy { get }
     /// The longest that a call may take from `load` to its landing. The default, `nil`, is the service's.
     static var deadline: Duration? { get }
-    /// Whether answers are kept, where, and for how long. The default is ``CachePolicy/none``.
+    /// Whether answers are kept, where, and for how long. The default is ``CachePolicy/off``.
     static var cache: CachePolicy { get }
     /// Which failures are worth another attempt, and when it is made. The default is ``RetryPolicy/standard``.
     static var retry: RetryPolicy { get }
@@ -103,7 +103,7 @@ extension Endpoint {
     /// The service's deadline.
     public static var deadline: Duration? { nil }
     /// Nothing is kept.
-    public static var cache: CachePolicy { .none }
+    public static var cache: CachePolicy { .off }
     /// ``RetryPolicy/standard``.
     public static var retry: RetryPolicy { .standard }
     /// The service's.

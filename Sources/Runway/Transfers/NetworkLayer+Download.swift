@@ -38,7 +38,7 @@ extension NetworkLayer {
         progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> DownloadedFile {
         var options = options
-        options.cache = CachePolicy.none
+        options.cache = .off
         let flight = makeFlight(E.self, options)
         flight.setGiven(endpoint)
         do throws(NetworkError) {

@@ -33,22 +33,15 @@ extension NetworkError {
             detail =
                 "The answer of \(place) was read too slowly: more than \(error.limit) bytes waited, and this system's URLSession "
                 + "can't pause."
-        case RequestBodyFailure.wrongLength:
-            (kind, sending) = (.invalidParameters, .unknown)
-            detail = "The body of the request is not as long as it was said to be."
-        case RequestBodyFailure.tooLarge(let limit):
-            (kind, sending) = (.invalidParameters, .notSent)
-            detail = "The body of the request is larger than the \(limit) bytes that can be kept before they are sent."
-        case RequestBodyFailure.unreadable(let cause):
-            (kind, sending) = (.invalidParameters, .unknown)
-            detail = "The body of the request could not be read: \(cause)."
+        case let error as RequestBodyFailure:
+            (kind, detail) = error.meaning
+            sending = if case .tooLarge = error { .notSent } else { .unknown }
         case let error as BodyNotAllowed:
             (kind, sending) = (.invalidParameters, .notSent)
             detail = "A \(error.method) request can't have a body."
         default: (kind, detail, sending) = (.noNetwork, "The exchange with \(place) failed: \(error).", .unknown)
         }
-        var cause = error
-        if case RequestBodyFailure.unreadable(let thrown) = error { cause = thrown }
+        let cause = (error as? RequestBodyFailure)?.cause ?? error
         self.init(kind, in: .transporting, detail, sending: sending, underlying: cause)
     }
 

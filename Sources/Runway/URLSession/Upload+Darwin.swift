@@ -36,7 +36,7 @@
         func start(onFailure fail: @escaping @Sendable (RequestBodyFailure) -> Void) {
             let task = Task {
                 writing.async { self.output?.open() }
-                var parts = CountedParts(body, byteCount: byteCount)
+                var parts = RequestBodyParts(body, byteCount: byteCount)
                 do throws(RequestBodyFailure) {
                     while let part = try await parts.next() { if await !write(part) { return } }
                     writing.async { self.output?.close() }

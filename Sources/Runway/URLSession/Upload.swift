@@ -21,7 +21,7 @@
             }
             let handle = try FileHandle(forWritingTo: file)
             defer { try? handle.close() }
-            var parts = CountedParts(stream, byteCount: byteCount)
+            var parts = RequestBodyParts(stream, byteCount: byteCount)
             var written = 0
             while let part = try await parts.next() {
                 written += part.count

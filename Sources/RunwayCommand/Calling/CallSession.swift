@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Runway
 import RunwayTransport
@@ -44,12 +43,10 @@ struct CallSession: Sendable {
     ///
     /// - Throws: ``CommandFailure`` for certificates that can't be read.
     init(_ options: Options) throws(CommandFailure) {
-        var configuration = TransportConfiguration(
+        let configuration = TransportConfiguration(
+            trust: try TransportConfiguration.Trust(cacert: options.certificateAuthorityFile),
             httpVersions: options.isHTTP1Only ? .http1Only : .automatic,
             connectTimeout: min(options.timeout, .seconds(10)), idleTimeout: options.timeout)
-        if let path = options.certificateAuthorityFile {
-            configuration.trust = .certificates(pem: [try Self.certificates(at: path)])
-        }
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)
         } catch {
@@ -92,29 +89,6 @@ struct CallSession: Sendable {
         guard let record = keeper.record else { return nil }
         return Result(
             head: head, answer: answer, isFine: isFine, error: failure ?? record.outcome.error, record: record)
-    }
-
-    static func certificates(at path: String) throws(CommandFailure) -> String {
-        let data: Data
-        do {
-            // Not Data(contentsOf:), which can't read pipes and devices.
-            data = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
-        } catch {
-            throw CommandFailure("The file \"\(path)\" of --cacert can't be read: \(SystemError(reading: path)).")
-        }
-        guard let text = String(validating: data, as: UTF8.self), text.contains("-----BEGIN CERTIFICATE-----") else {
-            throw CommandFailure("The file \"\(path)\" of --cacert holds no certificate as PEM.")
-        }
-        return text
-    }
-}
-
-extension SystemError {
-    /// Why a file can't be read.
-    fileprivate init(reading path: String) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        self = descriptor < 0 ? .current : SystemError(code: EISDIR)
-        if descriptor >= 0 { close(descriptor) }
     }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Runway
 import RunwayTransport
 
@@ -75,14 +74,7 @@ struct ProbeCommand: AsyncParsableCommand {
     }
 
     private func probe() async throws -> HostProbeReport {
-        var trust = TransportConfiguration.Trust.system
-        if let cacert {
-            do {
-                trust = .certificates(pem: [try String(contentsOfFile: cacert, encoding: .utf8)])
-            } catch {
-                throw CommandFailure("The file \(cacert) can't be read: \(error.localizedDescription)")
-            }
-        }
+        let trust = try TransportConfiguration.Trust(cacert: cacert)
         do throws(NetworkError) {
             let probe = try HostProbe(
                 configuration: TransportConfiguration(trust: trust),

@@ -40,12 +40,10 @@ struct ProxySession: Sendable {
     ) throws(CommandFailure) {
         self.origin = origin
         self.cache = cache
-        var configuration = TransportConfiguration(
+        let configuration = TransportConfiguration(
+            trust: try TransportConfiguration.Trust(cacert: certificateAuthorityFile),
             httpVersions: isHTTP1Only ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
             idleTimeout: timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
-        if let certificateAuthorityFile {
-            configuration.trust = .certificates(pem: [try CallSession.certificates(at: certificateAuthorityFile)])
-        }
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)
         } catch {
@@ -66,7 +64,7 @@ struct ProxySession: Sendable {
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
         try await network.exchange(
             Request(head: head, body: body, delivery: .streamed), with: ProxiedServer.self,
-            options: CallOptions(cache: cache == .http ? .http() : CachePolicy.none))
+            options: CallOptions(cache: cache == .http ? .http() : .off))
     }
 
     /// Cuts every connection to the origin, and prints what is still to be printed.

@@ -1,3 +1,5 @@
+import RunwayTesting
+
 extension Listing {
     /// Draws the next listing. Listings with higher numbers are older.
     ///

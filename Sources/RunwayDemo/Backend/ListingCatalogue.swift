@@ -1,3 +1,5 @@
+import RunwayTesting
+
 /// All listings of the backend, made from a seed: equal seeds and sizes give equal listings until they are edited.
 struct ListingCatalogue: Sendable {
     /// At most this many listings of a kind are made.

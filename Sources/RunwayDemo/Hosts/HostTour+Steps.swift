@@ -78,7 +78,7 @@ extension HostTour {
         try await withListingsBackend(ListingsBackend(seed: 1, listingsPerKind: 1)) { interceptor in
             var configuration = configuration
             configuration.hosts = nil
-            configuration.trust = .certificates(
+            configuration.trustPolicy.roots = .certificates(
                 pem: [certificate, interceptor.certificate].compactMap { $0?.authorityPEM })
             let backup = try DemoCertificate()
             configuration.trustPolicy.pins = [

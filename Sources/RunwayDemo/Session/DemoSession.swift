@@ -1,4 +1,5 @@
 import Runway
+import RunwayTesting
 import RunwayTransport
 
 /// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.

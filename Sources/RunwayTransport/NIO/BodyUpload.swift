@@ -87,29 +87,13 @@ final class BodyUpload: @unchecked Sendable {
 
     private func send(_ turn: Int) async {
         do {
-            var parts = stream.makeAsyncIterator()
-            var remaining = byteCount
-            while let part = try await next(&parts) {
-                if let before = remaining {
-                    remaining = before - part.count
-                    // With its last part the server has a whole request and may act on it: so first it is made sure that it is the last.
-                    if before < part.count { throw WireError.bodyLengthMismatch }
-                    if before == part.count, try await next(&parts) != nil { throw WireError.bodyLengthMismatch }
-                }
+            var parts = RequestBodyParts(stream, byteCount: byteCount)
+            while let part = try await parts.next() {
                 guard await write(part, turn) else { return }
             }
-            if let remaining, remaining > 0 { throw WireError.bodyLengthMismatch }
             onLoop(turn) { $0.connection?.sendEnd(of: $0) }
         } catch {
             onLoop(turn) { $0.uploadFailed(error) }
-        }
-    }
-
-    private func next(_ parts: inout BodyStream.AsyncIterator) async throws -> [UInt8]? {
-        do {
-            return try await parts.next()
-        } catch {
-            throw RequestBodyFailed(cause: error)
         }
     }
 

@@ -16,9 +16,6 @@ public import Runway
 /// server was just closing, is sent once more on another connection; every other repetition is left to the layer. A transport that is
 /// let go cuts its connections; ``shutdown(_:)`` is there for those who want to wait.
 public final class NIOTransport: Transport {
-    /// What becomes of requests that are under way when a transport is shut down.
-    public typealias ShutdownMode = AsyncHTTPClientTransport.ShutdownMode
-
     private let pools: OriginPools
     private let arrival: NetworkArrival
     private let selector: HostSelector

@@ -9,8 +9,6 @@ enum WireError: Error, Equatable {
     case unusableURL(String)
     /// A TRACE request had a body (RFC 9110 §9.3.8).
     case traceWithBody
-    /// The stream of the request's body was longer or shorter than was said.
-    case bodyLengthMismatch
     /// As many requests wait for this origin as may.
     case tooManyWaiting(limit: Int)
     /// No connection was made in time.
@@ -46,8 +44,6 @@ extension WireError {
         case .shutDown: (.noNetwork, "The transport was shut down.")
         case .unusableURL(let reason): (.invalidConfiguration, "The URL of the request can't be used: \(reason).")
         case .traceWithBody: (.invalidParameters, "A TRACE request can't have a body.")
-        case .bodyLengthMismatch:
-            (.invalidParameters, "The body of the request is not as long as it was said to be.")
         case .tooManyWaiting(let limit):
             (.overloaded, "\(limit) requests wait for a connection to \(place) already.")
         case .notConnectedInTime: (.timedOut, "No connection to \(place) could be made in time.")

@@ -17,8 +17,9 @@ struct WireRequestHead: Sendable {
     let hasUnknownLength: Bool
     private let asksForContinue: Bool
 
-    /// - Throws: ``WireError/unusableURL(_:)`` or ``WireError/traceWithBody``.
-    init(_ request: Request, isTransparent: Bool) throws(WireError) {
+    /// - Throws: ``WireError/unusableURL(_:)``, ``WireError/traceWithBody``, or `RequestBodyFailure.wrongLength` where the body is said
+    ///   to have a length below zero.
+    init(_ request: Request, isTransparent: Bool) throws {
         let head = request.head
         method = head.method
         scheme = try Self.scheme(head)
@@ -41,17 +42,12 @@ struct WireRequestHead: Sendable {
             if fields[.userAgent] == nil { fields[.userAgent] = "runway" }
         }
         self.fields = fields
-        let byteCount: Int?
-        switch request.body {
-        case .none: byteCount = 0
-        case .bytes(let bytes): byteCount = bytes.count
-        case .stream(_, let count, _): byteCount = count
-        }
-        if let byteCount, byteCount < 0 { throw .bodyLengthMismatch }
+        let byteCount = request.body.byteCount
+        if let byteCount, byteCount < 0 { throw RequestBodyFailure.wrongLength }
         // Only a method that usually has a body says that it has none (RFC 9110 §8.6).
         contentLength = byteCount == 0 && ![.post, .put, .patch].contains(method) ? nil : byteCount
         hasUnknownLength = byteCount == nil
-        if method == .trace, hasBody { throw .traceWithBody }
+        if method == .trace, hasBody { throw WireError.traceWithBody }
     }
 
     /// Whether bytes follow the head, or may follow it.

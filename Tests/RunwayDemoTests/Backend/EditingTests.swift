@@ -1,4 +1,5 @@
 import Foundation
+import RunwayTesting
 import Testing
 
 @testable import RunwayDemo

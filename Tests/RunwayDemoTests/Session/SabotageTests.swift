@@ -1,3 +1,4 @@
+import RunwayTesting
 import RunwayTransport
 import Testing
 

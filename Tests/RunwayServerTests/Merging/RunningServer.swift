@@ -58,7 +58,7 @@ struct RunningServer: Sendable {
 
 /// A transport that a test ends.
 protocol ClosableTransport: Transport {
-    func shutdown(_ mode: AsyncHTTPClientTransport.ShutdownMode) async
+    func shutdown(_ mode: ShutdownMode) async
 }
 
 extension AsyncHTTPClientTransport: ClosableTransport {}

@@ -107,6 +107,16 @@ struct URLSessionRequestTests {
         }
     }
 
+    @Test func aStreamThatThrowsAnErrorOfTheLayerFailsTheCallWithItsKind() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .json("{}"))
+            let body = BodyStream { { throw NetworkError(.storage, in: .transporting, "The film is gone.") } }
+            let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(
+                of: Fetch<POST>("a", .stream(body, byteCount: nil, isReplayable: false)))
+            #expect(error.kind == .storage && error.detail == "The film is gone.")
+        }
+    }
+
     #if canImport(FoundationNetworking)
         @Test func aStreamThatIsLargerThanWhatCanBeKeptIsRefusedBeforeItLeaves() async throws {
             try await withScriptedOrigin { origin in

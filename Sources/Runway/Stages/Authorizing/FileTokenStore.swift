@@ -28,9 +28,12 @@ public struct FileTokenStore: TokenStore {
     /// - Throws: ``TokenStoreError``.
     public func load(_ place: TokenPlace) throws -> AccessToken? {
         let path = path(of: place)
-        guard let file = try PrivateFile(reading: path) else { return nil }
-        try PrivateFile.checkFolder((path as NSString).deletingLastPathComponent)
-        let bytes = try file.read(upTo: Self.maximumByteCount)
+        let bytes: [UInt8]? = try Self.telling { () throws(FileError) in
+            guard let file = try PrivateFile(reading: path) else { return nil }
+            try PrivateFile.checkFolder((path as NSString).deletingLastPathComponent)
+            return try file.read(upTo: Self.maximumByteCount)
+        }
+        guard let bytes else { return nil }
         guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw Self.damaged(path) }
         let json = Array(bytes[(end + 1)...])
         guard Array(bytes[..<end]) == Array(Self.firstLine(of: json).utf8),
@@ -47,15 +50,19 @@ public struct FileTokenStore: TokenStore {
     /// - Throws: ``TokenStoreError``.
     public func save(_ token: AccessToken, at place: TokenPlace) throws {
         let path = path(of: place)
-        try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent, below: folder)
         let json = Array(try JSONEncoder().encode(Content(place: place, token: token)))
-        try PrivateFile.replace(path, with: Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json)
+        try Self.telling { () throws(FileError) in
+            try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent, below: folder)
+            try PrivateFile.replace(path, with: Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json)
+        }
     }
 
     /// Forgets a token.
     ///
     /// - Throws: ``TokenStoreError``.
-    public func remove(_ place: TokenPlace) throws { try PrivateFile.remove(path(of: place)) }
+    public func remove(_ place: TokenPlace) throws {
+        try Self.telling { () throws(FileError) in try PrivateFile.remove(path(of: place)) }
+    }
 
     /// Where the token of a place is: a name that holds every place apart, on file systems that don't tell cases apart, too.
     func path(of place: TokenPlace) -> String {
@@ -74,6 +81,13 @@ public struct FileTokenStore: TokenStore {
         // FNV-1a finds damage; against forgery the mode and the owner of the file stand.
         let sum = json.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return "runway-token-1 \(String(sum, radix: 16))"
+    }
+
+    /// Does what the disk may refuse, and tells it as the error of a store.
+    private static func telling<Value>(
+        _ deed: () throws(FileError) -> Value
+    ) throws(TokenStoreError) -> Value {
+        do throws(FileError) { return try deed() } catch { throw TokenStoreError("\(error)") }
     }
 
     private static func damaged(_ path: String) -> TokenStoreError {

@@ -36,7 +36,7 @@ public struct CachePolicy: Sendable, Hashable {
     public var memoryLifetime: Duration = .zero
     /// How long an answer on disk is fresh by ``Rule/timeToLive``. The default, `.zero`, keeps none there.
     public var diskLifetime: Duration = .zero
-    /// Where answers are kept. The default is memory alone, and nowhere in ``CachePolicy/none``; by ``Rule/timeToLive``
+    /// Where answers are kept. The default is memory alone, and nowhere in ``CachePolicy/off``; by ``Rule/timeToLive``
     /// it is wherever a lifetime is not `.zero`.
     ///
     /// By ``Rule/http`` it is memory, whatever is set here: a ``CacheTier`` holds one answer for a key, and not what
@@ -50,7 +50,7 @@ public struct CachePolicy: Sendable, Hashable {
     public var staleIfError: Duration = .zero
 
     /// Nothing is kept.
-    public static let none = CachePolicy(rule: .none, tiers: [])
+    public static let off = CachePolicy(rule: .none, tiers: [])
 
     /// The client decides by time.
     ///

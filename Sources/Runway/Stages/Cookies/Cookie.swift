@@ -8,6 +8,8 @@ public struct Cookie: Sendable, Equatable {
     ///
     /// It is kept and does not restrict where the cookie is sent: the calls of an app have no site that they could come from.
     public enum SameSite: String, Sendable {
+        /// The attribute is missing, or says what nobody knows (RFC 6265bis §5.6.7).
+        case `default`
         /// Sent with all requests.
         case none
         /// Sent with requests of the same site and when a browser goes there.
@@ -32,8 +34,8 @@ public struct Cookie: Sendable, Equatable {
     public var isSecure: Bool
     /// Whether scripts of a page may not see it.
     public var isHTTPOnly: Bool
-    /// What its `SameSite` attribute says; `nil` where there is none.
-    public var sameSite: SameSite?
+    /// What its `SameSite` attribute says.
+    public var sameSite: SameSite
 
     /// What makes it the same cookie as another.
     var identity: Identity { Identity(name: name, domain: domain, isHostOnly: isHostOnly, path: path) }

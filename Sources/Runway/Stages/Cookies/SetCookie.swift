@@ -13,7 +13,7 @@ struct SetCookie: Equatable {
     var path: String?
     var isSecure = false
     var isHTTPOnly = false
-    var sameSite: Cookie.SameSite?
+    var sameSite = Cookie.SameSite.default
 
     /// The most bytes of name and value together.
     static let maximumByteCount = 4096
@@ -56,7 +56,7 @@ struct SetCookie: Equatable {
         case "path": path = text.hasPrefix("/") ? text : nil
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true
-        case "samesite": sameSite = Cookie.SameSite(rawValue: text.lowercased())
+        case "samesite": sameSite = Cookie.SameSite(rawValue: text.lowercased()) ?? .default
         default: break
         }
     }

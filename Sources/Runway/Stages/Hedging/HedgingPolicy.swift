@@ -11,7 +11,7 @@
 /// request share its hedge; requests that are merged have none. How often it happens is bounded by ``HedgeLimits``.
 public enum HedgingPolicy: Sendable, Hashable {
     /// There is one attempt at a time. The default.
-    case none
+    case off
     /// After this long.
     case after(Duration)
     /// After the time within which 95 of 100 of the endpoint's answers began of late, at this host, but within these bounds. Until 16
@@ -21,7 +21,7 @@ public enum HedgingPolicy: Sendable, Hashable {
     /// How long a request has until the second attempt, given what was learned; `nil` where there is none.
     func delay(knowing percentile: Duration?) -> Duration? {
         switch self {
-        case .none: nil
+        case .off: nil
         case .after(let delay): max(delay, .zero)
         case .learned(let shortest, let longest):
             max(min(percentile ?? longest, longest), shortest, .zero)

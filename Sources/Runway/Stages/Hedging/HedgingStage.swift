@@ -26,7 +26,7 @@ struct HedgingStage: RequestStage {
 
     /// Whether a request reads, can be sent twice at a time, and its endpoint wants that.
     private static func mayHedge(_ request: Request, in flight: Flight) -> Bool {
-        guard flight.endpoint.hedging != .none, request.head.method == .get || request.head.method == .head else {
+        guard flight.endpoint.hedging != .off, request.head.method == .get || request.head.method == .head else {
             return false
         }
         if case .stream = request.body { return false }

@@ -33,7 +33,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Three attempts within the bounds above.
     public static let standard = RetryPolicy()
     /// One attempt.
-    public static let none = RetryPolicy(maximumAttempts: 1)
+    public static let off = RetryPolicy(maximumAttempts: 1)
 
     /// Makes a policy.
     ///

@@ -51,7 +51,7 @@ final class PartialFile: Sendable {
                 throw FileError(path, "can't be used", reason: "another download to the same place is under way")
             }
             // Another download may have moved or removed it before it was locked.
-            if try OpenFile.status(at: path)?.isSameFile(as: status) == true { return PartialFile(target, file) }
+            if try file.isInPlace() { return PartialFile(target, file) }
         }
     }
 
@@ -76,7 +76,7 @@ final class PartialFile: Sendable {
             // In this order, no crash leaves bytes with a note of other ones.
             try file.truncate(to: 0)
             if representation.validator == nil {
-                try Self.removeNote(notePath)
+                try OpenFile.remove(notePath)
             } else {
                 try Self.write(
                     PartialNote(source: source, representation: representation, bootSession: BootSession.name), notePath
@@ -115,7 +115,7 @@ final class PartialFile: Sendable {
         let (file, target, notePath) = (file, target, notePath)
         try await queue.run { () throws(FileError) in
             let path = Self.path(of: target)
-            guard try OpenFile.status(at: path)?.isSameFile(as: file.status()) == true else {
+            guard try file.isInPlace() else {
                 throw FileError(path, "can't be moved", reason: "somebody has moved or removed it")
             }
             try file.truncate(to: byteCount)
@@ -125,10 +125,8 @@ final class PartialFile: Sendable {
             }
             try file.sync()
             guard rename(path, target) == 0 else { throw FileError(target, "can't be replaced") }
-            try Self.removeNote(notePath)
-            do { try PrivateFile.syncFolder(of: target) } catch {
-                throw FileError(target, "can't be kept", reason: "\(error)")
-            }
+            try OpenFile.remove(notePath)
+            try OpenFile.syncFolder(of: target)
         }
     }
 
@@ -140,20 +138,13 @@ final class PartialFile: Sendable {
 
     /// Removes what a download to a target left; does nothing where there is nothing.
     static func remove(_ target: String) throws(FileError) {
-        try removeNote(notePath(of: target))
-        let path = path(of: target)
-        if unlink(path) != 0, errno != ENOENT, errno != ENOTDIR { throw FileError(path, "can't be removed") }
-    }
-
-    private static func removeNote(_ path: String) throws(FileError) {
-        if unlink(path) != 0, errno != ENOENT, errno != ENOTDIR { throw FileError(path, "can't be removed") }
+        try OpenFile.remove(notePath(of: target))
+        try OpenFile.remove(path(of: target))
     }
 
     private static func write(_ note: PartialNote, _ path: String) throws(FileError) {
-        do {
-            try PrivateFile.replace(path, with: try note.text())
-        } catch {
-            throw FileError(path, "can't be kept", reason: "\(error)")
-        }
+        let text: [UInt8]
+        do { text = try note.text() } catch { throw FileError(path, "can't be kept", reason: "\(error)") }
+        try PrivateFile.replace(path, with: text)
     }
 }

@@ -1,4 +1,5 @@
 import Runway
+import RunwayTesting
 
 extension DemoSession {
     /// The most loads that a list of this catalogue can need, with room for what is published meanwhile.

@@ -5,7 +5,7 @@ extension DemoSession {
     func sitOutAnOutage() async throws {
         let lists = ListController(network: network, screen: screen)
         // The user can wait no longer than for one attempt.
-        let once = CallOptions(retry: RetryPolicy.none)
+        let once = CallOptions(retry: .off)
         var rest = Duration.zero
         try await scene("The host goes down: five calls fail, and its circuit is opened") {
             backend.outage.begin()

@@ -133,7 +133,7 @@ extension TestedList {
 
 struct OffsetList: TestedList {
     static let paging = PageStyle.offset
-    static var cache: CachePolicy { .none }
+    static var cache: CachePolicy { .off }
     var offset = 0
     var size = 0
     mutating func ask(for page: PageRequest) { (offset, size) = (page.offset, page.size) }

@@ -7,7 +7,7 @@ import Testing
 /// Hosts that keep failing are left alone.
 @Suite(.timeLimit(.minutes(10)))
 struct CircuitTests {
-    private let once = CallOptions(retry: RetryPolicy.none)
+    private let once = CallOptions(retry: .off)
 
     private func flaky(
         _ results: [Result<Response, NetworkError>], status: SettableNetworkStatus = SettableNetworkStatus()

@@ -48,7 +48,7 @@ private final class CachePlay {
         .timeToLive(.seconds(5), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)), .untilEvicted(),
         .timeToLive(.seconds(5), onDisk: .seconds(20)), .untilEvicted(in: [.memory, .disk]),
         .timeToLive(.seconds(3), onDisk: .seconds(9), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)),
-        .none,
+        .off,
     ]
 
     private var random: SeededGenerator
@@ -141,7 +141,7 @@ private final class CachePlay {
 
     private func call() async {
         let key = anyKey()
-        let policy = Self.policies.randomElement(using: &random) ?? .none
+        let policy = Self.policies.randomElement(using: &random) ?? .off
         let use: CacheUse =
             [.standard, .standard, .standard, .refresh, .onlyIfCached].randomElement(using: &random) ?? .standard
         let (prediction, flight) = model.call(key, policy, use, isFetchedAlready: isFetched(key))

@@ -13,13 +13,13 @@ struct NotModifiedTests {
         return await layer.failure(Work(fields: fields), .policy(policy))
     }
 
-    @Test(arguments: [CachePolicy.none, .timeToLive(), .untilEvicted(), .http()])
+    @Test(arguments: [CachePolicy.off, .timeToLive(), .untilEvicted(), .http()])
     func notModifiedThatNobodyAskedForIsAnInvalidAnswer(_ policy: CachePolicy) async throws {
         let error = await call(policy, [:])
         #expect(error?.kind == .invalidAnswer && error?.status == .notModified && error?.step == .stage(.caching))
     }
 
-    @Test(arguments: [CachePolicy.none, .timeToLive(), .untilEvicted(), .http()])
+    @Test(arguments: [CachePolicy.off, .timeToLive(), .untilEvicted(), .http()])
     func notModifiedThatTheCallAskedForIsItsAnswer(_ policy: CachePolicy) async throws {
         #expect(await call(policy, ["If-None-Match": "\"1\""]) == nil)
         #expect(await call(policy, ["If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"]) == nil)

@@ -82,10 +82,10 @@ struct TimeToLiveTests {
     }
 
     @Test func aCallOverridesThePolicyOfItsEndpoint() async throws {
-        #expect(try await layer.number(.policy(.none)) == 1)
+        #expect(try await layer.number(.policy(.off)) == 1)
         #expect(layer.network.cache.count == 0)
         #expect(try await layer.number(Work()) == 2)
-        #expect(try await layer.number(.policy(.none)) == 3, "it does not look either")
+        #expect(try await layer.number(.policy(.off)) == 3, "it does not look either")
         layer.clock.advance(by: .seconds(10))
         #expect(try await layer.number(.policy(.timeToLive(.seconds(5)))) == 4)
         #expect(try await layer.number(QueryCall(), .policy(.timeToLive())) == 5)

@@ -157,7 +157,7 @@ struct CoalescingTests {
 
     @Test func aCallThatMayBeTriedAgainDoesNotShareTheFailureOfOneThatMayNot() async throws {
         let room = ReadingRoom()
-        let once = room.call(Shelf(), CallOptions(retry: RetryPolicy.none))
+        let once = room.call(Shelf(), CallOptions(retry: .off))
         await room.transport.waitForArrival(of: 1)
         let other = room.call(Shelf())
         await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
@@ -247,7 +247,7 @@ struct CoalescingTests {
         #expect(try await other.number == 3)
     }
 
-    @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted(), .http(), .none])
+    @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted(), .http(), .off])
     func postsAreSharedWhereTheirAnswersAreKeptAsThoseOfReads(_ policy: CachePolicy) async throws {
         let room = ReadingRoom()
         let isShared = policy.rule == .timeToLive || policy.rule == .untilEvicted

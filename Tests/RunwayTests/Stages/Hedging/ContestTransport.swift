@@ -134,7 +134,7 @@ struct SlowRead: Endpoint {
     static let service = Library.self
     static let delay = Duration.milliseconds(100)
     static let hedging = HedgingPolicy.after(delay)
-    static let retry = RetryPolicy.none
+    static let retry = RetryPolicy.off
     var path: EndpointPath { "slow" }
     var number = 0
 }

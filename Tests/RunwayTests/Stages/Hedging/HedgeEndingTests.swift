@@ -11,7 +11,7 @@ struct HedgeEndingTests {
     private struct LoneRead: Endpoint {
         static let service = Library.self
         static let hedging = HedgingPolicy.after(SlowRead.delay)
-        static let retry = RetryPolicy.none
+        static let retry = RetryPolicy.off
         static let coalesces = false
         var path: EndpointPath { "lone" }
     }
@@ -101,7 +101,7 @@ struct HedgeEndingTests {
         struct Learning: Endpoint {
             static let service = Library.self
             static let hedging = HedgingPolicy.learned(shortest: .milliseconds(10), longest: .seconds(1))
-            static let retry = RetryPolicy.none
+            static let retry = RetryPolicy.off
             var path: EndpointPath { "learning" }
         }
         let layer = ContestLayer()
@@ -131,7 +131,7 @@ struct HedgeEndingTests {
         #expect(policy.delay(knowing: .milliseconds(70)) == .milliseconds(70))
         #expect(policy.delay(knowing: .seconds(7)) == .seconds(2))
         #expect(HedgingPolicy.after(.seconds(-1)).delay(knowing: nil) == .zero)
-        #expect(HedgingPolicy.none.delay(knowing: .seconds(1)) == nil)
+        #expect(HedgingPolicy.off.delay(knowing: .seconds(1)) == nil)
     }
 
     @Test func limitsOutOfBoundsAreTheNearestBound() {

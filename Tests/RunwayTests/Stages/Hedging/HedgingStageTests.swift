@@ -159,14 +159,14 @@ struct HedgingStageTests {
         }
         struct Film: Endpoint {
             static let service = Archive.self
-            static let hedging = HedgingPolicy.none
+            static let hedging = HedgingPolicy.off
             var path: EndpointPath { "film" }
         }
         let layer = ContestLayer()
         let call = await layer.beginHedged(Letter())
         layer.transport.answer(1)
         #expect(try await call.value.text == "1")
-        #expect(Film.hedging == .none && BookSearch.hedging == .none)
+        #expect(Film.hedging == .off && BookSearch.hedging == .off)
     }
 
     @Test func callsThatShareARequestShareItsHedge() async throws {

@@ -70,7 +70,7 @@ struct RetryingStageTests {
         let two = FlakyLayer([.lost()])
         _ = await two.call(Stubborn(), options: CallOptions(retry: RetryPolicy(maximumAttempts: 2)))
         #expect(two.attemptCount == 2)
-        for policy in [RetryPolicy.none, RetryPolicy(maximumAttempts: 0), RetryPolicy(maximumAttempts: .min)] {
+        for policy in [RetryPolicy.off, RetryPolicy(maximumAttempts: 0), RetryPolicy(maximumAttempts: .min)] {
             let one = FlakyLayer([.lost()])
             _ = await one.call(Stubborn(), options: CallOptions(retry: policy))
             #expect(one.attemptCount == 1)

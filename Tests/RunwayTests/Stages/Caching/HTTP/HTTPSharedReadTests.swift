@@ -73,7 +73,7 @@ struct HTTPSharedReadTests {
         #expect(room.network.cache.http.count == 1, "what is asked for afterwards is kept")
     }
 
-    @Test(arguments: [CachePolicy.http(), .timeToLive(), .none])
+    @Test(arguments: [CachePolicy.http(), .timeToLive(), .off])
     func readThatIsAskedForAfterAChangeDoesNotJoinOneOfBeforeIt(_ policy: CachePolicy) async throws {
         let before = await begin(1)
         let change = room.call(ShelfChange(), CallOptions(cache: policy))

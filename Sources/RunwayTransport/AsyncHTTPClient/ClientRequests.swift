@@ -55,32 +55,12 @@ private struct BufferSequence: AsyncSequence, Sendable {
     let byteCount: Int?
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(parts: stream.makeAsyncIterator(), remainingByteCount: byteCount)
+        AsyncIterator(parts: RequestBodyParts(stream, byteCount: byteCount))
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        var parts: BodyStream.AsyncIterator
-        var remainingByteCount: Int?
+        var parts: RequestBodyParts
 
-        mutating func next() async throws -> ByteBuffer? {
-            guard let part = try await nextPart() else { return nil }
-            remainingByteCount = remainingByteCount.map { $0 - part.count }
-            // With its last part the server has a whole request and may act on it: so first it is made sure that it is the last.
-            if remainingByteCount == 0, try await nextPart() != nil { throw HTTPClientError.bodyLengthMismatch }
-            return ByteBuffer(bytes: part)
-        }
-
-        private mutating func nextPart() async throws -> [UInt8]? {
-            do {
-                return try await parts.next()
-            } catch {
-                throw RequestBodyFailed(cause: error)
-            }
-        }
+        mutating func next() async throws -> ByteBuffer? { try await parts.next().map { ByteBuffer(bytes: $0) } }
     }
-}
-
-/// The stream of a request's body threw.
-struct RequestBodyFailed: Error {
-    let cause: any Error
 }

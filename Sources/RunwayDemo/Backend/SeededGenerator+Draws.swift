@@ -1,22 +1,8 @@
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): the same seed gives the same numbers on every platform.
-///
-/// Good enough for sample data and shuffled tests; not for keys. The derived draws below are written out here rather
-/// than left to the standard library's, whose way of mapping bits to ranges may change between toolchains.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+import RunwayTesting
 
-    init(seed: UInt64) {
-        self.state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+/// Draws that are written out here rather than left to the standard library, whose way of mapping bits to ranges may change between
+/// toolchains.
+extension SeededGenerator {
     /// An integer of `range`. The bias of the multiplication is below one in 2^40 for every range used here.
     mutating func integer(in range: ClosedRange<Int>) -> Int {
         let width = UInt64(range.upperBound - range.lowerBound) + 1

@@ -1,17 +1,18 @@
 /// The parts of a request's body, which are together as long as was said.
-struct CountedParts {
+package struct RequestBodyParts {
     private var parts: BodyStream.AsyncIterator
     private var remainingByteCount: Int?
 
-    init(_ stream: BodyStream, byteCount: Int?) {
+    /// Starts to read a body.
+    ///
+    /// - Parameter byteCount: Its length; `nil` where it is not known.
+    package init(_ stream: BodyStream, byteCount: Int?) {
         parts = stream.makeAsyncIterator()
         remainingByteCount = byteCount
     }
 
     /// The next part; `nil` at the end.
-    ///
-    /// - Throws: ``RequestBodyFailure``.
-    mutating func next() async throws(RequestBodyFailure) -> [UInt8]? {
+    package mutating func next() async throws(RequestBodyFailure) -> [UInt8]? {
         guard let part = try await nextPart() else {
             if let remainingByteCount, remainingByteCount > 0 { throw .wrongLength }
             return nil
@@ -34,11 +35,29 @@ struct CountedParts {
 }
 
 /// Why the body of a request could not be sent.
-enum RequestBodyFailure: Error {
+package enum RequestBodyFailure: Error {
     /// Its stream threw.
     case unreadable(any Error)
     /// It is not as long as it was said to be.
     case wrongLength
     /// It is larger than what can be kept of it before it is sent.
     case tooLarge(limit: Int)
+
+    /// What it means to a caller.
+    package var meaning: (NetworkError.Kind, String) {
+        switch self {
+        // What made the body knows best what keeps it from being sent.
+        case .unreadable(let error as NetworkError): (error.kind, error.detail)
+        case .unreadable(let error): (.invalidParameters, "The body of the request could not be read: \(error).")
+        case .wrongLength: (.invalidParameters, "The body of the request is not as long as it was said to be.")
+        case .tooLarge(let limit):
+            (
+                .invalidParameters,
+                "The body of the request is larger than the \(limit) bytes that can be kept before they are sent."
+            )
+        }
+    }
+
+    /// What the stream threw, or else this.
+    package var cause: any Error { if case .unreadable(let error) = self { error } else { self } }
 }

@@ -69,6 +69,16 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Opens a file; `nil` where there is none.
+    static func existing(_ path: String, _ flags: CInt) throws(FileError) -> OpenFile? {
+        do throws(FileError) {
+            return try OpenFile(path, flags)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
+    }
+
     /// What the system knows of it now.
     func status() throws(FileError) -> Status {
         var status = stat()
@@ -83,6 +93,9 @@ final class OpenFile: Sendable {
         if errno == ENOENT { return nil }
         throw FileError(path, "can't be looked at")
     }
+
+    /// Whether it stands at its path still, where somebody may have moved or removed it.
+    func isInPlace() throws(FileError) -> Bool { try Self.status(at: path)?.isSameFile(as: try status()) == true }
 
     /// At most `count` bytes from a place on; empty at the end.
     func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
@@ -127,8 +140,29 @@ final class OpenFile: Sendable {
         guard fchmod(descriptor, mode) == 0 else { throw FileError(path, "can't be given its rights") }
     }
 
+    /// Lets the move or the removal of a file outlive a loss of power.
+    static func syncFolder(of path: String) throws(FileError) {
+        do throws(FileError) {
+            try OpenFile((path as NSString).deletingLastPathComponent, O_RDONLY).sync()
+        } catch {
+            // Some file systems can't do that for folders, and say so.
+            if error.code != EINVAL, error.code != ENOTSUP { throw error }
+        }
+    }
+
+    /// Removes a file; `false` where there was none.
+    @discardableResult
+    static func remove(_ path: String) throws(FileError) -> Bool {
+        if unlink(path) == 0 { return true }
+        if errno == ENOENT || errno == ENOTDIR { return false }
+        throw FileError(path, "can't be removed")
+    }
+
     /// Takes the file for this process and this opening alone, as long as it is open; `false` where another has it.
-    func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+    func lock() -> Bool {
+        // Some file systems have no locks: there everything counts as free.
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+    }
 
     /// Lets others have it, whoever still has this file open.
     func unlock() { _ = flock(descriptor, LOCK_UN) }

@@ -14,14 +14,6 @@ public import Runway
 /// An origin's connections are kept for ``TransportConfiguration/keepAlive``. A transport that is let go cuts its connections;
 /// ``shutdown(_:)`` is there for those who want to wait.
 public final class AsyncHTTPClientTransport: Transport {
-    /// What becomes of requests that are under way when a transport is shut down.
-    public enum ShutdownMode: Sendable {
-        /// They are cut at once, and fail as `NetworkError.Kind.noNetwork`.
-        case cutting
-        /// They are waited for, at most this long; what is left then is cut.
-        case waiting(atMost: Duration)
-    }
-
     private let client: HTTPClient
     private let isTransparent: Bool
     /// The loop on which whole answers are gathered, and so the one on which their connections are.
@@ -102,6 +94,13 @@ public final class AsyncHTTPClientTransport: Transport {
         // An error only says that it was shut down before.
         try? await client.shutdown()
     }
+}
+
+/// Counts one request as over when the last who holds it lets go.
+final class GaugeToken: Sendable {
+    private let gauge: RequestGauge
+    init(_ gauge: RequestGauge) { self.gauge = gauge }
+    deinit { gauge.end() }
 }
 
 extension Response {

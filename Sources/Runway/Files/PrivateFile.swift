@@ -1,0 +1,122 @@
+import Foundation
+
+/// A file that only the user of the process may read, and the operations that keep it so.
+struct PrivateFile {
+    private let file: OpenFile
+
+    /// Opens a file; `nil` where there is none.
+    ///
+    /// - Throws: ``FileError`` also for one that is no plain file, of another owner, or open to others.
+    init?(reading path: String) throws(FileError) {
+        guard let file = try OpenFile.existing(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
+        try Self.check(try file.status(), isFolder: false, path)
+        self.file = file
+    }
+
+    /// The bytes of the file.
+    ///
+    /// - Throws: ``FileError`` also for more than `maximumByteCount`.
+    func read(upTo maximumByteCount: Int) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            let part = try file.read(4096, at: bytes.count)
+            if part.isEmpty { return bytes }
+            bytes += part
+            if bytes.count > maximumByteCount { throw Self.untrusted(file.path, "it is too large") }
+        }
+    }
+
+    /// Puts a file with these bytes in the place of the last one, at once for everyone who reads it. Of several at a time, in this
+    /// process or others, the last to end stays.
+    ///
+    /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked by nobody, and
+    /// removed by the next that comes to its name: there are never more drafts than were written at one time, nor than ``maximumDrafts``.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
+        let draft = try makeDraft(of: path)
+        // It is locked for as long as it is open.
+        defer { withExtendedLifetime(draft) {} }
+        do throws(FileError) {
+            try draft.write(bytes, at: 0)
+            // A mask of the process may have taken more than it should.
+            try draft.setMode(0o600)
+            try draft.sync()
+            guard rename(draft.path, path) == 0 else { throw FileError(path, "can't be replaced") }
+        } catch {
+            unlink(draft.path)
+            throw error
+        }
+        try OpenFile.syncFolder(of: path)
+    }
+
+    /// The most drafts of one file at a time; who comes when there are so many fails.
+    static let maximumDrafts = 64
+
+    private static func makeDraft(of path: String) throws(FileError) -> OpenFile {
+        for draft in drafts(of: path) {
+            removeForsaken(draft)
+            do throws(FileError) {
+                let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+                // Whoever took it for forsaken before it was locked removes it.
+                if takes(file) { return file }
+            } catch {
+                if error.code != EEXIST { throw error }
+            }
+        }
+        throw FileError(path, "can't be replaced", reason: "\(maximumDrafts) drafts of it are being written")
+    }
+
+    /// The names that drafts of a file can have, in the order in which they are taken.
+    private static func drafts(of path: String) -> [String] {
+        (0..<maximumDrafts).map { path + ($0 == 0 ? ".new" : ".new\($0)") }
+    }
+
+    /// Removes a draft that nobody holds.
+    private static func removeForsaken(_ draft: String) {
+        guard let file = try? OpenFile(draft, O_WRONLY | O_NOFOLLOW | O_NONBLOCK) else { return }
+        withExtendedLifetime(file) {
+            if takes(file) { unlink(draft) }
+        }
+    }
+
+    /// Takes a draft for oneself, until it is closed; `false` where another has it, or where it was moved or removed meanwhile.
+    private static func takes(_ draft: OpenFile) -> Bool { draft.lock() && (try? draft.isInPlace()) == true }
+
+    /// Removes a file, and what crashes left of its drafts; does nothing where there is none.
+    static func remove(_ path: String) throws(FileError) {
+        for draft in drafts(of: path) { removeForsaken(draft) }
+        if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }
+    }
+
+    /// Makes a folder of the user's own, and those above it down to `root`; what is above `root` is made as folders usually are.
+    static func makeFolder(_ path: String, below root: String) throws(FileError) {
+        if path.utf8.count > root.utf8.count {
+            try makeFolder((path as NSString).deletingLastPathComponent, below: root)
+        } else {
+            let above = (root as NSString).deletingLastPathComponent
+            // What keeps them from being made keeps the folder itself from it, which is told below.
+            try? FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: true)
+        }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(path, "can't be made") }
+        try checkFolder(path)
+    }
+
+    /// Makes sure that a folder is the user's own.
+    static func checkFolder(_ path: String) throws(FileError) {
+        guard let status = try OpenFile.status(at: path) else { throw untrusted(path, "it is not there") }
+        try check(status, isFolder: true, path)
+    }
+
+    private static func check(_ status: OpenFile.Status, isFolder: Bool, _ path: String) throws(FileError) {
+        guard isFolder ? status.isFolder : status.isPlainFile else {
+            throw untrusted(path, "it is not a \(isFolder ? "folder" : "plain file")")
+        }
+        guard status.owner == geteuid() else { throw untrusted(path, "it belongs to another user") }
+        guard status.isPrivate else {
+            throw untrusted(path, "it is open to others, mode \(String(status.mode & 0o777, radix: 8))")
+        }
+    }
+
+    private static func untrusted(_ path: String, _ reason: String) -> FileError {
+        FileError(path, "is not trusted", reason: reason)
+    }
+}

@@ -1,0 +1,36 @@
+import AsyncHTTPClient
+import Runway
+
+extension HTTPClientError {
+    /// What it means to a caller.
+    func meaning(_ place: String) -> (NetworkError.Kind, String) {
+        switch self {
+        // The client cancels what is under way when it is shut down, too.
+        case .cancelled where Task.isCancelled: (.cancelled, "The call was cancelled.")
+        case .cancelled, .alreadyShutdown: (.noNetwork, "The transport was shut down.")
+        case .connectTimeout: (.timedOut, "No connection to \(place) could be made in time.")
+        case .getConnectionFromPoolTimeout: (.timedOut, "No connection to \(place) became free in time.")
+        case .tlsHandshakeTimeout: (.timedOut, "TLS with \(place) could not be set up in time.")
+        case .readTimeout: (.timedOut, "\(place) was silent for too long.")
+        case .deadlineExceeded, .writeTimeout: (.timedOut, "The exchange with \(place) took too long: \(self).")
+        case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
+            (.invalidConfiguration, "The URL of the request can't be used: \(self).")
+        case .bodyLengthMismatch:
+            (.invalidParameters, "The body of the request is not as long as it was said to be.")
+        case .traceRequestWithBody: (.invalidParameters, "A TRACE request can't have a body.")
+        case .remoteConnectionClosed:
+            (.noNetwork, "\(place) closed the connection before it answered in full.")
+        default: (.noNetwork, "The exchange with \(place) failed: \(self).")
+        }
+    }
+
+    /// Whether any of the request left, as far as the error itself says.
+    var sending: SendState {
+        switch self {
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .alreadyShutdown, .invalidURL,
+            .emptyHost, .emptyScheme, .missingSocketPath, .traceRequestWithBody:
+            .notSent
+        default: .unknown
+        }
+    }
+}

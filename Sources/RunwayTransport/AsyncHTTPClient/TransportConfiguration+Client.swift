@@ -1,0 +1,41 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTPCompression
+import NIOSSL
+import Runway
+
+extension TransportConfiguration {
+    /// Whom AsyncHTTPClient trusts.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read, and for what it can't hold to.
+    private func clientTLSConfiguration() throws(NetworkError) -> TLSConfiguration {
+        let material = try TrustMaterial(trustPolicy)
+        guard trustPolicy.pins.isEmpty, trustPolicy.clientIdentities.isEmpty, trustPolicy.developmentExceptions.isEmpty
+        else {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting,
+                "AsyncHTTPClientTransport knows no pins, client certificates or exceptions; NIOTransport does.")
+        }
+        return material.configuration
+    }
+
+    /// The configuration in AsyncHTTPClient's terms.
+    ///
+    /// Redirects are up to a stage, and so is another attempt to connect.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for certificates that can't be read, and for trust that it can't hold to.
+    func httpClientConfiguration() throws(NetworkError) -> HTTPClient.Configuration {
+        let tls = try clientTLSConfiguration()
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(connectTimeout), read: TimeAmount(idleTimeout)),
+            connectionPool: .init(
+                idleTimeout: TimeAmount(keepAlive),
+                concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, maximumConnectionsPerOrigin)),
+            // What comes out is bounded by its reader, so that no ratio needs guessing here.
+            decompression: isTransparent ? .disabled : .enabled(limit: .none))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.httpVersion = if case .http1Only = httpVersions { .http1Only } else { .automatic }
+        return configuration
+    }
+}
