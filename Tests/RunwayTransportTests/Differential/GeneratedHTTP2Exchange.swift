@@ -67,8 +67,11 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
         self.status = status
     }
 
-    /// Whether the call has no answer in the end: the server breaks it off, or says "not modified" to a request without conditions.
-    var isBroken: Bool { if case .reset = ending { true } else { status == .notModified } }
+    /// Whether the server breaks its answer off.
+    var isBroken: Bool { if case .reset = ending { true } else { false } }
+
+    /// Whether the answer is none to a request without conditions, of which only some have any.
+    var isNotModified: Bool { status == .notModified }
 
     /// What the server sends on a stream.
     func frames(on stream: Int) -> [RawFrame] {
