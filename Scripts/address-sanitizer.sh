@@ -10,7 +10,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Everything is several times as slow: hundreds of tests at once would leave each other no processor within their waits.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 ASAN_OPTIONS=detect_leaks=0
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
+# What was freed is kept from being used again, 256 MB of it unless told otherwise: more than tests of memory allow.
+export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16
 export RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-20000}
 swift test --sanitize=address --scratch-path "$PWD/.build-asan" --disable-xctest --filter "${1:-.}"
 echo "address-sanitizer: nothing reported, every test passed"
