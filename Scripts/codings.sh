@@ -5,9 +5,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+Scripts/codings-libraries.sh
 missing=()
-[ -e /usr/include/brotli/decode.h ] || missing+=(libbrotli-dev)
-[ -e /usr/include/zstd.h ] || missing+=(libzstd-dev)
 [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
 command -v brotli >/dev/null || missing+=(brotli)
 command -v zstd >/dev/null || missing+=(zstd)
