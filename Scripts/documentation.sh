@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 # Documentation is made of the package with all its traits.
 Scripts/codings-libraries.sh
+
 output=${1:-}
 if [ -z "$output" ]; then
     output=$(mktemp -d)
