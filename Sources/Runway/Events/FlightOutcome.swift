@@ -14,8 +14,6 @@ public enum FlightOutcome: Sendable {
     case vetoed
     /// The service answered with an error that does not concern business code.
     case absorbed(ServiceError)
-    /// It is kept until there is a network.
-    case queued
 
     /// The outcome in one word, as metrics and lists name it.
     public var name: String {
@@ -27,7 +25,6 @@ public enum FlightOutcome: Sendable {
         case .ignored: "ignored"
         case .vetoed: "vetoed"
         case .absorbed: "absorbed"
-        case .queued: "queued"
         }
     }
 }

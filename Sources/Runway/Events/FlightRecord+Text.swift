@@ -8,7 +8,7 @@ extension FlightRecord: CustomStringConvertible {
         case .failed(let error): text += ": \(error)"
         case .absorbed(let error): text += ": \(error)"
         case .ignored(let running): text += ": \(running) flies already"
-        case .succeeded, .cancelled, .replaced, .vetoed, .queued: break
+        case .succeeded, .cancelled, .replaced, .vetoed: break
         }
         text += " after \(duration.text)"
         switch attempts.count {

@@ -37,7 +37,7 @@ extension FlightOutcome {
     var logLevel: Logger.Level {
         switch self {
         case .succeeded: .info
-        case .queued, .absorbed, .vetoed: .notice
+        case .absorbed, .vetoed: .notice
         case .cancelled, .replaced, .ignored: .debug
         case .failed(let error):
             switch error.kind {

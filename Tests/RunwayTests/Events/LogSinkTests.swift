@@ -16,7 +16,7 @@ struct LogSinkTests {
         let service = ServiceError(code: "1")
         let expected: [(FlightOutcome, Logger.Level)] =
             [
-                (.succeeded, .info), (.cancelled, .debug), (.replaced, .debug), (.vetoed, .notice), (.queued, .notice),
+                (.succeeded, .info), (.cancelled, .debug), (.replaced, .debug), (.vetoed, .notice),
                 (.absorbed(service), .notice), (.ignored(running: FlightID(number: 1)), .debug),
             ]
             + [
