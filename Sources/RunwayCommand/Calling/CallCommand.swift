@@ -59,10 +59,7 @@ struct CallCommand: AsyncParsableCommand {
     var showSecrets = false
 
     func validate() throws {
-        // Waits beyond a year are no waits; the system's clocks can't count all of what a Double can say.
-        guard timeout > 0, timeout <= 31_536_000 else {
-            throw ValidationError("--timeout wants a number of seconds above 0 and of at most a year.")
-        }
+        try TimeoutLimit.year.check(timeout, of: "--timeout")
         if body != nil, form { throw ValidationError("--body and --form exclude one another.") }
         if json, curl { throw ValidationError("--json and --curl exclude one another.") }
         if json, headers { throw ValidationError("--json has the header fields; --headers does not go with it.") }

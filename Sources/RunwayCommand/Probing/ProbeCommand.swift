@@ -48,9 +48,7 @@ struct ProbeCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard timeout > 0, timeout <= 60 else {
-            throw ValidationError("--timeout wants a number of seconds above 0 and of at most 60.")
-        }
+        try TimeoutLimit.minute.check(timeout, of: "--timeout")
         guard (1...65535).contains(port ?? 443) else { throw ValidationError("--port wants a number from 1 to 65535.") }
         for address in addresses where IPAddress(address) == nil {
             throw ValidationError("--addresses wants IP addresses; \"\(address)\" is none.")

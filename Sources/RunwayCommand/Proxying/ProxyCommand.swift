@@ -89,12 +89,8 @@ struct ProxyCommand: AsyncParsableCommand {
     var showSecrets = false
 
     func validate() throws {
-        guard timeout > 0, timeout <= 31_536_000 else {
-            throw ValidationError("--timeout wants a number of seconds above 0 and of at most a year.")
-        }
-        guard clientTimeout > 0, clientTimeout <= 31_536_000 else {
-            throw ValidationError("--client-timeout wants a number of seconds above 0 and of at most a year.")
-        }
+        try TimeoutLimit.year.check(timeout, of: "--timeout")
+        try TimeoutLimit.year.check(clientTimeout, of: "--client-timeout")
         if json, verbose { throw ValidationError("--json has the whole record; --verbose does not go with it.") }
     }
 
