@@ -99,8 +99,10 @@ extension PagedAPIManager {
     }
 
     /// Does what a load wants next. Gives the number of the request, where it is one.
+    ///
+    /// - Parameter list: What the load makes of the list, where it has come to its end.
     @discardableResult
-    private func take(_ step: PageStep) -> FlightID {
+    private func take(_ step: PageStep, _ list: PageList<E>? = nil) -> FlightID {
         guard let running else { return landedFlight ?? FlightID(number: 0) }
         switch step {
         case .ask(let page, let isRefreshing, let decision):
@@ -123,7 +125,7 @@ extension PagedAPIManager {
             self.running?.request = id
             if running.id == nil { self.running?.id = id }
             return id
-        case .land: land(running)
+        case .land: land(running, list)
         case .fail(let failure):
             let flight = requests.state.last.answer?.flight
             flight?.note(PagingDecision.failed(failure))
@@ -152,8 +154,7 @@ extension PagedAPIManager {
             switch reading {
             case .success(let reading):
                 self.running?.load = reading.load
-                self.running?.list = reading.list
-                take(reading.step)
+                take(reading.step, reading.list)
             case .failure(let error): fail(error, running.id)
             }
         }
@@ -163,6 +164,7 @@ extension PagedAPIManager {
     private struct Reading: Sendable {
         var load: any PageLoad
         var step: PageStep
+        /// What it made of the list, where it has come to its end.
         var list: PageList<E>?
     }
 
@@ -190,9 +192,9 @@ extension PagedAPIManager {
 
     // MARK: Landing
 
-    private func land(_ load: Running) {
+    private func land(_ load: Running, _ list: PageList<E>?) {
         running = nil
-        if let list = load.list { self.list = list }
+        if let list { self.list = list }
         endpoint = load.endpoint
         error = nil
         landedEndpoint = load.endpoint

@@ -89,8 +89,6 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
         var endpoint: E
         var options: CallOptions
         var load: any PageLoad
-        /// What the load makes of the list, where it has come to its end.
-        var list: PageList<E>?
     }
 
     var running: Running?
