@@ -31,12 +31,12 @@ extension ResponseCache {
             } else {
                 memory.answers.removeAll { key, _ in scope.covers(key) }
             }
-            if tier != nil { memory.deeds.add(.clear(scope)) }
+            if tier != nil { memory.writeBehind.add(.clear(scope)) }
         }
         background.cancel { scope.covers($0) }
         http.clear(scope)
         onClear(scope)
-        performDeeds()
+        startWriteBehind()
     }
 
     /// Lets go of one key's answer, and keeps none of a call that took off before.
@@ -44,10 +44,10 @@ extension ResponseCache {
         memory.withLock { memory in
             memory.floors.raise(key, to: drawOrder())
             memory.answers.remove(key)
-            if tier != nil { memory.deeds.add(.remove(key)) }
+            if tier != nil { memory.writeBehind.add(.remove(key)) }
         }
         background.cancel { $0 == key }
-        performDeeds()
+        startWriteBehind()
     }
 
     /// Lets go of the least recently used answers in memory until at most this much is left. The tier below is left alone.

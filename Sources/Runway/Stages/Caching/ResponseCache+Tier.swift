@@ -18,8 +18,8 @@ extension ResponseCache {
     func findBelow(_ key: CacheKey, in flight: Flight) async -> Finding {
         guard let tier else { return .nothing }
         // A clear that failed is tried again before anyone looks.
-        performDeeds()
-        switch memory.withLock({ $0.deeds.prospect(of: key) }) {
+        startWriteBehind()
+        switch memory.withLock({ $0.writeBehind.prospect(of: key) }) {
         case .kept(let answer): return .waiting(answer)
         case .gone: return .nothing
         case nil: break
@@ -58,12 +58,12 @@ extension ResponseCache {
     /// - Returns: Whether the tier came to an end in time.
     @discardableResult
     public func flush() async -> Bool {
-        guard memory.withLock({ $0.deeds.isPerforming }) else { return true }
+        guard memory.withLock({ $0.writeBehind.isPerforming }) else { return true }
         let flushing = Race<Bool>()
         let token = timer.schedule(at: clock.now + Self.maximumFlushWait) { flushing.finish(false) }
         defer { timer.remove(token) }
         return await flushing.run(onCancel: false) { [self] () async -> Bool in
-            while let performing = memory.withLock({ $0.deeds.isPerforming ? $0.performing : nil }) {
+            while let performing = memory.withLock({ $0.writeBehind.isPerforming ? $0.performing : nil }) {
                 await performing.value
             }
             return true
@@ -71,27 +71,27 @@ extension ResponseCache {
     }
 
     /// Starts the operations that wait for the tier, unless they are under way.
-    func performDeeds() {
+    func startWriteBehind() {
         guard let tier else { return }
         memory.withLock { memory in
-            guard memory.deeds.begin() else { return }
-            memory.performing = Task { @concurrent in await self.performDeeds(in: tier) }
+            guard memory.writeBehind.begin() else { return }
+            memory.performing = Task { @concurrent in await self.writeBehind(in: tier) }
         }
     }
 
-    @concurrent private func performDeeds(in tier: any CacheTier) async {
-        while let deed = memory.withLock({ $0.deeds.next() }) {
+    @concurrent private func writeBehind(in tier: any CacheTier) async {
+        while let operation = memory.withLock({ $0.writeBehind.next() }) {
             do {
-                switch deed {
+                switch operation {
                 case .keep(let answer): try await tier.keep(StoredAnswer(answer), for: answer.key)
                 case .remove(let key): try await tier.remove(key)
                 case .clear(let scope): try await tier.clear(scope)
                 }
-                memory.withLock { $0.deeds.succeed() }
+                memory.withLock { $0.writeBehind.succeed() }
             } catch {
                 let goesOn = memory.withLock { memory in
                     memory.tierFailureCount += 1
-                    return memory.deeds.fail()
+                    return memory.writeBehind.fail()
                 }
                 if !goesOn { return }
             }

@@ -30,7 +30,7 @@ public final class ResponseCache: Sendable {
     struct Memory {
         var answers: LeastRecentlyUsed<CacheKey, KeptAnswer>
         var floors = CacheFloors()
-        var deeds: TierDeeds
+        var writeBehind: WriteBehindQueue
         var performing: Task<Void, Never>?
         var tierFailureCount = 0
         /// The looks into the tier that are under way, and the calls that wait for one.
@@ -55,7 +55,7 @@ public final class ResponseCache: Sendable {
             Memory(
                 answers: LeastRecentlyUsed(
                     maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount),
-                deeds: TierDeeds(maximumByteCount: limits.maximumByteCount)))
+                writeBehind: WriteBehindQueue(maximumByteCount: limits.maximumByteCount)))
     }
 
     /// The number of answers in memory.
@@ -105,10 +105,10 @@ extension ResponseCache {
                 memory.answers.remove(key)
             }
             let isInMemory = memory.answers.peek(key) === answer
-            if isBelow { memory.deeds.add(.keep(answer)) }
+            if isBelow { memory.writeBehind.add(.keep(answer)) }
             return isInMemory || isBelow ? .kept : .tooLarge
         }
-        if isBelow { performDeeds() }
+        if isBelow { startWriteBehind() }
         return keeping
     }
 
@@ -127,8 +127,8 @@ extension ResponseCache {
         memory.withLock { memory in
             if memory.answers.peek(refused.key).map({ $0.order > refused.order }) ?? false { return }
             memory.answers.remove(refused.key)
-            if tier != nil { memory.deeds.add(.remove(refused.key)) }
+            if tier != nil { memory.writeBehind.add(.remove(refused.key)) }
         }
-        performDeeds()
+        startWriteBehind()
     }
 }

@@ -1,9 +1,10 @@
-/// What is still to be done in the tier below memory, in order, and what that means for who looks there meanwhile.
+/// What is still to be done in the tier below memory, which is written behind the calls, and what that means for who looks there
+/// meanwhile.
 ///
 /// A pure state: ``ResponseCache`` holds it under its lock and performs what ``next()`` gives.
-struct TierDeeds {
+struct WriteBehindQueue {
     /// One change of the tier.
-    enum Deed {
+    enum Operation {
         case keep(KeptAnswer)
         case remove(CacheKey)
         case clear(CacheScope)
@@ -24,8 +25,8 @@ struct TierDeeds {
     let maximumByteCount: Int
     /// Whether somebody takes operations and performs them.
     private(set) var isPerforming = false
-    private var current: Deed?
-    private var waiting: [Deed] = []
+    private var current: Operation?
+    private var waiting: [Operation] = []
 
     init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
 
@@ -33,13 +34,13 @@ struct TierDeeds {
     var isEmpty: Bool { current == nil && waiting.isEmpty }
 
     /// Adds an operation, and drops those before it that it makes pointless.
-    mutating func add(_ deed: Deed) {
-        waiting.removeAll { deed.supersedes($0) }
-        if case .keep(let kept) = deed, !hasRoom(for: kept) {
+    mutating func add(_ operation: Operation) {
+        waiting.removeAll { operation.supersedes($0) }
+        if case .keep(let kept) = operation, !hasRoom(for: kept) {
             // What can't be written in time must not leave its predecessor behind.
             waiting.append(.remove(kept.key))
         } else {
-            waiting.append(deed)
+            waiting.append(operation)
         }
         if waiting.count > Self.maximumCount { waiting = [.clear(.everything)] }
     }
@@ -52,7 +53,7 @@ struct TierDeeds {
     }
 
     /// The operation to perform now; `nil` ends the performing.
-    mutating func next() -> Deed? {
+    mutating func next() -> Operation? {
         if isPerforming, current == nil, !waiting.isEmpty { current = waiting.removeFirst() }
         if current == nil { isPerforming = false }
         return isPerforming ? current : nil
@@ -75,8 +76,8 @@ struct TierDeeds {
 
     /// What the operations to come make of a key; `nil` where they leave it alone.
     func prospect(of key: CacheKey) -> Prospect? {
-        for deed in waiting.reversed() {
-            if let prospect = deed.prospect(of: key) { return prospect }
+        for operation in waiting.reversed() {
+            if let prospect = operation.prospect(of: key) { return prospect }
         }
         return current?.prospect(of: key)
     }
@@ -92,9 +93,9 @@ struct TierDeeds {
     }
 }
 
-extension TierDeeds.Deed {
+extension WriteBehindQueue.Operation {
     /// What this operation makes of a key; `nil` where it leaves it alone.
-    fileprivate func prospect(of key: CacheKey) -> TierDeeds.Prospect? {
+    fileprivate func prospect(of key: CacheKey) -> WriteBehindQueue.Prospect? {
         switch self {
         case .keep(let kept): kept.key == key ? .kept(kept) : nil
         case .remove(let removed): removed == key ? .gone : nil
@@ -103,7 +104,7 @@ extension TierDeeds.Deed {
     }
 
     /// Whether an earlier operation need not be done when this one is.
-    fileprivate func supersedes(_ earlier: TierDeeds.Deed) -> Bool {
+    fileprivate func supersedes(_ earlier: WriteBehindQueue.Operation) -> Bool {
         switch earlier {
         case .keep(let kept): prospect(of: kept.key) != nil
         case .remove(let key): prospect(of: key) != nil
