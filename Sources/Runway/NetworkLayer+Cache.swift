@@ -81,8 +81,7 @@ extension NetworkLayer {
 
 extension NetworkLayer {
     /// Fetches anew, on nobody's behalf, what a call landed stale.
-    func revalidate<E: Endpoint>(_ endpoint: E, _ request: Request, after stale: Flight) {
-        guard let key = CacheKey(request, in: stale) else { return }
+    func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
         if cache.background.isFlying(key) { return stale.note(CacheDecision.leftToOthers) }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh

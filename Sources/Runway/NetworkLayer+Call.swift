@@ -25,7 +25,7 @@ extension NetworkLayer {
                     try await accept(draft.request(in: flight), for: endpoint, in: flight)
                 }
             flight.keepProposal()
-            if accepted.isProvisional { revalidate(endpoint, try draft.request(in: flight), after: flight) }
+            if accepted.isProvisional, let key = try draft.key(in: flight) { revalidate(endpoint, key, after: flight) }
             flight.finish(.succeeded)
             return accepted.rawData
         } catch {

@@ -19,6 +19,14 @@ struct RequestDraft: Sendable {
         return request
     }
 
+    /// What the call's answer is kept under, if it is. The request is made for it only where that is not known without.
+    ///
+    /// - Throws: As ``request(in:)``.
+    mutating func key(in flight: Flight) throws(NetworkError) -> CacheKey? {
+        if let key = flight.key { return key }
+        return CacheKey(try request(in: flight), in: flight)
+    }
+
     private static func request<E: Endpoint>(
         of endpoint: E, _ content: CallContent, in flight: Flight
     ) throws(NetworkError) -> Request {

@@ -1,5 +1,6 @@
 import RunwayJSON
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -23,6 +24,17 @@ struct StaleWhileRevalidateTests {
         #expect(records[2].decisions(of: CacheDecision.self).prefix(2) == [.onBehalf(of: records[1].id), .refreshing])
         let fresh = try await layer.network.call(Work(), options: options)
         #expect(fresh["n"].int == 2 && fresh.source == .cache)
+    }
+
+    @Test func aStaleAnswerMakesNoRequestButTheOneThatFetchesAnew() async throws {
+        let layer = CachedLayer()
+        let filling = try await layer.network.call(Written(), options: options)
+        #expect(filling.source == .network && Written.requestCount.load(ordering: .relaxed) == 1)
+        layer.clock.advance(by: .seconds(15))
+        #expect(try await layer.network.call(Written(), options: options).source == .staleCache)
+        let records = try await layer.records.records(count: 3)
+        #expect(records.count { $0.source == .network } == 2)
+        #expect(Written.requestCount.load(ordering: .relaxed) == 2)
     }
 
     @Test func manyStaleHitsShareOneFetch() async throws {
@@ -107,4 +119,16 @@ struct StaleWhileRevalidateTests {
         _ = try await layer.records.records(count: limit + 1)
         #expect(layer.transport.cancelled.count == limit)
     }
+}
+
+/// Counts the requests that are made of it: only they ask how large an answer may be.
+private struct Written: Endpoint {
+    static let requestCount = Atomic(0)
+    static let service = Gallery.self
+    static let coalesces = false
+    static var maximumResponseByteCount: Int {
+        requestCount.wrappingAdd(1, ordering: .relaxed)
+        return 1 << 20
+    }
+    var path: EndpointPath { "written" }
 }
