@@ -5,12 +5,16 @@ final class ServiceConfiguration: Sendable {
     let service: any APIService.Type
     let settings: ServiceSettings
     let baseURL: Result<BaseURL, NetworkError>
-    let identity: ServiceIdentity
+    /// What tells its calls from those of other configurations, before their requests are made.
+    let callIdentity: ServiceIdentity
+    /// Likewise, of requests that are made.
+    let requestIdentity: ServiceIdentity
 
     init(_ settings: ServiceSettings, of service: any APIService.Type) {
         self.service = service
         self.settings = settings
         baseURL = Result { () throws(NetworkError) in try settings.baseURL(of: service) }
-        identity = ServiceIdentity(settings, of: service, at: try? baseURL.get())
+        callIdentity = ServiceIdentity(settings, of: service, at: try? baseURL.get())
+        requestIdentity = ServiceIdentity(settings, of: service)
     }
 }

@@ -3,12 +3,30 @@ final class ServiceIdentity: Sendable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
     let account: String?
-    /// Service, environment and account, base URL, and the parameters and header fields common to all calls.
+    /// Service, environment and account; where it is of calls, also the base URL, and the parameters and header fields common to them.
     let form: [UInt8]
     /// The hash of all that.
     let digest: Int
 
-    init(_ settings: ServiceSettings, of service: any APIService.Type, at baseURL: BaseURL?) {
+    /// The identity for requests, which say themselves where they go and what they carry.
+    convenience init(_ settings: ServiceSettings, of service: any APIService.Type) {
+        self.init(settings, of: service) { _ in }
+    }
+
+    /// The identity for calls whose requests are made of these settings.
+    convenience init(_ settings: ServiceSettings, of service: any APIService.Type, at baseURL: BaseURL?) {
+        self.init(settings, of: service) { form in
+            form.add(baseURL?.scheme ?? "")
+            form.add(baseURL?.authority ?? "")
+            form.add(baseURL?.pathPrefix ?? "")
+            form.add(settings.commonParameters)
+            form.add(settings.commonHeaders)
+        }
+    }
+
+    private init(
+        _ settings: ServiceSettings, of service: any APIService.Type, _ complete: (inout CanonicalForm) -> Void
+    ) {
         self.service = service
         environment = settings.environment
         account = settings.account
@@ -17,11 +35,7 @@ final class ServiceIdentity: Sendable {
         form.add(environment.name)
         // An account without a name is not the same as none.
         form.add(account.map { "=\($0)" } ?? "")
-        form.add(baseURL?.scheme ?? "")
-        form.add(baseURL?.authority ?? "")
-        form.add(baseURL?.pathPrefix ?? "")
-        form.add(settings.commonParameters)
-        form.add(settings.commonHeaders)
+        complete(&form)
         self.form = form.bytes
         digest = form.bytes.hashValue
     }

@@ -46,7 +46,7 @@ public struct CacheKey: Sendable, Hashable {
         form.add(request.head.path ?? "")
         form.add(request.head.headerFields)
         form.add(body)
-        self.init(form, in: flight)
+        self.init(form, of: flight.configuration.requestIdentity, in: flight)
     }
 
     /// The key of a call whose request is not made yet; `nil` where its answers are never kept, where no request can be made of its path,
@@ -75,11 +75,11 @@ public struct CacheKey: Sendable, Hashable {
         form.add(content.path.percentEncoded)
         form.add(content.parameters)
         if !content.headers.isEmpty { form.add(content.headers) }
-        self.init(form, in: flight)
+        self.init(form, of: flight.configuration.callIdentity, in: flight)
     }
 
-    private init(_ form: CanonicalForm, in flight: Flight) {
-        owner = flight.configuration.identity
+    private init(_ form: CanonicalForm, of owner: ServiceIdentity, in flight: Flight) {
+        self.owner = owner
         endpointType = flight.endpoint
         self.form = form.bytes
         var hasher = Hasher()

@@ -152,6 +152,24 @@ struct TimeToLiveTests {
         #expect(layer.server.requestCount == 1)
     }
 
+    @Test func whatAnExchangeDoesNotSendDoesNotSplitWhatIsKept() async throws {
+        let head = HTTPRequest(method: .get, scheme: "https", authority: "gallery.test", path: "/x")
+        let changes: [(source: AnswerSource, change: (inout ServiceSettings) -> Void)] = [
+            (.network, { _ in }),
+            (.cache, { $0.commonHeaders = ["X-Session": "1"] }),
+            (.cache, { $0.commonParameters = ["session": 1] }),
+            (.cache, { $0.baseURLs[.release] = "https://other.test" }),
+            (.network, { $0.account = "ann" }),
+            (.network, { $0.environment = .development }),
+        ]
+        for (source, change) in changes {
+            layer.network.configure(Gallery.self, change)
+            let answer = try await layer.network.exchange(
+                Request(head: head), with: Gallery.self, options: .policy(.timeToLive()))
+            #expect(answer.source == source)
+        }
+    }
+
     @Test(arguments: [
         Duration.seconds(Int64.min), .seconds(-1), .zero, .seconds(Int64.max), .seconds(Int64.max) * 10,
     ])
