@@ -25,7 +25,7 @@ final class DialAttempt {
     ///   - tls: How it has to prove that; `nil` for a plain connection.
     ///   - tunnel: What to say to a proxy, where the address is one's.
     ///   - eventLoop: The loop that it is on, as is whoever calls it.
-    ///   - onEnd: Told once what came of it, unless it is cancelled before.
+    ///   - onEnd: Told once what came of it, unless it is cancelled before. Fails as ``TLSUnavailable`` where no address is to blame.
     init(
         to address: SocketAddress, for host: String, over tls: EventLoopFuture<TLSPolicy>?,
         through tunnel: ProxyHandshake? = nil, on eventLoop: any EventLoop,
@@ -127,17 +127,17 @@ final class DialAttempt {
                 })
         }
         tls.assumeIsolated().whenComplete { result in
+            guard self.onEnd != nil else { return }
             do {
-                try self.shakeHands(over: channel, result.get(), since: connected)
+                let client = Result { try result.get().client(for: self.host) }.mapError(TLSUnavailable.init)
+                try self.shakeHands(over: channel, client.get(), since: connected)
             } catch {
                 self.end(.failure(error))
             }
         }
     }
 
-    private func shakeHands(over channel: any Channel, _ policy: TLSPolicy, since connected: NIODeadline) throws {
-        guard onEnd != nil else { return }
-        let client = try policy.client(for: host)
+    private func shakeHands(over channel: any Channel, _ client: TLSClient, since connected: NIODeadline) throws {
         var handover: HandoverHandler?
         let behind = HandoverHandler { [weak self] result in
             guard let self, let handover else { return }
@@ -163,6 +163,11 @@ final class DialAttempt {
             channel: channel, applicationProtocol: name?.isEmpty == true ? nil : name, address: address,
             dialTimes: times, tlsVersion: tlsVersion, handover: NIOLoopBound(handover, eventLoop: eventLoop))
     }
+}
+
+/// The device could not set up its own side of TLS, of which no address knows: with any other it would fail in the same way.
+struct TLSUnavailable: Error {
+    let reason: any Error
 }
 
 extension TLSVersion {

@@ -125,6 +125,9 @@ final class DialOperation {
                 self.noteDial(connection, address)
                 self.won = connection
                 self.perform(self.race.secured(address, at: self.now))
+            case .failure(let error as TLSUnavailable):
+                self.failure.failures.append(DialError.Failure(address: socketAddress, error: error.reason))
+                self.end(.failed)
             case .failure(let error):
                 self.failure.failures.append(DialError.Failure(address: socketAddress, error: error))
                 self.perform(self.race.failed(address, at: self.now))

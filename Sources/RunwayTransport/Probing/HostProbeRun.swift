@@ -87,6 +87,8 @@ final class HostProbeRun {
                 entry.applicationProtocol = connection.applicationProtocol
                 self.attempts[address]?.cut()
                 if let roundTrip = connection.roundTrip { self.note(.dialed(roundTrip: roundTrip), address) }
+            case .failure(let error as TLSUnavailable):
+                entry.failure = NetworkError(transport: error.reason, from: self.origin.bareHost).detail
             case .failure(let error):
                 entry.failure = NetworkError(transport: error, from: self.origin.bareHost).detail
                 self.note(.failed, address)

@@ -13,8 +13,10 @@ import Testing
 struct TLSPreparationTests {
     private let certificate: TestCertificate
     private let policy: TLSPolicy
+    private let loopback: IPAddress
 
     init() throws {
+        loopback = try #require(IPAddress("127.0.0.1"))
         certificate = try TestCertificate(for: dialHost)
         let trust = TrustPolicy(roots: .certificates(pem: [certificate.certificatePEM]))
         policy = try TLSPolicy(TrustMaterial(trust), applicationProtocols: ["http/1.1"])
@@ -97,6 +99,30 @@ struct TLSPreparationTests {
             #expect(error.kind == .invalidConfiguration && error.sending == .notSent)
             #expect(error.detail == "TLS can't be set up.")
             #expect(origin.requestCount == 0)
+            #expect(test.dialer.selector.ban(of: loopback, of: dialHost) == nil)
+        }
+    }
+
+    @Test func aNameThatTLSCannotAskForIsNoFaultOfTheAddress() async throws {
+        let name = String(repeating: "a", count: 256)
+        let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate)
+        try await withScriptedOrigin { origin in
+            let dial = test.dialer.start(
+                Origin(scheme: "https", host: name, port: origin.port), on: loops[0],
+                deadline: NIODeadline.now() + .seconds(60))
+            let error = try await #require(throws: DialError.self) { _ = try await dial.connection.get() }
+            #expect(error.failures.count == 1)
+            #expect(test.dialer.selector.ban(of: loopback, of: name) == nil)
+        }
+    }
+
+    @Test func aProbeBlamesNoAddressForTLSThatCannotBeMade() async throws {
+        let preparation = TLSPreparation { throw Unmakeable() }
+        let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
+        try await withScriptedOrigin { origin in
+            let report = try await HostProbe(test.dialer, timeout: .seconds(60)).run(dialHost, port: origin.port)
+            #expect(report.entries.map(\.address) == [loopback] && report.entries.first?.failure != nil)
+            #expect(test.dialer.selector.ban(of: loopback, of: dialHost) == nil)
         }
     }
 
