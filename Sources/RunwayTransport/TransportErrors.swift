@@ -91,7 +91,7 @@ extension NetworkError {
 
 extension BoringSSLError {
     /// Whether nothing was said that could be distrusted: the connection ended.
-    fileprivate var isEndOfConnection: Bool {
+    var isEndOfConnection: Bool {
         switch self {
         case .syscallError, .zeroReturn: true
         case .sslError(let errors), .unknownError(let errors): errors.allSatisfy { $0 == .eofDuringHandshake }

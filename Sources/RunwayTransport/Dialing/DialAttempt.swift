@@ -7,7 +7,7 @@ final class DialAttempt {
     private let address: SocketAddress
     private let host: String
     /// `nil` where the connection is a plain one.
-    private let tls: EventLoopFuture<TLSPolicy>?
+    private let tls: TLSPreparation?
     private let tunnel: ProxyHandshake?
     private let eventLoop: any EventLoop
     /// Told when TCP leads to the address.
@@ -27,7 +27,7 @@ final class DialAttempt {
     ///   - eventLoop: The loop that it is on, as is whoever calls it.
     ///   - onEnd: Told once what came of it, unless it is cancelled before. Fails as ``TLSUnavailable`` where no address is to blame.
     init(
-        to address: SocketAddress, for host: String, over tls: EventLoopFuture<TLSPolicy>?,
+        to address: SocketAddress, for host: String, over tls: TLSPreparation?,
         through tunnel: ProxyHandshake? = nil, on eventLoop: any EventLoop,
         onEnd: @escaping (Result<DialedConnection, any Error>) -> Void
     ) {
@@ -126,7 +126,7 @@ final class DialAttempt {
                     return connection(over: channel, handover, speaking: nil, nil)
                 })
         }
-        tls.assumeIsolated().whenComplete { result in
+        tls.policy(on: eventLoop).assumeIsolated().whenComplete { result in
             guard self.onEnd != nil else { return }
             do {
                 let client = Result { try result.get().client(for: self.host) }.mapError(TLSUnavailable.init)
@@ -141,6 +141,7 @@ final class DialAttempt {
         var handover: HandoverHandler?
         let behind = HandoverHandler { [weak self] result in
             guard let self, let handover else { return }
+            if case .failure(let error) = result, client.mayHaveLackedRoot(error) { return self.runWithAllRoots() }
             self.times.tls = Duration(.now() - connected)
             self.end(
                 result.mapError(client.explained).map { name in
@@ -154,6 +155,12 @@ final class DialAttempt {
         // The handshake begins in here.
         try operations.addHandler(client.handler, position: .before(behind))
         try channel.syncOptions?.setOption(.autoRead, value: true)
+    }
+
+    private func runWithAllRoots() {
+        cut()
+        tls?.readAllRoots()
+        if onEnd != nil { run() }
     }
 
     private func connection(

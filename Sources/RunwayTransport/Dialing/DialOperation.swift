@@ -116,7 +116,7 @@ final class DialOperation {
         dialed.append(DialedAddress("\(address)", at: now))
         let attempt = DialAttempt(
             to: socketAddress, for: origin.bareHost,
-            over: origin.scheme == "https" ? dialer.tls.policy(on: eventLoop) : nil,
+            over: origin.scheme == "https" ? dialer.tls : nil,
             through: proxy.map { ProxyHandshake($0, host: origin.bareHost, port: origin.port) }, on: eventLoop
         ) { result in
             self.attempts[address] = nil

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import NIOCore
-import NIOPosix
 public import Runway
 
 /// Puts requests on the wire over connections of its own, made with SwiftNIO: HTTP/1.1 and HTTP/2, TLS, gzip and deflate.
@@ -28,12 +27,13 @@ public final class NIOTransport: Transport {
     public convenience init(
         configuration: TransportConfiguration = TransportConfiguration()
     ) throws(NetworkError) {
+        FirstUse.anticipate()
         self.init(configuration: configuration, dialer: try Dialer(configuration))
     }
 
     init(configuration: TransportConfiguration, dialer: Dialer) {
         isTransparent = configuration.isTransparent
-        pools = OriginPools(configuration, dialer: dialer, on: MultiThreadedEventLoopGroup.singleton)
+        pools = OriginPools(configuration, dialer: dialer)
         arrival = NetworkArrival(dialer)
         selector = dialer.selector
     }

@@ -1,4 +1,4 @@
-import NIOCore
+import NIOPosix
 import Runway
 import Synchronization
 
@@ -30,14 +30,12 @@ final class OriginPools: Sendable {
 
     private let dialer: Dialer
     private let configuration: TransportConfiguration
-    private let eventLoops: any EventLoopGroup
     /// Guards the pools and who uses them.
     private let state = Mutex(State())
 
-    init(_ configuration: TransportConfiguration, dialer: Dialer, on eventLoops: any EventLoopGroup) {
+    init(_ configuration: TransportConfiguration, dialer: Dialer) {
         self.configuration = configuration
         self.dialer = dialer
-        self.eventLoops = eventLoops
     }
 
     /// The pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown.
@@ -52,7 +50,7 @@ final class OriginPools: Sendable {
                 // All connections of a pool share one loop, and its exchanges with them.
                 let main = isSpare ? state.entries[Key(origin: origin, isSpare: false)]?.pool : nil
                 let pool = OriginPool(
-                    origin, on: eventLoops.next(), dialer: dialer, configuration, isSpare: isSpare, beside: main)
+                    origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration, isSpare: isSpare, beside: main)
                 state.entries[key] = Entry(pool: pool)
             }
             state.entries[key]?.userCount += 1

@@ -78,7 +78,7 @@ final class HostProbeRun {
         let start = NIODeadline.now()
         let attempt = DialAttempt(
             to: socketAddress, for: origin.bareHost,
-            over: origin.scheme == "https" ? dialer.tls.policy(on: eventLoop) : nil, on: eventLoop
+            over: origin.scheme == "https" ? dialer.tls : nil, on: eventLoop
         ) { result in
             switch result {
             case .success(let connection):

@@ -5,11 +5,21 @@ import Synchronization
 struct TLSClient {
     /// To be added to the connection's pipeline, first.
     let handler: NIOSSLClientHandler
-    fileprivate let refusal: TrustRefusal
+    private let refusal: TrustRefusal
+    private let hasAllRoots: Bool
 
-    init(handler: NIOSSLClientHandler, refusal: TrustRefusal) {
+    /// - Parameter hasAllRoots: Whether a server whose root is not found is trusted by nobody. The default is that it is so.
+    init(handler: NIOSSLClientHandler, refusal: TrustRefusal, hasAllRoots: Bool = true) {
         self.handler = handler
         self.refusal = refusal
+        self.hasAllRoots = hasAllRoots
+    }
+
+    /// Whether a handshake may have failed for want of a root that was not read: BoringSSL does not say so in a way that a program could
+    /// rely on.
+    func mayHaveLackedRoot(_ error: any Error) -> Bool {
+        guard !hasAllRoots, refusal.reason == nil, case NIOSSLError.handshakeFailed(let cause) = error else { return false }
+        return !cause.isEndOfConnection
     }
 
     /// What a failed handshake failed with: BoringSSL only says that a certificate was not verified, not why.

@@ -13,20 +13,24 @@ struct TLSPolicy: Sendable {
     /// The contexts of those hosts that are shown an identity.
     private let identityContexts: [(hosts: HostPattern, context: NIOSSLContext)]
     private let clock: LayerClock
+    private let hasAllRoots: Bool
 
-    /// Makes the contexts. It takes some milliseconds with the system's roots: once, off a caller's path.
+    /// Makes the contexts. To read all of the system's roots takes some milliseconds: once, off a caller's path.
     ///
     /// - Parameters:
     ///   - material: Whom to trust.
     ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
+    ///   - folder: Where each root is read when a server needs it. The default is to read all that there are.
     ///   - clock: Says whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(
-        _ material: TrustMaterial, applicationProtocols: [String], clock: LayerClock = .system
+        _ material: TrustMaterial, applicationProtocols: [String], rootsFrom folder: String? = nil,
+        clock: LayerClock = .system
     ) throws(NetworkError) {
         self.material = material
         self.clock = clock
-        var tls = material.configuration
+        hasAllRoots = folder == nil
+        var tls = material.configuration(rootsFrom: folder)
         // Whose certificate it is, is compared here: see ServerIdentity.
         tls.certificateVerification = .noHostnameVerification
         tls.applicationProtocols = applicationProtocols
@@ -82,7 +86,7 @@ struct TLSPolicy: Sendable {
                     refusal.reason = refused.reason
                     return channel.eventLoop.makeFailedFuture(refused)
                 })
-            return TLSClient(handler: handler, refusal: refusal)
+            return TLSClient(handler: handler, refusal: refusal, hasAllRoots: hasAllRoots)
         }
         let onPinReport = material.policy.onPinReport
         let handler = try NIOSSLClientHandler(

@@ -5,17 +5,23 @@ import Synchronization
 
 /// The TLS of a transport: made once, early, on a thread of its own, and shared by all its connections.
 ///
-/// Reading the roots of the system takes milliseconds. It begins when this value is made, so that the first dial finds the policy
-/// ready, or waits for it while TCP connects. There is no session resumption: NIOSSL has none for clients, so that a connection that
-/// is kept is worth more than one that was made before.
+/// It begins when this value is made, so that the first dial finds the policy ready, or waits for it while TCP connects. Reading all roots
+/// of the system takes longer than anything else before a first call: where the system keeps each in a file that its name leads to, those
+/// are read that servers need, and all of them only when a server's was not found, see ``readAllRoots()``. There is no session
+/// resumption: NIOSSL has none for clients, so that a connection that is kept is worth more than one that was made before.
 final class TLSPreparation: Sendable {
-    private enum State {
-        case preparing([EventLoopPromise<TLSPolicy>])
-        case prepared(Result<TLSPolicy, any Error>)
+    typealias Make = @Sendable () throws -> TLSPolicy
+
+    private struct State {
+        /// `nil` while it is made.
+        var policy: Result<TLSPolicy, any Error>?
+        var waiting: [EventLoopPromise<TLSPolicy>] = []
+        /// Makes the policy that has all roots; `nil` where it was asked for, or nothing is left to be read.
+        var makeWithAllRoots: Make?
     }
 
     /// Guards the policy and who waits for it.
-    private let state = Mutex(State.preparing([]))
+    private let state: Mutex<State>
 
     /// Checks a policy, and starts to make its contexts.
     ///
@@ -28,34 +34,53 @@ final class TLSPreparation: Sendable {
         _ policy: TrustPolicy, applicationProtocols: [String], clock: LayerClock = .system
     ) throws(NetworkError) {
         let material = try TrustMaterial(policy)
-        self.init { try TLSPolicy(material, applicationProtocols: applicationProtocols, clock: clock) }
+        let makeWithAllRoots: Make = {
+            try TLSPolicy(material, applicationProtocols: applicationProtocols, clock: clock)
+        }
+        guard let folder = material.rootsFolder else { return self.init(making: makeWithAllRoots) }
+        self.init(
+            making: {
+                try TLSPolicy(material, applicationProtocols: applicationProtocols, rootsFrom: folder, clock: clock)
+            }, withAllRoots: makeWithAllRoots)
     }
 
     /// Starts to make a policy, once.
-    init(making make: @escaping @Sendable () throws -> TLSPolicy) {
-        DispatchQueue.global(qos: .userInitiated).async { self.finish(Result(catching: make)) }
+    ///
+    /// - Parameter makeWithAllRoots: Makes the one that takes its place when a server's root was not found. The default is that it has all.
+    init(making make: @escaping Make, withAllRoots makeWithAllRoots: Make? = nil) {
+        state = Mutex(State(makeWithAllRoots: makeWithAllRoots))
+        start(make)
     }
 
     /// The policy, on this loop.
     func policy(on eventLoop: any EventLoop) -> EventLoopFuture<TLSPolicy> {
         state.withLock { state in
-            switch state {
-            case .prepared(let result): return eventLoop.makeCompletedFuture(result)
-            case .preparing(var promises):
-                let promise = eventLoop.makePromise(of: TLSPolicy.self)
-                promises.append(promise)
-                state = .preparing(promises)
-                return promise.futureResult
-            }
+            if let policy = state.policy { return eventLoop.makeCompletedFuture(policy) }
+            let promise = eventLoop.makePromise(of: TLSPolicy.self)
+            state.waiting.append(promise)
+            return promise.futureResult
         }
     }
 
-    private func finish(_ result: Result<TLSPolicy, any Error>) {
-        let promises: [EventLoopPromise<TLSPolicy>] = state.withLock { state in
-            defer { state = .prepared(result) }
-            if case .preparing(let promises) = state { return promises }
-            return []
+    /// Starts to make the policy anew with every root that the system trusts, once: whoever asks from now on waits for it.
+    func readAllRoots() {
+        let make = state.withLock { state in
+            if state.makeWithAllRoots != nil { state.policy = nil }
+            return state.makeWithAllRoots.take()
         }
-        for promise in promises { promise.completeWith(result) }
+        if let make { start(make) }
+    }
+
+    private func start(_ make: @escaping Make) {
+        DispatchQueue.global(qos: .userInitiated).async { self.finish(Result(catching: make)) }
+    }
+
+    private func finish(_ result: Result<TLSPolicy, any Error>) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.policy = result
+            return state.waiting
+        }
+        for promise in waiting { promise.completeWith(result) }
     }
 }

@@ -11,6 +11,8 @@ struct TrustMaterial: Sendable {
     let exceptions: [String: DevelopmentTrust]
     /// The policy's own roots; `nil` for those of the system.
     private let roots: [NIOSSLCertificate]?
+    /// The folder of the system's roots where they are found by their name; `nil` where there is none, or the policy has its own.
+    let rootsFolder: String?
 
     /// Whether this package was compiled for release.
     static var isReleaseBuild: Bool {
@@ -42,8 +44,10 @@ struct TrustMaterial: Sendable {
                 guard !roots.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
                 self.roots = roots
                 pem = text
+                rootsFolder = nil
             } else {
                 roots = nil
+                rootsFolder = Self.systemRootsFolder
             }
             chainVerifier = try policy.pins.isEmpty ? nil : ChainVerifier(rootsPEM: pem)
             exceptions = try policy.developmentExceptions.reduce(into: [:]) {
@@ -59,11 +63,28 @@ struct TrustMaterial: Sendable {
     }
 
     /// The roots and the versions of TLS, in NIOSSL's terms.
-    var configuration: TLSConfiguration {
+    ///
+    /// - Parameter folder: Where each root is read when it is needed; `nil` to read all of them.
+    func configuration(rootsFrom folder: String?) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = policy.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
-        if let roots { tls.trustRoots = .certificates(roots) }
+        if let roots {
+            tls.trustRoots = .certificates(roots)
+        } else if let folder {
+            tls.trustRoots = .file(folder)
+        }
         return tls
+    }
+
+    /// The folder in which Debian's relatives and Alpine keep each root under the hash of its name, as OpenSSL looks for it.
+    private static var systemRootsFolder: String? {
+        #if os(Linux)
+            let folder = "/etc/ssl/certs"
+            let files = try? FileManager.default.contentsOfDirectory(atPath: folder)
+            return files?.contains { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]/) != nil } == true ? folder : nil
+        #else
+            return nil
+        #endif
     }
 }
 

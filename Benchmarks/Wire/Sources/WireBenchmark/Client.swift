@@ -58,18 +58,30 @@ struct Client {
                 return try await firstByte(of: answer.body, byteCount: byteCount) { $0.count }
             }
             close = { await transport.shutdown() }
-        case .urlSession:
-            let arrival = ArrivalDelegate()
-            let session = URLSession(configuration: .ephemeral, delegate: arrival, delegateQueue: nil)
-            call = { url, byteCount in
+        case .urlSession: (call, stream, close) = Self.urlSessionCalls()
+        }
+    }
+
+    private typealias Calls = (
+        call: (String, Int) async throws -> Void, stream: (String, Int) async throws -> Double,
+        close: () async throws -> Void
+    )
+
+    /// Apart, so that no other client pays for what the runtime has to look up of these types.
+    @inline(never)
+    private static func urlSessionCalls() -> Calls {
+        let arrival = ArrivalDelegate()
+        let session = URLSession(configuration: .ephemeral, delegate: arrival, delegateQueue: nil)
+        return (
+            call: { url, byteCount in
                 try await urlSession(session, url: url, byteCount: byteCount).makeCalls(1, 1)
-            }
-            stream = { url, byteCount in
+            },
+            stream: { url, byteCount in
                 guard let url = URL(string: url) else { throw UnexpectedAnswer() }
                 return try await arrival.firstByte(of: session.dataTask(with: url), byteCount: byteCount)
-            }
-            close = { session.invalidateAndCancel() }
-        }
+            },
+            close: { session.invalidateAndCancel() }
+        )
     }
 }
 

@@ -78,7 +78,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         }
     }
 
-    private static func protocolHandler(_ settings: WireSettings, window: Int) -> NIOHTTP2Handler {
+    static func protocolHandler(_ settings: WireSettings, window: Int) -> NIOHTTP2Handler {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = [
             HTTP2Setting(parameter: .enablePush, value: 0),
