@@ -60,7 +60,11 @@ extension NetworkError {
         case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection:
             (.noNetwork, "The connection to \(place) was lost before TLS was set up.")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-            (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
+            (
+                .notTrusted,
+                TLSFailure(error)?.meaning(place)
+                    ?? "\(place) could not prove over TLS that it is the host that was asked for: \(error)."
+            )
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).meaning(place)
         case is any NIOHTTP2Error: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
         case HTTPParserError.invalidEOFState:
@@ -84,8 +88,11 @@ extension NetworkError {
 
     /// What the system says of an error of its own; NIO's text for it names calls that mean nothing to a reader.
     static func reason(of error: any Error) -> String {
-        guard let error = error as? IOError else { return "\(error)" }
-        return String(cString: strerror(error.errnoCode))
+        switch error {
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection: "it was lost before TLS was set up"
+        default: "\(error)"
+        }
     }
 }
 

@@ -65,7 +65,7 @@ extension NetworkError {
         case timedOut
         /// The caller, or the task it ran in, cancelled the call.
         case cancelled
-        /// The server did not prove that it is the host that was asked for (TLS, pin).
+        /// The server did not prove that it is the host that was asked for (TLS, pin), or refused the client's own certificate.
         case notTrusted
         /// The server refused the request; ``NetworkError/status`` says how.
         case refused

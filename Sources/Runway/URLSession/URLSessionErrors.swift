@@ -61,9 +61,12 @@ extension NetworkError {
         case .networkConnectionLost:
             return (.noNetwork, "The connection to \(place) was lost: \(reason).", .unknown)
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-            .clientCertificateRequired:
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
             return notTrusted(place, reason)
+        case .clientCertificateRejected, .clientCertificateRequired:
+            return (
+                .notTrusted, "\(place) refuses the client for its certificate, or for having none: \(reason).", .notSent
+            )
         case .badURL, .unsupportedURL:
             return (.invalidConfiguration, "The URL of the request can't be used: \(reason).", .notSent)
         case .appTransportSecurityRequiresSecureConnection:

@@ -239,6 +239,10 @@ extension Exchange {
     ///   - isUnprocessed: Whether the server did certainly not act on the request.
     func lost(_ error: any Error, isUnprocessed: Bool = false) {
         guard !isOver else { return }
+        if !hasAnswer, TLSFailure(error)?.refusesClient == true {
+            // It would on any connection. Before its side of the handshake is done it reads nothing of a request.
+            return finish(failing: ExchangeFailure(cause: error, sending: isReused ? sending : .notSent))
+        }
         let failure = ExchangeFailure(cause: error, sending: isUnprocessed ? .notSent : sending)
         connection = nil
         let loss = LostRequest(

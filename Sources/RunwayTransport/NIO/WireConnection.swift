@@ -50,6 +50,8 @@ extension WireConnection {
     func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
         // What the device itself gave up says nothing of the other end.
         if carried.isEmpty || error as? WireError == .networkGone { return }
+        // Nor does a refusal that any address of the host would give.
+        if error.flatMap({ TLSFailure($0)?.refusesClient }) == true { return }
         let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasAnswer }
         if isRace, error.map(\.isCloseOrReset) ?? true { return }
         facts.report?.failed()

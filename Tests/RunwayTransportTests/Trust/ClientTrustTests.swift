@@ -23,12 +23,15 @@ struct ClientTrustTests {
     }
 
     /// A server that wants a certificate of a client.
-    private func withStrictServer<Value>(_ body: (TLSServer) async throws -> Value) async throws -> Value {
+    private func withStrictServer<Value>(
+        configure: (inout TLSConfiguration) -> Void = { _ in }, _ body: (TLSServer) async throws -> Value
+    ) async throws -> Value {
         try await withTLSServer(
             root.server(),
             configure: {
                 $0.certificateVerification = .noHostnameVerification
                 $0.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(try clients.pem.utf8)))
+                configure(&$0)
             }, body)
     }
 
@@ -40,8 +43,37 @@ struct ClientTrustTests {
             let shown = try client { $0.clientIdentities = [identity] }
             let answer = try await shown.ask(port: running.port)
             #expect(answer == "served")
-            let unshown = try client { _ in }
-            await #expect(throws: (any Error).self) { try await unshown.ask(port: running.port) }
+        }
+    }
+
+    @Test(arguments: [TLSVersion.tlsv12, .tlsv13], ["http/1.1", "h2"])
+    func aClientWithoutACertificateIsToldThatTheServerWantsOne(version: TLSVersion, speaking name: String) async throws
+    {
+        try await withStrictServer(configure: {
+            $0.maximumTLSVersion = version
+            $0.applicationProtocols = [name]
+        }) { running in
+            let detail = try await expectRefusal(of: running, by: client { _ in })
+            let reason =
+                version == .tlsv13
+                ? "wants a client certificate, and was shown none"
+                : "broke off the TLS handshake, as servers do that want a client certificate"
+            #expect(detail == "localhost:\(running.port) \(reason).")
+            // Another connection would lead to the same.
+            #expect(running.connectionCount == 1)
+        }
+    }
+
+    @Test(arguments: [TLSVersion.tlsv12, .tlsv13])
+    func aClientWhoseCertificateIsOfAnotherAuthorityIsToldSo(version: TLSVersion) async throws {
+        let own = try TestAuthority("others").server("client", usage: .clientAuth)
+        let identity = try ClientIdentity(
+            for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
+        try await withStrictServer(configure: { $0.maximumTLSVersion = version }) { running in
+            let detail = try await expectRefusal(of: running, by: client { $0.clientIdentities = [identity] })
+            #expect(
+                detail == "localhost:\(running.port) refuses the client certificate: it does not know its authority.")
+            #expect(running.connectionCount == 1)
         }
     }
 
@@ -50,8 +82,8 @@ struct ClientTrustTests {
         let identity = try ClientIdentity(
             for: "example.com", includesSubdomains: true, certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
         try await withStrictServer { running in
-            let trusting = try client { $0.clientIdentities = [identity] }
-            await #expect(throws: (any Error).self) { try await trusting.ask(port: running.port) }
+            let detail = try await expectRefusal(of: running, by: client { $0.clientIdentities = [identity] })
+            #expect(detail.hasSuffix("wants a client certificate, and was shown none."))
         }
     }
 

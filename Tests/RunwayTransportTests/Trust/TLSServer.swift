@@ -11,6 +11,8 @@ final class TLSServer: Sendable {
 
     /// The bytes that came through TLS from all clients.
     var receivedByteCount: Int { traffic.counts.withLock { $0.received } }
+    /// The connections that were made to it.
+    var connectionCount: Int { traffic.counts.withLock { $0.opened } }
     /// Whether there was a client, and all that there were are gone: nothing more can come of them.
     var isForsaken: Bool { traffic.counts.withLock { $0.opened > 0 && $0.opened == $0.closed } }
 

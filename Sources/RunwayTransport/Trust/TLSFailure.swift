@@ -1,0 +1,77 @@
+import NIOSSL
+
+/// Why TLS failed, in the names that BoringSSL has for its reasons.
+///
+/// NIOSSL gives them in the descriptions of its errors alone, each with a place in BoringSSL's source, which means nothing to a caller.
+struct TLSFailure {
+    /// Such as `CERTIFICATE_VERIFY_FAILED`. The last one says the most.
+    private let reasons: [String]
+
+    /// `nil` for an error that has no reasons of BoringSSL.
+    init?(_ error: any Error) {
+        let cause: any Error =
+            switch error {
+            case NIOSSLError.handshakeFailed(let cause), NIOSSLError.shutdownFailed(let cause): cause
+            default: error
+            }
+        switch cause {
+        case BoringSSLError.sslError(let stack), BoringSSLError.unknownError(let stack),
+            BoringSSLError.invalidSNIName(let stack), BoringSSLError.failedToSetALPN(let stack):
+            reasons = stack.map(\.reason)
+        default: return nil
+        }
+    }
+
+    /// Whether the server refuses the client for its certificate, or for having none. It does so within its side of the handshake, which
+    /// with TLS 1.3 is after the client's, and after a first request has left.
+    var refusesClient: Bool { reasons.contains { Self.refusalOfClient($0) != nil } }
+
+    /// What it means to a caller.
+    func meaning(_ place: String) -> String {
+        reasons.reversed().lazy.compactMap { Self.meaning(of: $0, place) }.first
+            ?? "TLS with \(place) failed: \(reasons.joined(separator: ", "))."
+    }
+
+    private static func meaning(of reason: String, _ place: String) -> String? {
+        if let refusal = refusalOfClient(reason) { return "\(place) \(refusal)." }
+        return switch reason {
+        case "CERTIFICATE_VERIFY_FAILED":
+            "\(place) could not prove over TLS that it is the host that was asked for: "
+                + "its certificate is not valid, or of no authority that is trusted."
+        case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL":
+            "\(place) speaks no version of TLS that is allowed here."
+        case "WRONG_VERSION_NUMBER":
+            "What came from \(place) is not TLS, as if its port were one for plain HTTP."
+        case "HANDSHAKE_FAILURE_ON_CLIENT_HELLO":
+            "\(place) refused the TLS handshake: it shares no version or cipher with the client."
+        case "SSLV3_ALERT_HANDSHAKE_FAILURE":
+            "\(place) broke off the TLS handshake, as servers do that want a client certificate."
+        case "TLSV1_ALERT_UNRECOGNIZED_NAME": "\(place) refused the TLS handshake: it knows no host of this name."
+        default: nil
+        }
+    }
+
+    /// What the alerts say that are about the client's certificate (RFC 8446 §6.2).
+    private static func refusalOfClient(_ reason: String) -> String? {
+        switch reason {
+        case "TLSV1_ALERT_CERTIFICATE_REQUIRED": "wants a client certificate, and was shown none"
+        case "SSLV3_ALERT_CERTIFICATE_EXPIRED": "refuses the client certificate: it has expired"
+        case "SSLV3_ALERT_CERTIFICATE_REVOKED": "refuses the client certificate: it was revoked"
+        case "TLSV1_ALERT_UNKNOWN_CA": "refuses the client certificate: it does not know its authority"
+        // Some say this to a client that shows none, too.
+        case "SSLV3_ALERT_BAD_CERTIFICATE", "SSLV3_ALERT_CERTIFICATE_UNKNOWN", "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE",
+            "TLSV1_ALERT_ACCESS_DENIED":
+            "refuses the client for its certificate, or for having none"
+        default: nil
+        }
+    }
+}
+
+extension BoringSSLInternalError {
+    /// BoringSSL's name of the reason, without the place in its source that follows.
+    fileprivate var reason: String {
+        guard let start = description.firstRange(of: "OPENSSL_internal:")?.upperBound else { return description }
+        let rest = description[start...]
+        return String(rest[..<(rest.firstRange(of: " at ")?.lowerBound ?? rest.endIndex)])
+    }
+}
