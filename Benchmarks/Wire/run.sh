@@ -140,10 +140,14 @@ chmod -R a+rX "$work"
 chmod a+w "$work/uploads"
 "${at_server[@]}" nginx -c "$work/nginx.conf" -p "$work"
 
-# URLSession on Linux trusts the system's file of roots and no other; in a mount namespace of its own it sees ours there too.
-system_roots=/etc/ssl/certs/ca-certificates.crt
-cat "$system_roots" "$work/root.pem" >"$work/roots.pem"
-runner=("${at_client[@]}" unshare --mount bash -c 'mount --bind "$0" "$1" && exec "${@:2}"' "$work/roots.pem" "$system_roots")
+# URLSession on Linux trusts the system's roots and no other; in a mount namespace of its own it sees ours among them, in the bundle and under
+# the hash of its name, as if it had been installed.
+system_roots=/etc/ssl/certs
+cp -a "$system_roots" "$work/roots"
+cp "$work/root.pem" "$work/roots/benchmark.pem"
+ln -s benchmark.pem "$work/roots/$(openssl x509 -in "$work/root.pem" -noout -hash).0"
+cat "$work/root.pem" >>"$work/roots/ca-certificates.crt"
+runner=("${at_client[@]}" unshare --mount bash -c 'mount --bind "$0" "$1" && exec "${@:2}"' "$work/roots" "$system_roots")
 "${runner[@]}" true || missing "root, for a mount namespace"
 
 options=(--http1-port "$http1_port" --http2-port "$http2_port" --root "$work/root.pem" --files "$work/files")

@@ -50,7 +50,8 @@ final class OriginPools: Sendable {
                 // All connections of a pool share one loop, and its exchanges with them.
                 let main = isSpare ? state.entries[Key(origin: origin, isSpare: false)]?.pool : nil
                 let pool = OriginPool(
-                    origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration, isSpare: isSpare, beside: main)
+                    origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration,
+                    isSpare: isSpare, beside: main)
                 state.entries[key] = Entry(pool: pool)
             }
             state.entries[key]?.userCount += 1

@@ -18,7 +18,9 @@ struct TLSClient {
     /// Whether a handshake may have failed for want of a root that was not read: BoringSSL does not say so in a way that a program could
     /// rely on.
     func mayHaveLackedRoot(_ error: any Error) -> Bool {
-        guard !hasAllRoots, refusal.reason == nil, case NIOSSLError.handshakeFailed(let cause) = error else { return false }
+        guard !hasAllRoots, refusal.reason == nil, case NIOSSLError.handshakeFailed(let cause) = error else {
+            return false
+        }
         return !cause.isEndOfConnection
     }
 
