@@ -76,6 +76,9 @@ final class AnswerStream: Sendable {
         state.parts = CircularBuffer()
     }
 
+    /// Whether anything waits for the reader.
+    var hasUnread: Bool { state.withLock { $0.byteCount > 0 } }
+
     /// What the wire did for the answer; `nil` while it has not ended.
     var wire: WireRecord? { state.withLock(\.wire) }
 
