@@ -85,7 +85,8 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         connection.initialSettings = [
             HTTP2Setting(parameter: .enablePush, value: 0),
             HTTP2Setting(parameter: .initialWindowSize, value: window),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: max(1, settings.maximumHeadByteCount)),
+            HTTP2Setting(
+                parameter: .maxHeaderListSize, value: min(max(1, settings.maximumHeadByteCount), Int(UInt32.max))),
         ]
         // An empty frame now and then is a server's habit; many in a row are a flood.
         connection.maximumSequentialEmptyDataFrames = 8
