@@ -2,9 +2,9 @@
 ///
 /// An implementation does not retry, follow redirects, judge a status or keep cookies: stages do. It may move a request to another
 /// connection only if the request certainly reached nobody, or if it is idempotent and was lost on a reused connection
-/// (RFC 9112 §9.3.1). It decodes the transfer and content codings that it asked for, honours ``Request/delivery``, and fails with a
-/// ``NetworkError`` of the step ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at
-/// once.
+/// (RFC 9112 §9.3.1), which a request that the server ended itself, such as by a reset over HTTP/2, was not. It decodes the transfer and
+/// content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
+/// ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at once.
 public protocol Transport: Sendable {
     /// Whether the transport ends the request at once when the deadline of its flight passes, see
     /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer sees to the

@@ -17,6 +17,11 @@ final class AnswerStream: Sendable {
         var untoldByteCount = 0
         /// How many bytes the parts have.
         var byteCount = 0
+
+        /// Parts of at most this size are copied to the end of the one before them, up to ``joinedByteCount``: what waits by itself takes
+        /// some hundred bytes beside its own, and keeps all that was read together with it.
+        static let smallByteCount = 4 << 10
+        static let joinedByteCount = 16 << 10
     }
 
     /// After how many taken bytes the connection is told.
@@ -38,12 +43,11 @@ final class AnswerStream: Sendable {
 
     deinit { unread?.subtract(state.withLock(\.byteCount)) }
 
-    /// Puts a part in.
+    /// Puts a part in. One that is small joins what waits, see ``State/smallByteCount``.
     func append(_ part: ByteBuffer) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
-            state.parts.append(part)
-            state.byteCount += part.readableBytes
+            state.put(part)
             unread?.add(part.readableBytes)
             return state.takeReader()
         }
@@ -75,6 +79,9 @@ final class AnswerStream: Sendable {
         state.byteCount = 0
         state.parts = CircularBuffer()
     }
+
+    /// Whether anything waits for the reader.
+    var hasUnread: Bool { state.withLock { $0.byteCount > 0 } }
 
     /// What the wire did for the answer; `nil` while it has not ended.
     var wire: WireRecord? { state.withLock(\.wire) }
@@ -112,6 +119,14 @@ final class AnswerStream: Sendable {
 }
 
 extension AnswerStream.State {
+    fileprivate mutating func put(_ part: ByteBuffer) {
+        byteCount += part.readableBytes
+        guard let lastByteCount = parts.last?.readableBytes, part.readableBytes <= Self.smallByteCount,
+            lastByteCount + part.readableBytes <= Self.joinedByteCount
+        else { return parts.append(part) }
+        parts.modify(parts.index(before: parts.endIndex)) { _ = $0.writeImmutableBuffer(part) }
+    }
+
     fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {
         defer { reader = nil }
         return reader

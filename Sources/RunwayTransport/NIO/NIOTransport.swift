@@ -12,8 +12,9 @@ public import Runway
 /// Each origin has a pool: one HTTP/2 connection, or up to ``TransportConfiguration/maximumConnectionsPerOrigin`` of HTTP/1.1, kept for
 /// ``TransportConfiguration/keepAlive`` after their last use. TLS sessions are not resumed, so that a connection that is kept saves
 /// its whole handshake. A request that the server certainly did not act on, or an idempotent one that met a connection which the
-/// server was just closing, is sent once more on another connection; every other repetition is left to the layer. A transport that is
-/// let go cuts its connections; ``shutdown(_:)`` is there for those who want to wait.
+/// server was just closing, is sent once more on another connection; every other repetition is left to the layer, also of what the
+/// server ended itself by resetting its stream or by ending the connection with an error. A transport that is let go cuts its
+/// connections; ``shutdown(_:)`` is there for those who want to wait.
 public final class NIOTransport: Transport {
     private let pools: OriginPools
     private let arrival: NetworkArrival

@@ -41,6 +41,10 @@ protocol WireConnection: AnyObject {
 }
 
 extension WireConnection {
+    /// Bodies in memory are written in pieces of this size. Their progress shows piece by piece, so that a way on which one takes longer
+    /// than a server may be silent looks like silence.
+    static var pieceByteCount: Int { 64 << 10 }
+
     /// Tells that the connection was lost under what it carried, where that says something of its address: a server that closes what was
     /// idle, or what it said that it would close, is as well as before.
     ///

@@ -35,6 +35,8 @@ enum WireError: Error, Equatable {
     case reset(HTTP2ErrorCode)
     /// The server is ending the connection, and did not act on the request.
     case goneAway(HTTP2ErrorCode)
+    /// The server ended the connection because of an error, and may have acted on the request.
+    case ended(HTTP2ErrorCode)
 }
 
 extension WireError {
@@ -57,10 +59,11 @@ extension WireError {
         case .unsolicited:
             (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
         case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
-        case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm):
+        case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm), .ended(.enhanceYourCalm):
             (.overloaded, "\(place) asks for fewer requests (ENHANCE_YOUR_CALM).")
         case .reset(let code): (.noNetwork, "\(place) gave up the request over HTTP/2: \(code).")
         case .goneAway(let code): (.noNetwork, "\(place) closes the connection and did not take the request: \(code).")
+        case .ended(let code): (.noNetwork, "\(place) ended the connection over HTTP/2 under the request: \(code).")
         }
     }
 

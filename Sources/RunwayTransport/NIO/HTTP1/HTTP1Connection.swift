@@ -15,8 +15,6 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     private static let lowWater = 128 << 10
     /// Bodies up to this size are written together with their head.
     private static let joinedByteCount = 16 << 10
-    /// Larger bodies are written in pieces, so that their progress shows.
-    private static let pieceByteCount = 1 << 20
 
     let id: ConnectionID
     let facts: ConnectionFacts

@@ -5,9 +5,6 @@ import Runway
 
 /// The request.
 extension HTTP2Connection {
-    /// Bodies are written in pieces of this size, so that their progress shows.
-    private static let pieceByteCount = 256 << 10
-
     /// Writes the head, and begins with the body.
     func sendRequest(on stream: HTTP2Stream, now: NIODeadline) {
         let exchange = stream.exchange

@@ -6,6 +6,18 @@ extension HTTP2Connection {
     /// The largest frame that a server sends (RFC 9113 §6.5.2); one that has no room for it may wait.
     private static let frameByteCount = 16_384
 
+    /// The server used up a part of a window, or we opened it.
+    func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
+        guard let window = event.inboundWindowSize else { return }
+        if event.streamID == .rootStream {
+            connectionWindowLeft = window
+            openConnectionWindow()
+        } else if let stream = streams[event.streamID] {
+            stream.window = window + windowToCome
+            openWindow(of: stream)
+        }
+    }
+
     func readerTook(_ byteCount: Int, of exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return readersTook() }
         stream.untakenByteCount -= byteCount

@@ -31,13 +31,15 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     let unreadBytes = UnreadBytes()
     var unread: UnreadBytes? { unreadBytes }
     /// By how much the window of every stream grows when the server takes our settings, which NIO's handler counts no sooner.
-    private var windowToCome: Int
+    private(set) var windowToCome: Int
     private(set) var context: ChannelHandlerContext?
     private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
     private var nextStreamNumber = 1
     private var hasSettings = false
     /// Whether no further stream may be begun.
     private var isDraining = false
+    /// The error because of which the server said that it ends the connection; `nil` where it gave none.
+    private var goAwayCode: NIOHTTP2.HTTP2ErrorCode?
     private(set) var isClosed = false
     /// The stream that NIO's handler ended just now because of an error that it is about to report.
     private var brokenStream: HTTP2Stream?
@@ -83,7 +85,8 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         connection.initialSettings = [
             HTTP2Setting(parameter: .enablePush, value: 0),
             HTTP2Setting(parameter: .initialWindowSize, value: window),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: max(1, settings.maximumHeadByteCount)),
+            HTTP2Setting(
+                parameter: .maxHeaderListSize, value: min(max(1, settings.maximumHeadByteCount), Int(UInt32.max))),
         ]
         // An empty frame now and then is a server's habit; many in a row are a flood.
         connection.maximumSequentialEmptyDataFrames = 8
@@ -274,13 +277,15 @@ extension HTTP2Connection {
         guard let stream = streams[id] else { return }
         let error = WireError.reset(code)
         if code == .refusedStream { return refused(stream, error) }
+        // With any other code the server may have acted on the request, and this is its answer (RFC 9113 §8.7).
         remove(stream)
-        stream.exchange.lost(error)
+        stream.exchange.failed(error)
         pool.ended(self.id, isKept: true)
     }
 
     private func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         isDraining = true
+        if code != .noError { goAwayCode = code }
         pool.drain(id)
         // A server that wants fewer requests gets no second one at once; the layer may wait and try again.
         for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
@@ -304,15 +309,7 @@ extension HTTP2Connection {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case let event as NIOHTTP2WindowUpdatedEvent:
-            guard let window = event.inboundWindowSize else { return }
-            if event.streamID == .rootStream {
-                connectionWindowLeft = window
-                openConnectionWindow()
-            } else if let stream = streams[event.streamID] {
-                stream.window = window + windowToCome
-                openWindow(of: stream)
-            }
+        case let event as NIOHTTP2WindowUpdatedEvent: windowChanged(event)
         case let event as StreamClosedEvent:
             // Streams that ended as they should are not here any more.
             brokenStream = streams[event.streamID]
@@ -364,14 +361,19 @@ extension HTTP2Connection {
         context?.close(promise: nil)
     }
 
-    /// Tells what is carried that the connection is gone; some of it may go on another.
+    /// Tells what is carried that the connection is gone; some of it may go on another, but nothing that the server had taken when it ended
+    /// the connection with an error (RFC 9113 §6.8).
     private func lose(_ error: (any Error)?) {
         let carried = streams.values.sorted { $0.id < $1.id }
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
         streams = [:]
         for stream in carried {
             stream.stopWaitingToGoOn()
-            stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInAnswer : .closed))
+            if let goAwayCode {
+                stream.exchange.failed(WireError.ended(goAwayCode))
+            } else {
+                stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInAnswer : .closed))
+            }
         }
     }
 

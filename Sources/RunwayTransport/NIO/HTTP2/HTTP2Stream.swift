@@ -16,7 +16,7 @@ final class HTTP2Stream {
     var continueTimer: Scheduled<Void>?
     /// How many bytes the server may still send.
     var window: Int
-    /// How many bytes the reader of the answer has not taken.
+    /// How many bytes the reader of the answer has not told that it took, which it tells in steps.
     var untakenByteCount = 0
     /// When bytes went one way or the other, and when the request was sent in full.
     var lastProgress: NIODeadline
@@ -42,7 +42,7 @@ final class HTTP2Stream {
     /// When the server was silent for too long, and what that is called.
     func silenceLimit(_ configuration: TransportConfiguration, now: NIODeadline) -> (due: NIODeadline, WireError) {
         // A reader or a producer that takes its time is not the server.
-        if isPartDue || untakenByteCount > 0 { lastProgress = now }
+        if isPartDue || exchange.stream?.hasUnread == true { lastProgress = now }
         let due = lastProgress + TimeAmount(configuration.idleTimeout)
         guard let limit = configuration.wire.firstByteTimeout, isRequestSent, exchange.meter.firstByte == nil else {
             return (due, .silent)

@@ -92,6 +92,27 @@ struct UnreadAnswerTests {
         }
     }
 
+    @Test func aFloodOfSingleBytesWaitsInFewParts() async throws {
+        let count = 50_000
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers) else { return }
+            let byte = RawFrame(.data, stream: frame.stream, [7]).bytes
+            var flood = RawFrame.headers(frame.stream).bytes
+            for _ in 0..<count { flood += byte }
+            flood += RawFrame.data(frame.stream, "").bytes
+            connection.write(flood + RawFrame(.ping, [UInt8](repeating: 1, count: 8)).bytes)
+        } _: { server in
+            let answer = try await server.layer().stream(Fetch<GET>("a"))
+            // All of it is there when the PING behind it is answered.
+            await server.wait { server in server.frames().contains { $0.is(.ping) && $0.flags & RawFrame.ack != 0 } }
+            var byteCounts: [Int] = []
+            for try await part in answer.body { byteCounts.append(part.count) }
+            #expect(byteCounts.reduce(0, +) == count)
+            #expect(byteCounts.count < 10, "\(byteCounts)")
+        }
+    }
+
     @Test func whatIsLetGoUnreadMakesRoomForTheOthers() async throws {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in

@@ -1,0 +1,43 @@
+import Runway
+import RunwayTransport
+import Testing
+
+/// Streamed answers over HTTP/2 that stop: whose silence it is.
+@Suite(.timeLimit(.minutes(2)))
+struct SilentAnswerTests {
+    /// Sends the head of every answer and the beginning of its body, and answers every PING.
+    private static let beginning: RawHTTP2Server.Script = { connection, frame in
+        guard let frame else { return connection.write(.settings(), .settingsAck) }
+        if frame.is(.headers) {
+            connection.write(.headers(frame.stream), .data(frame.stream, "beginning", isLast: false))
+        } else if frame.is(.ping), frame.flags & RawFrame.ack == 0 {
+            connection.write(RawFrame(.ping, flags: RawFrame.ack, frame.payload))
+        }
+    }
+
+    @Test func whatWasReadToWhereItStopsFailsWithinTheIdleTimeout() async throws {
+        try await RawHTTP2Server.run(Self.beginning) { server in
+            // Long enough for the head to come in time on a busy machine.
+            let network = try server.layer(idleTimeout: .seconds(2))
+            let answer = try await network.stream(Fetch<GET>("a"))
+            let error = try await answer.body.failure()
+            #expect(error.kind == .timedOut && error.detail.contains("silent"), "\(error)")
+            await server.wait(for: .reset)
+            #expect(server.endCount == 0)
+        }
+    }
+
+    @Test func aReaderThatTakesItsTimeIsNotASilentServer() async throws {
+        try await RawHTTP2Server.run(Self.beginning) { server in
+            var wire = WireSettings()
+            wire.pingInterval = .milliseconds(200)
+            let network = try server.layer(wire, idleTimeout: .seconds(2))
+            let answer = try await network.stream(Fetch<GET>("a"))
+            // With 200 ms and more between two of them these take longer than a server may be silent.
+            await server.wait(for: .ping, count: 12)
+            #expect(!server.frames().contains { $0.is(.reset) })
+            let error = try await answer.body.failure()
+            #expect(error.kind == .timedOut, "\(error)")
+        }
+    }
+}
