@@ -1,7 +1,8 @@
 /// Which address of one host is the best on one network: what is known of each, without a clock or a source of chance of its own.
 ///
-/// The lowest smoothed latency wins, unless it wins by little over the one in use. What failed is banned for a growing while. What has
-/// not shown yet that it works, or was not measured for long, is dialled beside the best and not in its place.
+/// The lowest smoothed latency wins, unless it wins by little over the one in use. What failed is banned for a growing while; what was
+/// silent comes after the others until it was measured. What has not shown yet that it works, or was not measured for long, is dialled
+/// beside the best and not in its place.
 struct HostRanking {
     /// The most endpoints whose answers are judged: the first ones.
     private static let maximumEndpoints = 64
@@ -30,9 +31,10 @@ struct HostRanking {
             .sorted { (records[$0]?.bannedUntil ?? .zero) < (records[$1]?.bannedUntil ?? .zero) }
         preferred = choice(among: usable)
         let measured = proven(usable)
-        var ranked = measured + usable.filter { !measured.contains($0) }
+        let silent = usable.filter { records[$0]?.isInDoubt == true }
+        var ranked = measured + usable.filter { !measured.contains($0) && !silent.contains($0) }
         if let preferred { ranked = [preferred] + ranked.filter { $0 != preferred } }
-        let order = interleaved(ranked)
+        let order = interleaved(ranked) + interleaved(silent)
         var plan = HostPlan(order: order, banned: banned)
         if let latency = preferred.flatMap({ records[$0]?.latency }) {
             // TCP takes one round trip. RFC 8305 §5 and §8 want 100 to 250 ms.
@@ -63,17 +65,23 @@ struct HostRanking {
         case .outrun(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
             change(address) { $0.noteOutrun(above: bound.seconds) }
+        case .silent(let time):
+            change(address) { $0.noteSilence(of: time.seconds, at: now) }
+            if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }
         case .answered(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
             records[address]?.noteAnswer(beyondServerTime: excess)
         case .failed:
             change(address) { [limits] in $0.noteFailure(limits, at: now, chance: chance) }
-            if preferred == address {
-                preferred = nil
-                upheaval = now
-            }
+            if preferred == address { replacePreferred(at: now) }
         case .abandoned: records[address]?.endExploring()
         }
+    }
+
+    /// The one in use is none to be used any more.
+    private mutating func replacePreferred(at now: Duration) {
+        preferred = nil
+        upheaval = now
     }
 
     /// Changes what is known of an address, or begins to remember it, for which another may have to be forgotten.

@@ -105,6 +105,31 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order == [a, b])
     }
 
+    @Test func whatWasSilentComesAfterTheOthersUntilItWasMeasured() {
+        let selector = makeSelector()
+        selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
+        selector.note(.dialed(roundTrip: .milliseconds(80)), of: b, of: host)
+        #expect(selector.plan([a, b], of: host).order == [a, b])
+        selector.note(.silent(for: .milliseconds(260)), of: a, of: host)
+        // It may only be slow: so it is not banned, and its measurement is the only one.
+        #expect(selector.ban(of: a, of: host) == nil)
+        #expect(selector.isOutrun(a, among: [a, b, c], of: host))
+        let plan = selector.plan([a, b, c], of: host)
+        #expect(plan.order == [b, c, a])
+        #expect(plan.explored == c)
+        selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
+        #expect(selector.plan([a, b, c], of: host).order.first == a)
+        // One that always took longer is as good as before.
+        selector.note(.silent(for: .milliseconds(10)), of: a, of: host)
+        #expect(selector.plan([a, b, c], of: host).order.first == a)
+    }
+
+    @Test func whatNobodyKnowsGoesBeforeWhatWasSilent() {
+        let selector = makeSelector()
+        selector.note(.silent(for: .milliseconds(260)), of: a, of: host)
+        #expect(selector.plan([a, b], of: host).order == [b, a])
+    }
+
     @Test func threeSuccessesForgiveWhatWas() {
         let selector = makeSelector()
         for _ in 0..<4 {
