@@ -16,7 +16,7 @@ struct AddressRecord {
     private var successes = 0
     private(set) var bannedUntil: Duration?
     /// When it was last dialled to learn about it, and nothing was learned yet.
-    private(set) var exploring: Duration?
+    private var exploring: Duration?
     /// Whether it was silent for longer than it used to take, and was not measured since.
     private(set) var isInDoubt = false
 
@@ -32,6 +32,9 @@ struct AddressRecord {
 
     /// Whether it is left alone.
     func isBanned(at now: Duration) -> Bool { bannedUntil.map { now < $0 } ?? false }
+
+    /// Whether somebody looks at it. Nobody waits for what never comes.
+    func isExplored(at now: Duration) -> Bool { exploring.map { now < $0 + .seconds(5) } ?? false }
 
     mutating func beginExploring(at now: Duration) { exploring = now }
 

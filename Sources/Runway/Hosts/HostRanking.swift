@@ -41,7 +41,7 @@ struct HostRanking {
             plan.stagger = min(max(.seconds(3 * latency), .milliseconds(100)), .milliseconds(250))
         }
         if let address = unknown(in: order.dropFirst(), at: now) {
-            records[address, default: AddressRecord()].beginExploring(at: now)
+            change(address, at: now) { $0.beginExploring(at: now) }
             lastExploration = now
             plan.explored = address
         }
@@ -61,18 +61,18 @@ struct HostRanking {
         switch event {
         case .dialed(let roundTrip):
             if let latency, roundTrip.seconds > 2 * latency { upheaval = now }
-            change(address) { $0.noteDial(roundTrip.seconds, at: now) }
+            change(address, at: now) { $0.noteDial(roundTrip.seconds, at: now) }
         case .outrun(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
-            change(address) { $0.noteOutrun(above: bound.seconds) }
+            change(address, at: now) { $0.noteOutrun(above: bound.seconds) }
         case .silent(let time):
-            change(address) { $0.noteSilence(of: time.seconds, at: now) }
+            change(address, at: now) { $0.noteSilence(of: time.seconds, at: now) }
             if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }
         case .answered(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
             records[address]?.noteAnswer(beyondServerTime: excess)
         case .failed:
-            change(address) { [limits] in $0.noteFailure(limits, at: now, chance: chance) }
+            change(address, at: now) { [limits] in $0.noteFailure(limits, at: now, chance: chance) }
             if preferred == address { replacePreferred(at: now) }
         case .abandoned: records[address]?.endExploring()
         }
@@ -85,8 +85,8 @@ struct HostRanking {
     }
 
     /// Changes what is known of an address, or begins to remember it, for which another may have to be forgotten.
-    private mutating func change(_ address: IPAddress, _ body: (inout AddressRecord) -> Void) {
-        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forgetOldest() }
+    private mutating func change(_ address: IPAddress, at now: Duration, _ body: (inout AddressRecord) -> Void) {
+        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forget(at: now) }
         body(&records[address, default: AddressRecord()])
     }
 
@@ -126,7 +126,7 @@ struct HostRanking {
     /// The address of which it is worth most to learn something now, if that is due.
     private func unknown(in addresses: some Sequence<IPAddress>, at now: Duration) -> IPAddress? {
         // Many calls dial at once; one of them looks, and nobody waits for what never comes.
-        let idle = addresses.filter { records[$0]?.exploring.map { now >= $0 + .seconds(5) } ?? true }
+        let idle = addresses.filter { records[$0]?.isExplored(at: now) != true }
         if let unproven = idle.first(where: { records[$0]?.bannedUntil != nil })
             ?? idle.first(where: { records[$0]?.isUnproven ?? true })
         {
@@ -154,8 +154,10 @@ struct HostRanking {
         return order
     }
 
-    private mutating func forgetOldest() {
-        let oldest = records.min { $0.value.measured < $1.value.measured }?.key
+    /// Forgets the address that was measured the longest ago or never; one that is banned or looked at only where there is no other.
+    private mutating func forget(at now: Duration) {
+        let idle = records.filter { !$0.value.isBanned(at: now) && !$0.value.isExplored(at: now) }
+        let oldest = (idle.isEmpty ? records : idle).min { $0.value.measured < $1.value.measured }?.key
         if let oldest { records.removeValue(forKey: oldest) }
     }
 }

@@ -163,11 +163,28 @@ struct HostSelectorTests {
         #expect(selector.ban(of: a, of: host) == nil)
     }
 
+    @Test func whatIsBannedIsRememberedWhileItIs() {
+        var ranking = HostRanking(HostSelectionLimits())
+        ranking.note(.failed, of: a, at: .zero, chance: 0)
+        for number in 0..<100 {
+            let address = IPAddress(v4: 0x0A00_0000 + UInt32(number))
+            ranking.note(.dialed(roundTrip: .milliseconds(1)), of: address, at: .milliseconds(number), chance: 0)
+        }
+        #expect(ranking.count == HostSelectionLimits.maximumAddressesPerHost)
+        #expect(ranking.record(of: a)?.isBanned(at: .milliseconds(100)) == true)
+    }
+
     @Test func memoryIsBounded() {
         var ranking = HostRanking(HostSelectionLimits())
         for number in 0..<1000 {
             let address = (IPAddress("10.0.\(number / 250).\(number % 250)") ?? IPAddress(v4: 0))
             ranking.note(.dialed(roundTrip: .milliseconds(1)), of: address, at: .seconds(number), chance: 0)
+        }
+        #expect(ranking.count == HostSelectionLimits.maximumAddressesPerHost)
+        // A name whose addresses change all the time is only dialled.
+        for number in 0..<1000 {
+            let addresses = [UInt32(2 * number), UInt32(2 * number + 1)].map { IPAddress(v4: 0x0B00_0000 + $0) }
+            _ = ranking.plan(addresses, at: .seconds(1000 + number))
         }
         #expect(ranking.count == HostSelectionLimits.maximumAddressesPerHost)
         let selector = makeSelector(HostSelectionLimits(maximumHosts: 3))
