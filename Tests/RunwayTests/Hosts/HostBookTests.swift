@@ -152,6 +152,14 @@ struct HostBookTests {
         }
     }
 
+    @Test func aPolicyWithoutABoundReadsTheFile() async throws {
+        try await withFile { path in
+            try book(path).use(Array(Self.first.utf8))
+            let book = HostBook(file: path, policy: HostListPolicy(maximumByteCount: .max))
+            #expect(address(book) == "203.0.113.1")
+        }
+    }
+
     @Test func afterAFailureNobodyIsAskedForAWhile() async throws {
         let book = try book()
         await #expect(throws: NetworkError.self) {

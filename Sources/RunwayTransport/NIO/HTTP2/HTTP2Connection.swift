@@ -79,11 +79,12 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     }
 
     private static func protocolHandler(_ settings: WireSettings, window: Int) -> NIOHTTP2Handler {
+        let headLimit = min(max(1, settings.maximumHeadByteCount), Int(clamping: UInt32.max))
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = [
             HTTP2Setting(parameter: .enablePush, value: 0),
             HTTP2Setting(parameter: .initialWindowSize, value: window),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: max(1, settings.maximumHeadByteCount)),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: headLimit),
         ]
         // An empty frame now and then is a server's habit; many in a row are a flood.
         connection.maximumSequentialEmptyDataFrames = 8
