@@ -5,6 +5,9 @@ public import struct Foundation.Date
 /// They are apart because a person or a time server may set the wall clock at any moment; no wait may depend on it.
 /// Instants of the monotonic clock are given as the `Duration` since this value was made.
 public struct LayerClock: Sendable {
+    /// A hundred years. Systems know no much longer wait, and trap.
+    private static let longestWait = Duration.seconds(3_155_760_000)
+
     /// The time since this clock was made.
     public var now: Duration { readMonotonic() }
 
@@ -27,10 +30,10 @@ public struct LayerClock: Sendable {
         let origin = clock.now
         readMonotonic = { origin.duration(to: clock.now) }
         readWall = wall
-        suspend = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+        suspend = { try await clock.sleep(until: origin.advanced(by: min($0, Self.longestWait)), tolerance: nil) }
     }
 
-    /// Waits until `instant`, a duration since this clock was made.
+    /// Waits until `instant`, a duration since this clock was made, or for a hundred years.
     ///
     /// - Throws: `CancellationError` at once when the task is cancelled.
     public func sleep(until instant: Duration) async throws {

@@ -1,3 +1,4 @@
+import Runway
 import Synchronization
 
 /// Counts the requests under way, so that a shutdown can wait for them.
@@ -36,7 +37,7 @@ final class RequestGauge: Sendable {
         await withTaskGroup { group in
             group.addTask { await self.idle() }
             // The sleep ends early only when the wait is over or cancelled; both end the wait.
-            group.addTask { try? await ContinuousClock().sleep(for: limit) }
+            group.addTask { try? await LayerClock.system.sleep(until: limit) }
             await group.next()
             group.cancelAll()
         }

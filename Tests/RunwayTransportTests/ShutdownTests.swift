@@ -45,6 +45,19 @@ struct ShutdownTests {
         }
     }
 
+    @Test func aShutdownMayWaitAsLongAsItIsTold() async {
+        let gauge = RequestGauge()
+        #expect(gauge.begin())
+        let shutdown = Task { await gauge.close(waitingFor: .waiting(atMost: .seconds(Int64.max))) }
+        while gauge.begin() {
+            gauge.end()
+            await Task.yield()
+        }
+        for _ in 0..<100 { await Task.yield() }
+        gauge.end()
+        await shutdown.value
+    }
+
     @Test func shutdownThatIsCancelledEndsNoOtherOnesWait() async {
         let gauge = RequestGauge()
         #expect(gauge.begin())

@@ -16,10 +16,12 @@ struct AddressRecord {
     private var successes = 0
     private(set) var bannedUntil: Duration?
     /// When it was last dialled to learn about it, and nothing was learned yet.
-    private(set) var exploring: Duration?
+    private var exploring: Duration?
+    /// Whether it was silent for longer than it used to take, and was not measured since.
+    private(set) var isInDoubt = false
 
-    /// Whether it has to show that it works, for the first time or since it failed.
-    var isUnproven: Bool { latency == nil || bannedUntil != nil }
+    /// Whether it has to show that it works, for the first time or since it failed or was silent.
+    var isUnproven: Bool { latency == nil || bannedUntil != nil || isInDoubt }
 
     /// The latency that it is chosen by, in seconds: the connecting one, or that of answers if they are all slower.
     var score: Double? {
@@ -31,6 +33,9 @@ struct AddressRecord {
     /// Whether it is left alone.
     func isBanned(at now: Duration) -> Bool { bannedUntil.map { now < $0 } ?? false }
 
+    /// Whether somebody looks at it. Nobody waits for what never comes.
+    func isExplored(at now: Duration) -> Bool { exploring.map { now < $0 + .seconds(5) } ?? false }
+
     mutating func beginExploring(at now: Duration) { exploring = now }
 
     mutating func endExploring() { exploring = nil }
@@ -38,6 +43,7 @@ struct AddressRecord {
     /// Lets it be dialled again; that it still has to prove itself stays.
     mutating func endBan(at now: Duration) {
         if let end = bannedUntil { bannedUntil = min(end, now) }
+        isInDoubt = false
         strikes = 0
     }
 
@@ -47,6 +53,7 @@ struct AddressRecord {
         measured = now
         exploring = nil
         bannedUntil = nil
+        isInDoubt = false
         successes += 1
         if successes >= 3 { strikes = 0 }
     }
@@ -54,6 +61,15 @@ struct AddressRecord {
     /// Takes in that a round trip takes longer than `bound`. How much longer is measured, but that comes later than the next dial may.
     mutating func noteOutrun(above bound: Double) {
         if let latency, bound > latency { smooth(bound) }
+    }
+
+    /// Takes in that it was silent for so long. Where that is longer than it used to take, nobody waits for it first until it was measured,
+    /// which is under way, and nobody else looks at it meanwhile.
+    mutating func noteSilence(of time: Double, at now: Duration) {
+        if let latency, time <= latency { return }
+        noteOutrun(above: time)
+        isInDoubt = true
+        exploring = now
     }
 
     private mutating func smooth(_ sample: Double) {
@@ -81,6 +97,7 @@ struct AddressRecord {
     /// address took down with it are one failure.
     mutating func noteFailure(_ limits: HostSelectionLimits, at now: Duration, chance: Double) {
         exploring = nil
+        isInDoubt = false
         if isBanned(at: now) { return }
         var ban = limits.firstBan
         for _ in 0..<strikes where ban < limits.longestBan { ban *= 2 }

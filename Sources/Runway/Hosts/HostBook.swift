@@ -45,10 +45,10 @@ public final class HostBook: Sendable {
     private let timeZone: TimeZone
     /// Guards the list in use, and whether another one is being fetched.
     private let state: Mutex<State>
-    /// Guards the file: of two lists that come at once the one that is in use is the one that stays there.
-    private let saving = Mutex(())
+    /// Writes the file: of two lists that come at once the one that is in use is the one that stays there.
+    private let disk = DiskQueue()
 
-    /// Makes a book, and reads the file if there is one.
+    /// Makes a book, and reads the file if there is one, while its caller waits.
     ///
     /// - Parameters:
     ///   - bundled: What the app brings along. The default is nothing.
@@ -117,7 +117,7 @@ public final class HostBook: Sendable {
         guard isMine else { return false }
         do {
             let raw = try await network.call(endpoint)
-            try use(raw.bytes)
+            try await use(raw.bytes)
             state.withLock { $0.isRefreshing = false }
             return true
         } catch {
@@ -130,11 +130,11 @@ public final class HostBook: Sendable {
         }
     }
 
-    /// Uses a list that a server sent, and keeps it on disk.
+    /// Uses a list that a server sent, and keeps it on disk; off the actor of its caller, whom neither holds up.
     ///
     /// - Throws: ``NetworkError/Kind/invalidAnswer`` for a list that is refused: the last one stays. ``NetworkError/Kind/storage`` for one
     ///   that can't be kept: it is used.
-    public func use(_ json: [UInt8]) throws(NetworkError) {
+    @concurrent public func use(_ json: [UInt8]) async throws(NetworkError) {
         let list: HostList
         do {
             list = try HostList(json: json, policy: policy)
@@ -148,20 +148,18 @@ public final class HostBook: Sendable {
             state.fetched = date
             state.nextTry = nil
         }
-        do {
-            try save()
+        do throws(FileError) {
+            try await disk.run { () throws(FileError) in try self.save() }
         } catch {
-            throw NetworkError(.storage, in: .stage(.routing), "\(error)", underlying: error)
+            throw NetworkError(
+                .storage, in: .stage(.routing), "The list of hosts can't be kept: \(error)", underlying: error)
         }
     }
 
-    private func save() throws(HostListError) {
-        guard let file else { return }
-        try saving.withLock { _ throws(HostListError) in
-            let (list, fetched) = state.withLock { ($0.list, $0.fetched) }
-            guard let list, let fetched else { return }
-            try file.save(HostListFile.Content(list: list, fetched: fetched))
-        }
+    private func save() throws(FileError) {
+        let (list, fetched) = state.withLock { ($0.list, $0.fetched) }
+        guard let file, let list, let fetched else { return }
+        try file.save(HostListFile.Content(list: list, fetched: fetched))
     }
 
     private func isDue(_ state: State) -> Bool {

@@ -48,14 +48,10 @@ struct HostListFile: Sendable {
 
     /// Puts a list in the place of the last one, at once for everyone who reads it.
     ///
-    /// - Throws: ``HostListError`` where the disk does not take it.
-    func save(_ content: Content) throws(HostListError) {
+    /// - Throws: ``FileError`` where the disk does not take it.
+    func save(_ content: Content) throws(FileError) {
         let seconds = content.fetched.timeIntervalSince1970
         let head = Array("{\"version\":1,\"fetched\":\(seconds),\"list\":".utf8)
-        do {
-            try PrivateFile.replace(path, with: head + content.list.json + [UInt8(ascii: "}")])
-        } catch {
-            throw HostListError("The list of hosts can't be kept: \(error)")
-        }
+        try PrivateFile.replace(path, with: head + content.list.json + [UInt8(ascii: "}")])
     }
 }

@@ -13,7 +13,7 @@ public struct HostListPolicy: Sendable, Hashable {
     public let addresses: Addresses
     /// Whether the list is used for plain `http`, too. The default is `false`: without TLS nobody would notice a wrong address.
     public let coversPlainHTTP: Bool
-    /// The most bytes of a list. The default is 256 KiB.
+    /// The most bytes of a list. The default is 256 KiB; at most 1 GiB.
     public let maximumByteCount: Int
     /// The most hosts of a list. The default is 256.
     public let maximumHosts: Int
@@ -27,7 +27,7 @@ public struct HostListPolicy: Sendable, Hashable {
     ) {
         self.addresses = addresses
         self.coversPlainHTTP = coversPlainHTTP
-        self.maximumByteCount = max(1, maximumByteCount)
+        self.maximumByteCount = min(max(1, maximumByteCount), 1 << 30)
         self.maximumHosts = max(1, maximumHosts)
         self.maximumAddressesPerHost = max(1, maximumAddressesPerHost)
     }

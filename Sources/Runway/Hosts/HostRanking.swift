@@ -1,7 +1,8 @@
 /// Which address of one host is the best on one network: what is known of each, without a clock or a source of chance of its own.
 ///
-/// The lowest smoothed latency wins, unless it wins by little over the one in use. What failed is banned for a growing while. What has
-/// not shown yet that it works, or was not measured for long, is dialled beside the best and not in its place.
+/// The lowest smoothed latency wins, unless it wins by little over the one in use. What failed is banned for a growing while; what was
+/// silent comes after the others until it was measured. What has not shown yet that it works, or was not measured for long, is dialled
+/// beside the best and not in its place.
 struct HostRanking {
     /// The most endpoints whose answers are judged: the first ones.
     private static let maximumEndpoints = 64
@@ -30,16 +31,17 @@ struct HostRanking {
             .sorted { (records[$0]?.bannedUntil ?? .zero) < (records[$1]?.bannedUntil ?? .zero) }
         preferred = choice(among: usable)
         let measured = proven(usable)
-        var ranked = measured + usable.filter { !measured.contains($0) }
+        let silent = usable.filter { records[$0]?.isInDoubt == true }
+        var ranked = measured + usable.filter { !measured.contains($0) && !silent.contains($0) }
         if let preferred { ranked = [preferred] + ranked.filter { $0 != preferred } }
-        let order = interleaved(ranked)
+        let order = interleaved(ranked) + interleaved(silent)
         var plan = HostPlan(order: order, banned: banned)
         if let latency = preferred.flatMap({ records[$0]?.latency }) {
             // TCP takes one round trip. RFC 8305 §5 and §8 want 100 to 250 ms.
             plan.stagger = min(max(.seconds(3 * latency), .milliseconds(100)), .milliseconds(250))
         }
         if let address = unknown(in: order.dropFirst(), at: now) {
-            records[address, default: AddressRecord()].beginExploring(at: now)
+            change(address, at: now) { $0.beginExploring(at: now) }
             lastExploration = now
             plan.explored = address
         }
@@ -59,26 +61,32 @@ struct HostRanking {
         switch event {
         case .dialed(let roundTrip):
             if let latency, roundTrip.seconds > 2 * latency { upheaval = now }
-            change(address) { $0.noteDial(roundTrip.seconds, at: now) }
+            change(address, at: now) { $0.noteDial(roundTrip.seconds, at: now) }
         case .outrun(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
-            change(address) { $0.noteOutrun(above: bound.seconds) }
+            change(address, at: now) { $0.noteOutrun(above: bound.seconds) }
+        case .silent(let time):
+            change(address, at: now) { $0.noteSilence(of: time.seconds, at: now) }
+            if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }
         case .answered(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
             records[address]?.noteAnswer(beyondServerTime: excess)
         case .failed:
-            change(address) { [limits] in $0.noteFailure(limits, at: now, chance: chance) }
-            if preferred == address {
-                preferred = nil
-                upheaval = now
-            }
+            change(address, at: now) { [limits] in $0.noteFailure(limits, at: now, chance: chance) }
+            if preferred == address { replacePreferred(at: now) }
         case .abandoned: records[address]?.endExploring()
         }
     }
 
+    /// The one in use is none to be used any more.
+    private mutating func replacePreferred(at now: Duration) {
+        preferred = nil
+        upheaval = now
+    }
+
     /// Changes what is known of an address, or begins to remember it, for which another may have to be forgotten.
-    private mutating func change(_ address: IPAddress, _ body: (inout AddressRecord) -> Void) {
-        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forgetOldest() }
+    private mutating func change(_ address: IPAddress, at now: Duration, _ body: (inout AddressRecord) -> Void) {
+        if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forget(at: now) }
         body(&records[address, default: AddressRecord()])
     }
 
@@ -118,7 +126,7 @@ struct HostRanking {
     /// The address of which it is worth most to learn something now, if that is due.
     private func unknown(in addresses: some Sequence<IPAddress>, at now: Duration) -> IPAddress? {
         // Many calls dial at once; one of them looks, and nobody waits for what never comes.
-        let idle = addresses.filter { records[$0]?.exploring.map { now >= $0 + .seconds(5) } ?? true }
+        let idle = addresses.filter { records[$0]?.isExplored(at: now) != true }
         if let unproven = idle.first(where: { records[$0]?.bannedUntil != nil })
             ?? idle.first(where: { records[$0]?.isUnproven ?? true })
         {
@@ -146,8 +154,10 @@ struct HostRanking {
         return order
     }
 
-    private mutating func forgetOldest() {
-        let oldest = records.min { $0.value.measured < $1.value.measured }?.key
+    /// Forgets the address that was measured the longest ago or never; one that is banned or looked at only where there is no other.
+    private mutating func forget(at now: Duration) {
+        let idle = records.filter { !$0.value.isBanned(at: now) && !$0.value.isExplored(at: now) }
+        let oldest = (idle.isEmpty ? records : idle).min { $0.value.measured < $1.value.measured }?.key
         if let oldest { records.removeValue(forKey: oldest) }
     }
 }

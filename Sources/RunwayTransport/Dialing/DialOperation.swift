@@ -61,8 +61,10 @@ final class DialOperation {
     private var now: Duration { Duration(.now() - start) }
 
     private var unusableReason: String? {
-        guard ["http", "https"].contains(origin.scheme), (1...65535).contains(origin.port), !host.isEmpty else {
-            return "it is no http or https origin with a host and a port"
+        guard ["http", "https"].contains(origin.scheme), (1...65535).contains(origin.port), !origin.bareHost.isEmpty
+        else { return "it is no http or https origin with a host and a port" }
+        if let proxy, proxy.host.isEmpty || !(1...65535).contains(proxy.port) {
+            return "its proxy \(proxy) has no host or no port that can be"
         }
         return nil
     }

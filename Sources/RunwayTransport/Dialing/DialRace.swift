@@ -6,6 +6,8 @@ import Runway
 /// passed without news, or less where the first is known to be quick; an address that has come as far as a connection
 /// has as much again. So one that is dead or silent costs at most 250 ms and one round trip. The name is looked up at
 /// once where no address is known, and at the first sign of trouble where some are. What failed of late comes last.
+///
+/// To be slower than the winner is no failure. What was overtaken goes on for a while; only what is silent even then has failed.
 struct DialRace {
     enum Action: Equatable {
         /// Look up the host's addresses; the answer goes to ``DialRace/lookedUp(_:at:)`` or ``DialRace/lookupFailed(at:)``.
@@ -45,7 +47,7 @@ struct DialRace {
 
     /// How long an address has before the next one starts, where nothing else is said.
     static let defaultStagger = Duration.milliseconds(250)
-    /// How long an address may go on that did not win.
+    /// How long an address may go on that did not win; where the winner took longer, as long as that.
     static let longestMeasurement = Duration.seconds(2)
     /// The most addresses that are tried in one race.
     static let maximumAttempts = 16
@@ -137,17 +139,18 @@ struct DialRace {
         guard !isOver, let winner = runners.first(where: { $0.address == address }) else { return [] }
         isOver = true
         var actions = [Action.succeed(address)]
+        let limit = max(Self.longestMeasurement, now - winner.start)
         for runner in runners where runner.address != address {
-            if isSilent(runner, at: now) {
-                actions += [.cancel(runner.address), .note(.failed, runner.address)]
-            } else if runner.isExplored || runner.start <= winner.start {
-                // TCP takes one round trip, and TLS another.
-                let bound = (now - runner.start) / (runner.isConnected ? 2 : 1)
-                actions.append(.note(.outrun(roundTripAbove: bound), runner.address))
-                actions.append(.measure(runner.address, for: Self.longestMeasurement))
-            } else {
+            let time = now - runner.start
+            let isSilent = isSilent(runner, at: now)
+            guard isSilent || runner.isExplored || runner.start <= winner.start else {
                 actions += [.cancel(runner.address), .note(.abandoned, runner.address)]
+                continue
             }
+            // TCP takes one round trip, and TLS another.
+            let event = HostEvent.outrun(roundTripAbove: time / (runner.isConnected ? 2 : 1))
+            actions.append(.note(isSilent ? .silent(for: time) : event, runner.address))
+            actions.append(.measure(runner.address, for: limit))
         }
         runners = []
         return actions
@@ -159,7 +162,14 @@ struct DialRace {
         isOver = true
         defer { runners = [] }
         return runners.flatMap { runner -> [Action] in
-            [.cancel(runner.address), .note(isSilent(runner, at: now) ? .failed : .abandoned, runner.address)]
+            let time = now - runner.start
+            let event: HostEvent =
+                switch (isSilent(runner, at: now), time >= Self.longestMeasurement) {
+                case (true, true): .failed
+                case (true, false): .silent(for: time)
+                case (false, _): .abandoned
+                }
+            return [.cancel(runner.address), .note(event, runner.address)]
         } + [.fail]
     }
 

@@ -11,7 +11,8 @@ public import Runway
 /// ```
 ///
 /// Each address is connected to as a call would be, with the host's name in TLS and verified, and closed again; no request is sent. What a
-/// probe finds goes to the selector of the configuration's ``TransportConfiguration/hosts``, where there is one. Proxies are not used.
+/// probe finds goes to the selector of the configuration's ``TransportConfiguration/hosts``, where there is one: an address that is not
+/// done in time is not left alone there, but comes after those that are. Proxies are not used.
 public struct HostProbe: Sendable {
     /// The most addresses that are measured; further ones are left out.
     public static let maximumAddressCount = 32

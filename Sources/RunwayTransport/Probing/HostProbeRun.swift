@@ -101,7 +101,10 @@ final class HostProbeRun {
             guard self.attempts[address] === attempt else { return }
             attempt.cancel()
             entry.failure = entry.tcp == nil ? "No connection was made in time." : "TLS was not set up in time."
-            self.note(.failed, address)
+            // It may be dead, or the network as slow as that: so it is no failure, and only those that were quicker go before it.
+            let event: HostEvent =
+                entry.tcp == nil ? .silent(for: self.timeout) : .outrun(roundTripAbove: self.timeout / 2)
+            self.note(event, address)
             self.end(entry)
         }
         attempt.run()

@@ -34,7 +34,8 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     /// What it wants to know of us, if anything.
     public var credentials: Credentials?
 
-    /// Makes a proxy. The default is one that wants no credentials.
+    /// Makes a proxy. The default is one that wants no credentials. Without a host and a port from 1 to 65535 calls through it fail as
+    /// `NetworkError.Kind.invalidConfiguration`.
     public init(_ kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
         self.kind = kind
         self.host = host

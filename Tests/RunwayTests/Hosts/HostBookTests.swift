@@ -91,7 +91,7 @@ struct HostBookTests {
 
     @Test func theFileIsTheUsersAlone() async throws {
         try await withFile { path in
-            try book(path).use(Array(Self.first.utf8))
+            try await book(path).use(Array(Self.first.utf8))
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
@@ -113,7 +113,7 @@ struct HostBookTests {
             let book = try book(path, bundled: Self.first)
             #expect(book.loadError != nil)
             #expect(book.source == .bundled)
-            try book.use(Array(Self.second.utf8))
+            try await book.use(Array(Self.second.utf8))
             #expect(try address(self.book(path)) == "203.0.113.2")
         }
     }
@@ -121,7 +121,7 @@ struct HostBookTests {
     @Test func aListThatIsRefusedLeavesTheLastGoodOne() async throws {
         try await withFile { path in
             let book = try book(path)
-            try book.use(Array(Self.first.utf8))
+            try await book.use(Array(Self.first.utf8))
             days.advance(by: .seconds(86_400))
             for hostile in [
                 #"{"hosts":{}}"#, #"{"hosts":{"*":["203.0.113.9"]}}"#, #"{"hosts":{"api.example.com":["127.0.0.1"]}}"#,
@@ -144,11 +144,19 @@ struct HostBookTests {
             for _ in 0..<60 {
                 await withDiscardingTaskGroup { group in
                     for json in [Self.first, Self.second, Self.first, Self.second] {
-                        group.addTask { try? book.use(Array(json.utf8)) }
+                        group.addTask { try? await book.use(Array(json.utf8)) }
                     }
                 }
                 try #require(try address(self.book(path)) == address(book))
             }
+        }
+    }
+
+    @Test func aPolicyWithoutABoundReadsTheFile() async throws {
+        try await withFile { path in
+            try await book(path).use(Array(Self.first.utf8))
+            let book = HostBook(file: path, policy: HostListPolicy(maximumByteCount: .max))
+            #expect(address(book) == "203.0.113.1")
         }
     }
 
@@ -164,9 +172,20 @@ struct HostBookTests {
         #expect(try await book.refreshIfDue(over: network, from: HostListRequest<Hosting>()))
     }
 
-    @Test func aDiskThatTakesNothingIsToldOfAndTheListUsed() throws {
+    @MainActor @Test func theMainActorIsFreeWhileAListIsReadAndKept() async throws {
+        try await withFile { path in
+            let book = try book(path)
+            let turn = ScriptedGate()
+            // It comes to its turn as soon as somebody leaves the main actor.
+            Task { @MainActor in turn.open() }
+            try await book.use(Array(Self.first.utf8))
+            #expect(turn.isOpen)
+        }
+    }
+
+    @Test func aDiskThatTakesNothingIsToldOfAndTheListUsed() async throws {
         let book = try book("/proc/nowhere/hosts.json")
-        let error = #expect(throws: NetworkError.self) { try book.use(Array(Self.first.utf8)) }
+        let error = await #expect(throws: NetworkError.self) { try await book.use(Array(Self.first.utf8)) }
         #expect(error?.kind == .storage)
         #expect(address(book) == "203.0.113.1")
     }

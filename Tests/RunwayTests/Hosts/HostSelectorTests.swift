@@ -105,6 +105,31 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order == [a, b])
     }
 
+    @Test func whatWasSilentComesAfterTheOthersUntilItWasMeasured() {
+        let selector = makeSelector()
+        selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
+        selector.note(.dialed(roundTrip: .milliseconds(80)), of: b, of: host)
+        #expect(selector.plan([a, b], of: host).order == [a, b])
+        selector.note(.silent(for: .milliseconds(260)), of: a, of: host)
+        // It may only be slow: so it is not banned, and its measurement is the only one.
+        #expect(selector.ban(of: a, of: host) == nil)
+        #expect(selector.isOutrun(a, among: [a, b, c], of: host))
+        let plan = selector.plan([a, b, c], of: host)
+        #expect(plan.order == [b, c, a])
+        #expect(plan.explored == c)
+        selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
+        #expect(selector.plan([a, b, c], of: host).order.first == a)
+        // One that always took longer is as good as before.
+        selector.note(.silent(for: .milliseconds(10)), of: a, of: host)
+        #expect(selector.plan([a, b, c], of: host).order.first == a)
+    }
+
+    @Test func whatNobodyKnowsGoesBeforeWhatWasSilent() {
+        let selector = makeSelector()
+        selector.note(.silent(for: .milliseconds(260)), of: a, of: host)
+        #expect(selector.plan([a, b], of: host).order == [b, a])
+    }
+
     @Test func threeSuccessesForgiveWhatWas() {
         let selector = makeSelector()
         for _ in 0..<4 {
@@ -138,11 +163,28 @@ struct HostSelectorTests {
         #expect(selector.ban(of: a, of: host) == nil)
     }
 
+    @Test func whatIsBannedIsRememberedWhileItIs() {
+        var ranking = HostRanking(HostSelectionLimits())
+        ranking.note(.failed, of: a, at: .zero, chance: 0)
+        for number in 0..<100 {
+            let address = IPAddress(v4: 0x0A00_0000 + UInt32(number))
+            ranking.note(.dialed(roundTrip: .milliseconds(1)), of: address, at: .milliseconds(number), chance: 0)
+        }
+        #expect(ranking.count == HostSelectionLimits.maximumAddressesPerHost)
+        #expect(ranking.record(of: a)?.isBanned(at: .milliseconds(100)) == true)
+    }
+
     @Test func memoryIsBounded() {
         var ranking = HostRanking(HostSelectionLimits())
         for number in 0..<1000 {
             let address = (IPAddress("10.0.\(number / 250).\(number % 250)") ?? IPAddress(v4: 0))
             ranking.note(.dialed(roundTrip: .milliseconds(1)), of: address, at: .seconds(number), chance: 0)
+        }
+        #expect(ranking.count == HostSelectionLimits.maximumAddressesPerHost)
+        // A name whose addresses change all the time is only dialled.
+        for number in 0..<1000 {
+            let addresses = [UInt32(2 * number), UInt32(2 * number + 1)].map { IPAddress(v4: 0x0B00_0000 + $0) }
+            _ = ranking.plan(addresses, at: .seconds(1000 + number))
         }
         #expect(ranking.count == HostSelectionLimits.maximumAddressesPerHost)
         let selector = makeSelector(HostSelectionLimits(maximumHosts: 3))

@@ -62,6 +62,21 @@ struct AddressChoiceTests {
         }
     }
 
+    @Test func onASlowNetworkAProbeLeavesNoAddressAlone() async throws {
+        let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
+        try await withBadNetwork(2, test.certificate) { network, _ in
+            // One leads to a connection at once and is never done with TLS; the other leads nowhere.
+            try await network.paths[0].set(.passing(PathConditions(roundTrip: .seconds(3600))))
+            try await network.paths[1].set(.silent)
+            let report = try await HostProbe(test.dialer, timeout: .milliseconds(200)).run(
+                dialHost, port: network.port)
+            #expect(report.entries.count == 2 && report.entries.allSatisfy { $0.failure != nil })
+            for entry in report.entries {
+                #expect(test.dialer.selector.ban(of: entry.address, of: dialHost) == nil)
+            }
+        }
+    }
+
     @Test func aProbeOfSilentAddressesEndsInTimeOrWhenItIsCalledOff() async throws {
         let test = try TestDialer(listed: ["127.0.0.2"])
         try await withBadNetwork(1, test.certificate) { network, _ in

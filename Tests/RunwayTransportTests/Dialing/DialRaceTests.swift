@@ -52,7 +52,7 @@ struct DialRaceTests {
         #expect(race.secured(a, at: .milliseconds(401)).isEmpty)
     }
 
-    @Test func theSilentOneThatWasOvertakenHasFailed() {
+    @Test func theSilentOneThatWasOvertakenIsMeasuredBeforeItHasFailed() {
         var race = DialRace(HostPlan(order: [a, b, d]), lookup: .never)
         _ = race.start(at: .zero)
         _ = race.woke(at: .milliseconds(250))
@@ -60,7 +60,22 @@ struct DialRaceTests {
 
         let end = race.secured(b, at: .milliseconds(510))
 
-        #expect(end == [.succeed(b), .cancel(a), .note(.failed, a), .cancel(d), .note(.abandoned, d)])
+        #expect(
+            end == [
+                .succeed(b), .note(.silent(for: .milliseconds(510)), a), .measure(a, for: .seconds(2)),
+                .cancel(d), .note(.abandoned, d),
+            ])
+    }
+
+    @Test func onASlowNetworkWhoIsSlowerHasLongerToShowThatItLives() {
+        var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
+        _ = race.start(at: .zero)
+        _ = race.woke(at: .milliseconds(250))
+        _ = race.connected(b, at: .milliseconds(1_750))
+        #expect(
+            race.secured(b, at: .milliseconds(3_250)) == [
+                .succeed(b), .note(.silent(for: .milliseconds(3_250)), a), .measure(a, for: .seconds(3)),
+            ])
     }
 
     @Test func whatIsExploredRunsBesideTheFirstAndIsMeasuredAfterIt() {
@@ -126,10 +141,21 @@ struct DialRaceTests {
         _ = race.woke(at: .milliseconds(250))
         #expect(
             race.end(at: .milliseconds(300)) == [
-                .cancel(a), .note(.failed, a), .cancel(b), .note(.abandoned, b), .fail,
+                .cancel(a), .note(.silent(for: .milliseconds(300)), a), .cancel(b), .note(.abandoned, b), .fail,
             ])
         #expect(race.woke(at: .milliseconds(500)).isEmpty)
         #expect(race.end(at: .milliseconds(500)).isEmpty)
+    }
+
+    @Test func whatIsSilentUntilTheDeadlineHasFailed() {
+        var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
+        _ = race.start(at: .zero)
+        _ = race.connected(a, at: .milliseconds(100))
+        _ = race.woke(at: .milliseconds(350))
+        #expect(
+            race.end(at: .milliseconds(2_350)) == [
+                .cancel(a), .note(.abandoned, a), .cancel(b), .note(.failed, b), .fail,
+            ])
     }
 
     @Test func noMoreThanSixteenAddressesAreTried() {

@@ -67,6 +67,16 @@ struct ProxyDialTests {
         }
     }
 
+    @Test(arguments: [("127.0.0.1", 70_000), ("127.0.0.1", 0), ("127.0.0.1", -1), ("127.0.0.1", .max), ("", 8080)])
+    func aProxyWithoutAHostOrAPortIsAMistake(host: String, port: Int) async throws {
+        for kind in [ProxyServer.Kind.http, .socks5] {
+            let server = ProxyServer(kind, host: host, port: port)
+            let error = try await TestDialer(proxies: ProxySettings(https: server)).failure(port: 443)
+            #expect(error.kind == .invalidConfiguration)
+            #expect(error.detail.contains("its proxy \(server) has no host or no port that can be"))
+        }
+    }
+
     @Test func aProxyThatIsSilentEndsWithTheDeadline() async throws {
         try await withTunnel([], .http) { test, _, _ in
             let error = try await test.failure(port: 443, within: .milliseconds(200))

@@ -4,12 +4,14 @@ import RunwayTesting
 @testable import RunwayTransport
 
 /// An app that calls one host in simulated time: a selector, races, and connections that are kept or not.
-struct SimulatedApp {
+final class SimulatedApp {
     static let host = "api.example.com"
 
     let addresses: [IPAddress]
     let selector: HostSelector
     private let clock = ManualClock()
+    /// What is learned of addresses when its moment has come.
+    private var notes: [(event: HostEvent, address: IPAddress, instant: Duration)] = []
 
     init(_ addresses: [IPAddress], seed: UInt64, limits: HostSelectionLimits = HostSelectionLimits()) {
         self.addresses = addresses
@@ -26,21 +28,34 @@ struct SimulatedApp {
     func call(at now: Duration, over path: @escaping (IPAddress, Duration) -> SimulatedPath) -> (
         SimulatedHost.Outcome, total: Duration
     ) {
-        clock.advance(to: ManualClock.Instant(offset: now))
+        advance(to: now)
         let outcome = SimulatedHost(lookup: nil, path: { address, _ in path(address, now) }).dial(
             selector.plan(addresses, of: Self.host), lookup: .never, at: now,
-            note: { event, address, instant in
-                clock.advance(to: ManualClock.Instant(offset: instant))
-                selector.note(event, of: address, of: Self.host)
-            })
+            note: { self.notes.append(($0, $1, $2)) })
+        advance(to: now + outcome.elapsed)
         let answer = outcome.winner.flatMap { path($0, now).roundTrip } ?? .zero
         return (outcome, outcome.elapsed + answer)
     }
 
     /// Says that an answer on a connection to an address began after so long; gives whether the address is left for another one.
     func answered(by address: IPAddress, after firstByte: Duration, at now: Duration) -> Bool {
-        clock.advance(to: ManualClock.Instant(offset: now))
+        advance(to: now)
         selector.note(.answered(firstByte: firstByte), of: address, of: Self.host)
         return selector.isOutrun(address, among: addresses, of: Self.host)
+    }
+
+    /// Whether an address is left alone at a moment.
+    func isBanned(_ address: IPAddress, at now: Duration) -> Bool {
+        advance(to: now)
+        return selector.ban(of: address, of: Self.host) != nil
+    }
+
+    private func advance(to now: Duration) {
+        for note in notes.filter({ $0.instant <= now }).sorted(by: { $0.instant < $1.instant }) {
+            clock.advance(to: ManualClock.Instant(offset: note.instant))
+            selector.note(note.event, of: note.address, of: Self.host)
+        }
+        notes.removeAll { $0.instant <= now }
+        clock.advance(to: ManualClock.Instant(offset: now))
     }
 }

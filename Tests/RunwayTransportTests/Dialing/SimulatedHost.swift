@@ -45,7 +45,7 @@ struct SimulatedHost {
         var event: Event
     }
 
-    /// Dials at a moment; what is learned goes to `note`, with the moment at which it is learned.
+    /// Dials at a moment; what is learned goes to `note`, with the moment at which it is learned, which may be after the dial.
     func dial(
         _ plan: HostPlan, lookup mode: DialRace.Lookup, at start: Duration, deadline: Duration = .seconds(10),
         replan: ([IPAddress], Duration) -> HostPlan = { addresses, _ in HostPlan(order: addresses) },
@@ -56,7 +56,6 @@ struct SimulatedHost {
         var count = 0
         var wake: Int?
         var starts: [IPAddress: Duration] = [:]
-        var measured: Set<IPAddress> = []
         var outcome = Outcome(winner: nil, elapsed: deadline)
         var isOver = false
 
@@ -87,15 +86,13 @@ struct SimulatedHost {
                 case .wake(let instant): schedule(.wake, at: instant)
                 case .cancel(let address): starts[address] = nil
                 case .measure(let address, let limit):
-                    // What comes of it is known at once in a simulation.
-                    let end = (starts[address] ?? now) + limit
-                    if let roundTrip = path(address, now).roundTrip,
-                        (starts[address] ?? now) + roundTrip * Self.handshakeRoundTrips <= end
-                    {
-                        measured.insert(address)
-                        note(.dialed(roundTrip: roundTrip), address, now)
-                    } else {
-                        note(.failed, address, now)
+                    let (begun, end) = (starts[address] ?? now, now + limit)
+                    switch path(address, now) {
+                    case .alive(let roundTrip) where begun + roundTrip * Self.handshakeRoundTrips <= end:
+                        note(.dialed(roundTrip: roundTrip), address, begun + roundTrip * Self.handshakeRoundTrips)
+                    case .refusing(let roundTrip) where begun + roundTrip <= end:
+                        note(.failed, address, begun + roundTrip)
+                    default: note(.failed, address, end)
                     }
                 case .note(let event, let address): note(event, address, now)
                 case .succeed(let address):
