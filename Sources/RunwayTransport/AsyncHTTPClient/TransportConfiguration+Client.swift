@@ -16,7 +16,7 @@ extension TransportConfiguration {
                 .invalidConfiguration, in: .transporting,
                 "AsyncHTTPClientTransport knows no pins, client certificates or exceptions; NIOTransport does.")
         }
-        return material.configuration
+        return material.configuration(rootsFrom: nil)
     }
 
     /// The configuration in AsyncHTTPClient's terms.

@@ -37,11 +37,14 @@ final class TLSPreparation: Sendable {
         let makeWithAllRoots: Make = {
             try TLSPolicy(material, applicationProtocols: applicationProtocols, clock: clock)
         }
-        guard let folder = material.rootsFolder else { return self.init(making: makeWithAllRoots) }
-        self.init(
-            making: {
-                try TLSPolicy(material, applicationProtocols: applicationProtocols, rootsFrom: folder, clock: clock)
-            }, withAllRoots: makeWithAllRoots)
+        if let folder = material.rootsFolder {
+            self.init(
+                making: {
+                    try TLSPolicy(material, applicationProtocols: applicationProtocols, rootsFrom: folder, clock: clock)
+                }, withAllRoots: makeWithAllRoots)
+        } else {
+            self.init(making: makeWithAllRoots)
+        }
     }
 
     /// Starts to make a policy, once.
