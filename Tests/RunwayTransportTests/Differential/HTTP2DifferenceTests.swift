@@ -29,6 +29,8 @@ struct HTTP2DifferenceTests {
                 player.play(exchange)
                 let our = await ExchangeOutcome(request, over: ours, ignoring: ignored)
                 let received = try #require(player.lastRequest, "\(place)")
+                // Also where the server resets it over a connection in use.
+                try #require(player.requestCount == 1, "\(place)")
                 player.play(exchange)
                 let their = await ExchangeOutcome(request, over: theirs, ignoring: ignored)
                 let peer = try #require(player.lastRequest, "\(place)")

@@ -21,6 +21,7 @@ final class HTTP2Player: Sendable {
         var exchange: GeneratedHTTP2Exchange?
         var connections: [Int: Connection] = [:]
         var lastRequest: SeenRequest?
+        var requestCount = 0
     }
 
     /// Guards what is played and how far it is.
@@ -29,11 +30,15 @@ final class HTTP2Player: Sendable {
     /// What came last in full.
     var lastRequest: SeenRequest? { state.withLock(\.lastRequest) }
 
+    /// How many requests came in full since it was told how to answer.
+    var requestCount: Int { state.withLock(\.requestCount) }
+
     /// From now on requests are answered like this.
     func play(_ exchange: GeneratedHTTP2Exchange) {
         state.withLock { state in
             state.exchange = exchange
             state.lastRequest = nil
+            state.requestCount = 0
         }
     }
 
@@ -46,6 +51,7 @@ final class HTTP2Player: Sendable {
             let isEnd = frame.flags & RawFrame.endStream != 0 && (frame.is(.headers) || frame.is(.data))
             if isEnd, let head, let body = played.streams[frame.stream]?.body {
                 state.lastRequest = SeenRequest(head, body)
+                state.requestCount += 1
                 played.streams[frame.stream]?.queue = state.exchange?.frames(on: frame.stream) ?? []
             }
             let frames = replies + played.send()

@@ -128,25 +128,63 @@ struct DyingConnectionTests {
         }
     }
 
+    /// A layer with four connections to an origin, each of which has carried a call.
+    private func layer(to origin: ScriptedOrigin, retrying: RetryLimits) async throws -> NetworkLayer {
+        let gate = ScriptedGate()
+        origin.on("/first", respond: .text("first").held(by: gate))
+        let configuration = TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 4)
+        let network = NetworkLayer(
+            transport: try NIOTransport(configuration: configuration),
+            limits: LayerLimits(admission: .none, retrying: retrying))
+        network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<4 { group.addTask { _ = try await network.call(Fetch<GET>("first")) } }
+            try await gate.waitForArrivals(count: 4)
+            gate.open()
+            try await group.waitForAll()
+        }
+        return network
+    }
+
+    private static func http1Answer(to path: String) -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nContent-Length: \(path.utf8.count)\r\n\r\n\(path)".utf8)
+    }
+
+    /// After how many bytes of an answer over HTTP/1.1 its connection is cut: every fourth, from one that chance picks; with
+    /// `RUNWAY_EVERY_BYTE` every one.
+    private static let http1Cuts: [Int] = {
+        let last = http1Answer(to: "/1000/10").count
+        if ProcessInfo.processInfo.environment["RUNWAY_EVERY_BYTE"] != nil { return Array(0...last) }
+        return [0] + stride(from: Int.random(in: 1...4), to: last, by: 4) + [last]
+    }()
+
+    @Test(arguments: [ScriptedResponse.Ending.close, .reset])
+    func fourHTTP1ConnectionsThatEndUnderTheirAnswers(by ending: ScriptedResponse.Ending) async throws {
+        for cut in Self.http1Cuts {
+            try await withScriptedOrigin { origin in
+                origin.otherwise { request in
+                    if request.connection > 4 { return .text(request.path) }
+                    return .raw(Array(Self.http1Answer(to: request.path).prefix(cut))).ending(ending)
+                }
+                let network = try await layer(to: origin, retrying: .none)
+                let endings = await endings(of: 20, below: 1000, over: network)
+                check(endings, arrivals: origin.requests.map(\.path), mostArrivals: 2, sourceLocation: #_sourceLocation)
+                for case (_, let isRead, .failure(let error)) in endings {
+                    #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "cut at \(cut): \(error)")
+                    // A read fails only in the middle of its answer.
+                    if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
+                }
+                // Each connection takes one call with it at most.
+                #expect(endings.count { (try? $0.result.get()) == nil } <= 4, "cut at \(cut)")
+            }
+        }
+    }
+
     @Test(arguments: [ScriptedResponse.closing, .resetting])
     func withFurtherAttemptsEveryReadIsAnsweredThoughAllHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
-            let gate = ScriptedGate()
-            origin.on("/first", respond: .text("first").held(by: gate))
-            for index in 10..<30 {
-                origin.on("/1000/\(index)") { request in request.connection <= 4 ? ending : .text(request.path) }
-            }
-            let configuration = TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 4)
-            let network = NetworkLayer(
-                transport: try NIOTransport(configuration: configuration),
-                limits: LayerLimits(admission: .none, retrying: RetryLimits(reserve: 100)))
-            network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
-            try await withThrowingTaskGroup { group in
-                for _ in 0..<4 { group.addTask { _ = try await network.call(Fetch<GET>("first")) } }
-                try await gate.waitForArrivals(count: 4)
-                gate.open()
-                try await group.waitForAll()
-            }
+            origin.otherwise { request in request.connection <= 4 ? ending : .text(request.path) }
+            let network = try await layer(to: origin, retrying: RetryLimits(reserve: 100))
             let endings = await endings(
                 of: 20, below: 1000, over: network, CallOptions(retry: RetryPolicy(baseWait: .zero)))
             check(endings, arrivals: origin.requests.map(\.path), mostArrivals: 2, sourceLocation: #_sourceLocation)
