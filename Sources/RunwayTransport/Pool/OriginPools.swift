@@ -43,6 +43,7 @@ final class OriginPools: Sendable {
     /// The pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown.
     func enter(_ origin: Origin, isSpare: Bool = false) -> OriginPool? {
         let key = Key(origin: origin, isSpare: isSpare)
+        let main = { @Sendable [weak self] in self?.main(of: origin) }
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in
             if state.isShutDown { return (nil, nil) }
             state.entryCount += 1
@@ -50,9 +51,9 @@ final class OriginPools: Sendable {
             if state.entries[key] == nil {
                 if state.entries.count >= Self.maximumPools { evicted = state.evict() }
                 // All connections of a pool share one loop, and its exchanges with them.
-                let main = isSpare ? state.entries[Key(origin: origin, isSpare: false)]?.pool : nil
                 let pool = OriginPool(
-                    origin, on: eventLoops.next(), dialer: dialer, configuration, isSpare: isSpare, beside: main)
+                    origin, on: eventLoops.next(), dialer: dialer, configuration,
+                    beside: isSpare ? main : nil)
                 state.entries[key] = Entry(pool: pool)
             }
             state.entries[key]?.userCount += 1
@@ -61,6 +62,11 @@ final class OriginPools: Sendable {
         }
         evicted?.shutDown()
         return pool
+    }
+
+    /// The pool of an origin that is no spare one; `nil` where there is none.
+    private func main(of origin: Origin) -> OriginPool? {
+        state.withLock { $0.entries[Key(origin: origin, isSpare: false)]?.pool }
     }
 
     /// An exchange has left the pool.
