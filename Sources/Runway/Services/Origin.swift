@@ -33,6 +33,9 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension StringProtocol {
+    /// Whether it is a name of this machine itself: `localhost` and all below it (RFC 6761 §6.3). In lower case.
+    package var isLoopbackName: Bool { self == "localhost" || hasSuffix(".localhost") }
+
     /// The text in lower case; as it is where it has nothing else, as almost every host does.
     fileprivate var inLowerCase: String {
         utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) } ? String(self) : lowercased()

@@ -6,6 +6,7 @@ import RunwayTransport
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe", abstract: "Measure every address of a host at once: DNS, TCP, TLS.",
+        usage: "runway probe <host> [<options>]",
         discussion: """
             Each address is connected to as a call would be, with the host's name in
             TLS and verified, and closed again. No request is sent.
@@ -22,8 +23,9 @@ struct ProbeCommand: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM.
             """)
 
-    @Argument(help: "The host.")
-    var host: String
+    /// Optional, so that a mistake in the options is told of first.
+    @Argument(help: "The host: a name, or an address. Its port is an option.")
+    var host: String?
 
     @Option(
         name: .long, parsing: .upToNextOption,
@@ -53,14 +55,17 @@ struct ProbeCommand: AsyncParsableCommand {
         for address in addresses where IPAddress(address) == nil {
             throw ValidationError("--addresses wants IP addresses; \"\(address)\" is none.")
         }
-        if host.isEmpty || host.contains("/") || host.contains(" ") {
-            throw ValidationError("A host is wanted, without a scheme and a path.")
+        // What is none is not shown: it may hold what a terminal acts on.
+        if let host, !Self.isHost(host) {
+            throw ValidationError(
+                "A host is wanted: a name or an address, without scheme, user and path; --port says the port.")
         }
         if plain, cacert != nil { throw ValidationError("--plain uses no certificates; --cacert does not go with it.") }
     }
 
     func run() async throws {
-        let report = try await Interruption.cancelling { try await probe() }
+        guard let host else { throw ValidationError("Missing expected argument '<host>'") }
+        let report = try await Interruption.cancelling { try await probe(host) }
         let table = ProbeTable(report: report)
         if json {
             var text = JSONText(for: .output)
@@ -71,7 +76,21 @@ struct ProbeCommand: AsyncParsableCommand {
         if !report.entries.contains(where: { $0.failure == nil }) { throw ExitCode(ExitStatus.noAnswer) }
     }
 
-    private func probe() async throws -> HostProbeReport {
+    private static func isHost(_ text: String) -> Bool {
+        let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
+        if IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text) != nil { return true }
+        let isName = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isName && !text.isEmpty
+    }
+
+    private func probe(_ host: String) async throws -> HostProbeReport {
         let trust = try TransportConfiguration.Trust(cacert: cacert)
         do throws(NetworkError) {
             let probe = try HostProbe(

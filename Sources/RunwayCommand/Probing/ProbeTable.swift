@@ -47,7 +47,8 @@ struct ProbeTable {
 
     /// A line about the name, and a table of its addresses, the fastest first.
     func text(for console: Console) -> String {
-        var head = console.styled("\(report.host):\(report.port)", .bold)
+        let host = report.host.contains(":") ? "[\(report.host)]" : report.host
+        var head = console.styled("\(host):\(report.port)", .bold)
         if let dns = report.dns { head += "  DNS \(dns.text)" }
         if let failure = report.dnsFailure { head += "  \(console.styled(failure, .yellow))" }
         if report.entries.isEmpty { return head + "\n" }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import NIOCore
+import Runway
 import Synchronization
 
 /// Asks the system for the addresses of hosts, off the event loops: one question a host at a time, shared by all who ask it.
@@ -9,6 +10,8 @@ import Synchronization
 /// `getaddrinfo`. RFC 8305 §3 would have a client start with whichever came first; what that could save is the difference of two answers of
 /// one name server, and it would cost the order and a second thread for each host. A host of which a list names addresses waits for
 /// neither.
+///
+/// A name below `localhost` leads to this machine, whatever a name server says of it (RFC 6761 §6.3).
 final class HostResolver: Sendable {
     /// The most questions that are asked at once, each of which holds a thread; further ones wait in line.
     static let maximumConcurrentLookups = 16
@@ -52,7 +55,7 @@ final class HostResolver: Sendable {
         var next: String? = first
         while let host = next {
             let result = Result<[SocketAddress], any Error> {
-                let addresses = try lookUp(host)
+                let addresses = host.isLoopbackName ? try ownAddresses() : try lookUp(host)
                 if addresses.isEmpty { throw LookupError(host: host, reason: "it has no address") }
                 return addresses
             }
@@ -65,6 +68,15 @@ final class HostResolver: Sendable {
             }
             for promise in promises { promise.completeWith(result) }
         }
+    }
+}
+
+extension HostResolver {
+    /// What the system takes for this machine, if it is that, and otherwise the addresses that always are.
+    private func ownAddresses() throws -> [SocketAddress] {
+        let known = (try? lookUp("localhost")) ?? []
+        let own = known.filter { $0.ipAddress.flatMap { IPAddress($0) }?.isLoopback == true }
+        return own.isEmpty ? try ["127.0.0.1", "::1"].map { try SocketAddress(ipAddress: $0, port: 0) } : own
     }
 }
 

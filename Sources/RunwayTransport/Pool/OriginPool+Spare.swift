@@ -3,9 +3,6 @@ import Synchronization
 
 /// A pool beside an origin's own, for the second attempts of hedged requests: its connections lead elsewhere, where they can.
 extension OriginPool {
-    /// What a new connection should lead to only if there is nothing else.
-    var avoidedAddresses: Set<IPAddress> { main?.addressesInUse.withLock { $0 } ?? [] }
-
     /// Tells the spare pool where the connections lead. On the loop.
     func publishAddresses() {
         let addresses = Set(connections.values.compactMap { $0.facts.report?.address })

@@ -11,11 +11,13 @@ final class OriginPool: @unchecked Sendable {
     let origin: Origin
     let eventLoop: any EventLoop
     let configuration: TransportConfiguration
-    /// Whether its connections lead elsewhere than those of the origin's own pool.
-    let isSpare: Bool
     let dialer: Dialer
-    /// The pool that it is a spare one for.
-    let main: OriginPool?
+    /// Gives the origin's own pool as it is by now, where this is a spare one.
+    private let main: (@Sendable () -> OriginPool?)?
+    /// Whether its connections lead elsewhere than those of the origin's own pool.
+    var isSpare: Bool { main != nil }
+    /// What a new connection should lead to only if there is nothing else.
+    var avoidedAddresses: Set<IPAddress> { main?()?.addressesInUse.withLock { $0 } ?? [] }
     /// The addresses that its connections lead to, as far as they are known; any thread may ask.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
@@ -33,9 +35,8 @@ final class OriginPool: @unchecked Sendable {
 
     init(
         _ origin: Origin, on eventLoop: any EventLoop, dialer: Dialer, _ configuration: TransportConfiguration,
-        isSpare: Bool = false, beside main: OriginPool? = nil
+        beside main: (@Sendable () -> OriginPool?)? = nil
     ) {
-        self.isSpare = isSpare
         self.main = main
         self.origin = origin
         self.eventLoop = eventLoop

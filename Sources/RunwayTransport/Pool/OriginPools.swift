@@ -47,11 +47,11 @@ final class OriginPools: Sendable {
             var evicted: OriginPool?
             if state.entries[key] == nil {
                 if state.entries.count >= Self.maximumPools { evicted = state.evict() }
+                let main = { @Sendable [weak self] in self?.main(of: origin) }
                 // All connections of a pool share one loop, and its exchanges with them.
-                let main = isSpare ? state.entries[Key(origin: origin, isSpare: false)]?.pool : nil
                 let pool = OriginPool(
                     origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration,
-                    isSpare: isSpare, beside: main)
+                    beside: isSpare ? main : nil)
                 state.entries[key] = Entry(pool: pool)
             }
             state.entries[key]?.userCount += 1
@@ -60,6 +60,11 @@ final class OriginPools: Sendable {
         }
         evicted?.shutDown()
         return pool
+    }
+
+    /// The pool of an origin that is no spare one; `nil` where there is none.
+    private func main(of origin: Origin) -> OriginPool? {
+        state.withLock { $0.entries[Key(origin: origin, isSpare: false)]?.pool }
     }
 
     /// An exchange has left the pool.

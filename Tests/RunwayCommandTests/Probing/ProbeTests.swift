@@ -58,4 +58,32 @@ struct ProbeTests {
         #expect(tool.status == 2)
         #expect(tool.errors.split(separator: "\n").count == 1)
     }
+
+    @Test(arguments: [
+        "localhost:443", "[::1]:80", "[::1", "::1]", "user@localhost", "a b", "a\u{1B}[31mb", "a\nb",
+        "b\u{FC}cher.test",
+    ])
+    func whatIsNoHostIsNotLookedUpNorShown(host: String) async throws {
+        let tool = try await Tool.run("probe", host)
+        #expect(tool.status == 2)
+        #expect(tool.output.isEmpty)
+        #expect(tool.errors.contains("--port says the port"))
+        #expect(!tool.errors.contains(host))
+    }
+
+    @Test func aMistakeInTheOptionsIsToldOfBeforeTheHostThatIsMissing() async throws {
+        let mistaken = try await Tool.run("probe", "-x")
+        #expect(mistaken.status == 2)
+        #expect(mistaken.errors.contains("Unknown option '-x'"))
+        let missing = try await Tool.run("probe")
+        #expect(missing.status == 2)
+        #expect(missing.errors.contains("Missing expected argument '<host>'. See \"runway probe --help\"."))
+    }
+
+    @Test(arguments: ["::1", "[::1]"])
+    func anAddressOfIPv6StandsInBrackets(host: String) async throws {
+        let tool = try await Tool.run("probe", host, "--port", "1")
+        #expect(tool.status == 3)
+        #expect(tool.output.hasPrefix("[::1]:1\n"))
+    }
 }

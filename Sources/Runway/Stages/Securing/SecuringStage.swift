@@ -44,7 +44,7 @@ struct SecuringStage: RequestStage {
 extension Origin {
     /// Whether requests to it never leave this machine.
     fileprivate var isLoopback: Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") { return true }
-        return IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)?.isLoopback == true
+        host.isLoopbackName
+            || IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)?.isLoopback == true
     }
 }

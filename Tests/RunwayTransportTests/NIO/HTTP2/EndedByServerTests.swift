@@ -35,7 +35,7 @@ struct EndedByServerTests {
             #expect(error.kind == (code == 11 ? .overloaded : .noNetwork) && error.sending == .unknown, "\(error)")
             #expect(arrivals(at: server) == 1)
             let wire = try #require(try await records.records(count: 2).last?.attempts.first?.wire)
-            #expect(wire.isReused && wire.moveCount == 0)
+            #expect(wire.isReused == true && wire.moveCount == 0)
             // The stream is over, its connection is not.
             #expect(try await network.call(Fetch<GET>("b")).text == "/b")
             #expect(server.connectionCount == 1)
