@@ -1,5 +1,6 @@
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayTransport
