@@ -25,7 +25,9 @@ extension HostTour {
                 milliseconds: listed.compactMap(\.total).max()?.wholeMilliseconds ?? 0,
                 why: texts.joined(separator: "; ")))
         if listed.first?.address != address(.near) { problems.append("the probe found another address nearer") }
-        if ban(.dead) == nil { problems.append("the probe did not find out that \(path(.dead).address) is dead") }
+        if listed.first(where: { $0.address == address(.dead) })?.failure == nil {
+            problems.append("the probe did not find out that \(path(.dead).address) is dead")
+        }
     }
 
     func callAgain() async throws {
@@ -64,7 +66,7 @@ extension HostTour {
         try await step("The device comes to a mobile network, on which the nearest lives again", shouldWin: .near) {
             status.set(.cellular)
             // All are measured, and the best is connected to: the dead one takes the longest to be found so.
-            try await wait { self.ban(.dead) != nil && self.path(.near).totalConnectionCount >= warmed + 2 }
+            try await wait { self.path(.near).totalConnectionCount >= warmed + 2 }
             return try await call(NearbyHomes(city: "chengdu"))
         } why: {
             let found = $0.isReused == true ? "a warm connection" : "one that was being made already"
@@ -116,12 +118,11 @@ extension HostTour {
         why: (WireRecord) -> String
     ) async throws {
         let before = paths.map(\.totalConnectionCount)
-        let bans = Place.allCases.map { ban($0) ?? .zero }
         let (wire, time) = try await play()
-        // Silent and refusing addresses count no connections: that they are left alone shows that they were tried.
+        // Silent and refusing addresses count no connections: that they were tried the record of a new connection says.
+        let tried = wire?.isReused == true ? [] : (wire?.dialed ?? []).map(\.address)
         let dialled = Place.allCases.filter { place in
-            paths[place.rawValue].totalConnectionCount > before[place.rawValue]
-                || (ban(place) ?? .zero) > bans[place.rawValue]
+            paths[place.rawValue].totalConnectionCount > before[place.rawValue] || tried.contains(path(place).address)
         }
         let winner = wire?.address.map { String($0.prefix { $0 != ":" }) }
         rows.append(

@@ -38,11 +38,70 @@ struct DeadAddressTests {
             for wire in wires {
                 #expect(wire.isReused == false && wire.address != "\(dead):\(network.port)")
             }
-            // The ban is known since the first call. Only where all the others are slow, as on a machine that is busy, is a banned address
-            // tried at last.
+            // That it is silent is known since the first call. Only where all the others are slow, as on a machine that is busy, is it tried
+            // at last.
             for wire in wires.dropFirst() {
                 #expect(wire.dialed.firstIndex { $0.address == dead } ?? 3 == 3)
             }
+        }
+    }
+
+    @Test(arguments: 0..<4)
+    func oneOfFourThatWasAlwaysDeadHoldsUpNoCallLongerThanTheStagger(number: Int) async throws {
+        let listed = [dead] + others
+        let test = try TestDialer(listed: listed)
+        try await withBadNetwork(4, test.certificate) { network, _ in
+            let records = RecordCollector()
+            let transport = NIOTransport(
+                configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer)
+            let layer = NetworkLayer(to: "https://\(dialHost):\(network.port)", over: transport, sinks: [records])
+            try await network.paths[number].set(.silent)
+            for count in 1...8 {
+                // Each call dials anew.
+                transport.retireConnections()
+                _ = try await layer.call(Fetch<GET>("a"))
+                let record = try await records.records(count: count)[count - 1]
+                #expect(record.attempts.count == 1)
+                let wire = try #require(record.attempts.first?.wire)
+                let winner = try #require(wire.dialed.first { wire.address == "\($0.address):\(network.port)" })
+                #expect(winner.address != listed[number])
+                // Nobody waited until the system gives the silent one up, which takes it two minutes.
+                #expect(winner.start < .seconds(60))
+                // It is waited for once at most, before anything is known.
+                if count > 1 { #expect(wire.dialed.first?.address != listed[number]) }
+            }
+        }
+    }
+
+    @Test func oneThatComesBackIsUsedOnceItsBanIsOver() async throws {
+        let clock = ManualClock()
+        let test = try TestDialer(listed: [dead, others[0]], clock: LayerClock(clock))
+        let selector = test.dialer.selector
+        let back = try #require(IPAddress(dead))
+        let other = try #require(IPAddress(others[0]))
+        try await withBadNetwork(2, test.certificate) { network, _ in
+            try await network.paths[0].set(.refusing)
+            let first = try await test.dial(port: network.port)
+            #expect(first.ip == others[0])
+            try await first.close()
+            try await network.paths[0].set(.passing(PathConditions()))
+            let ban = try #require(selector.ban(of: back, of: dialHost))
+            clock.advance(by: ban - .nanoseconds(1))
+            #expect(selector.plan([back, other], of: dialHost).order == [other])
+
+            // The first dial after the ban looks at it beside the other one.
+            clock.advance(by: .nanoseconds(1))
+            let second = try await test.dial(port: network.port)
+            #expect(second.dialed.prefix(2).map(\.address) == [others[0], dead])
+            try await second.close()
+            try await waitUntil("its measurement") { selector.latency(of: back, of: dialHost) != nil }
+
+            // As soon as it is the better one it is used.
+            for _ in 0..<2 { selector.note(.dialed(roundTrip: .seconds(300)), of: other, of: dialHost) }
+            try await network.paths[1].set(.refusing)
+            let third = try await test.dial(port: network.port)
+            #expect(third.dialed.first?.address == dead && third.ip == dead)
+            try await third.close()
         }
     }
 }

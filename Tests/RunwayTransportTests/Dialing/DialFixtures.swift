@@ -20,11 +20,12 @@ struct TestDialer {
     /// - Parameters:
     ///   - listed: The addresses of the host's list; empty is no list.
     ///   - resolved: What the name is looked up as; `nil` is a resolver that knows nothing.
+    ///   - clock: What bans are counted on.
     ///   - tls: What it needs of TLS; `nil` is what the configuration says.
     init(
         listed: [String] = [], resolved: [String]? = nil, certificate: TestCertificate? = nil,
         proxies: ProxySettings = .none, limits: HostSelectionLimits = HostSelectionLimits(),
-        tls: TLSPreparation? = nil
+        clock: LayerClock = .system, tls: TLSPreparation? = nil
     ) throws {
         let certificate = try certificate ?? TestCertificate(for: dialHost)
         self.certificate = certificate
@@ -32,7 +33,7 @@ struct TestDialer {
             listed.isEmpty
             ? nil
             : HostBook(
-                bundled: try HostList([dialHost: listed]), selector: HostSelector(limits: limits))
+                bundled: try HostList([dialHost: listed]), selector: HostSelector(limits: limits, clock: clock))
         var configuration = TransportConfiguration(trust: .certificates(pem: [certificate.certificatePEM]))
         configuration.hosts = book
         configuration.proxies = proxies

@@ -67,7 +67,7 @@ struct ProxyDialTests {
         }
     }
 
-    @Test(arguments: [("127.0.0.1", 70_000), ("127.0.0.1", 0), ("127.0.0.1", -1), ("127.0.0.1", .max), ("", 8080)])
+    @Test(arguments: [("127.0.0.1", 70_000), ("127.0.0.1", 0), ("127.0.0.1", -1), ("127.0.0.1", Int.max), ("", 8080)])
     func aProxyWithoutAHostOrAPortIsAMistake(host: String, port: Int) async throws {
         for kind in [ProxyServer.Kind.http, .socks5] {
             let server = ProxyServer(kind, host: host, port: port)
