@@ -98,7 +98,7 @@ extension NetworkError {
 
 extension BoringSSLError {
     /// Whether nothing was said that could be distrusted: the connection ended.
-    var isEndOfConnection: Bool {
+    fileprivate var isEndOfConnection: Bool {
         switch self {
         case .syscallError, .zeroReturn: true
         case .sslError(let errors), .unknownError(let errors): errors.allSatisfy { $0 == .eofDuringHandshake }

@@ -24,8 +24,9 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     init(onHandshake: ((Result<String?, any Error>) -> Void)? = nil) { self.onHandshake = onHandshake }
 
     private func endHandshake(_ result: Result<String?, any Error>) {
-        defer { onHandshake = nil }
-        onHandshake?(result)
+        // Whoever is told may close the channel, which tells again.
+        let told = onHandshake.take()
+        told?(result)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -15,13 +15,9 @@ struct TLSClient {
         self.hasAllRoots = hasAllRoots
     }
 
-    /// Whether a handshake may have failed for want of a root that was not read: BoringSSL does not say so in a way that a program could
-    /// rely on.
+    /// Whether a handshake may have failed for want of a root that was not read.
     func mayHaveLackedRoot(_ error: any Error) -> Bool {
-        guard !hasAllRoots, refusal.reason == nil, case NIOSSLError.handshakeFailed(let cause) = error else {
-            return false
-        }
-        return !cause.isEndOfConnection
+        !hasAllRoots && refusal.reason == nil && TLSFailure(error)?.isOfVerification == true
     }
 
     /// What a failed handshake failed with: BoringSSL only says that a certificate was not verified, not why.

@@ -22,6 +22,9 @@ struct TLSFailure {
         }
     }
 
+    /// Whether the certificates of the server were not verified.
+    var isOfVerification: Bool { reasons.contains("CERTIFICATE_VERIFY_FAILED") }
+
     /// Whether the server refuses the client for its certificate, or for having none. It does so within its side of the handshake, which
     /// with TLS 1.3 is after the client's, and after a first request has left.
     var refusesClient: Bool { reasons.contains { Self.refusalOfClient($0) != nil } }
