@@ -64,7 +64,8 @@ enum FieldFuzz {
         let tag = EntityTag(text)
         check(tag.map { EntityTag($0.text) == $0 } ?? true, "another tag when it is sent")
         // A tag without marks of quotation, which no tag should be without, may fall apart in a list.
-        if let tag, !tag.opaque.utf8.contains(UInt8(ascii: ",")), let list = EntityTagList([tag.text]), case .tags(let tags) = list,
+        if let tag, !tag.opaque.utf8.contains(UInt8(ascii: ",")), let list = EntityTagList([tag.text]),
+            case .tags(let tags) = list,
             tags.count == 1
         {
             check(tags[0].matchesWeakly(tag), "a tag that does not match itself")
