@@ -34,17 +34,10 @@ final class TLSPreparation: Sendable {
         _ policy: TrustPolicy, applicationProtocols: [String], clock: LayerClock = .system
     ) throws(NetworkError) {
         let material = try TrustMaterial(policy)
-        let makeWithAllRoots: Make = {
-            try TLSPolicy(material, applicationProtocols: applicationProtocols, clock: clock)
+        let make: @Sendable (String?) throws -> TLSPolicy = { folder in
+            try TLSPolicy(material, applicationProtocols: applicationProtocols, rootsFrom: folder, clock: clock)
         }
-        if let folder = material.rootsFolder {
-            self.init(
-                making: {
-                    try TLSPolicy(material, applicationProtocols: applicationProtocols, rootsFrom: folder, clock: clock)
-                }, withAllRoots: makeWithAllRoots)
-        } else {
-            self.init(making: makeWithAllRoots)
-        }
+        self.init(making: { try make(material.rootsFolder) }, withAllRoots: { try make(nil) })
     }
 
     /// Starts to make a policy, once.

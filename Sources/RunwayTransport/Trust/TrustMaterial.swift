@@ -11,8 +11,6 @@ struct TrustMaterial: Sendable {
     let exceptions: [String: DevelopmentTrust]
     /// The policy's own roots; `nil` for those of the system.
     private let roots: [NIOSSLCertificate]?
-    /// The folder of the system's roots where they are found by their name; `nil` where there is none, or the policy has its own.
-    let rootsFolder: String?
 
     /// Whether this package was compiled for release.
     static var isReleaseBuild: Bool {
@@ -44,10 +42,8 @@ struct TrustMaterial: Sendable {
                 guard !roots.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
                 self.roots = roots
                 pem = text
-                rootsFolder = nil
             } else {
                 roots = nil
-                rootsFolder = Self.systemRootsFolder
             }
             chainVerifier = try policy.pins.isEmpty ? nil : ChainVerifier(rootsPEM: pem)
             exceptions = try policy.developmentExceptions.reduce(into: [:]) {
@@ -76,12 +72,18 @@ struct TrustMaterial: Sendable {
         return tls
     }
 
-    /// The folder in which Debian's relatives and Alpine keep each root under the hash of its name, as OpenSSL looks for it.
-    private static var systemRootsFolder: String? {
+    /// The folder in which Debian's relatives and Alpine keep each root under the hash of its name, as OpenSSL looks for it; `nil` where there
+    /// is none, or the policy has its own roots. Reads the folder.
+    var rootsFolder: String? {
         #if os(Linux)
             let folder = "/etc/ssl/certs"
-            let files = try? FileManager.default.contentsOfDirectory(atPath: folder)
-            return files?.contains { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]/) != nil } == true ? folder : nil
+            guard roots == nil, let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+                return nil
+            }
+            let isHashed = files.contains {
+                $0.utf8.count == 10 && $0.hasSuffix(".0") && UInt32($0.prefix(8), radix: 16) != nil
+            }
+            return isHashed ? folder : nil
         #else
             return nil
         #endif
