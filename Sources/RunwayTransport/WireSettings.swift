@@ -11,8 +11,8 @@ public struct WireSettings: Sendable {
     /// ``maximumUnreadByteCount``.
     public var connectionWindowByteCount = 16 << 20
     /// The most bytes of streamed answers over one HTTP/2 connection that wait for their readers, those of answers that have ended
-    /// included: at least 64 KiB, by default 64 MiB. It bounds what the connection takes of memory, whatever its callers leave unread and
-    /// however small the parts are in which it comes.
+    /// included: at least 64 KiB, by default 64 MiB. It bounds what the connection takes of memory, whatever its callers leave unread;
+    /// where that came in small parts it may take several times as much.
     ///
     /// Once the server has sent as much it sends nothing more, on any stream, until something is read or let go. Calls that wait
     /// meanwhile wait as long as their deadlines let them. Whole answers do not count: each has a bound of its own.

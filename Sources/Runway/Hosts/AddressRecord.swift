@@ -40,7 +40,7 @@ struct AddressRecord {
 
     mutating func endExploring() { exploring = nil }
 
-    /// Lets it be dialled again; that it still has to prove itself stays.
+    /// Lets it be dialled again, as one that was never in doubt; one that failed still has to prove itself.
     mutating func endBan(at now: Duration) {
         if let end = bannedUntil { bannedUntil = min(end, now) }
         isInDoubt = false
@@ -63,13 +63,13 @@ struct AddressRecord {
         if let latency, bound > latency { smooth(bound) }
     }
 
-    /// Takes in that it was silent for so long. Where that is longer than it used to take, nobody waits for it first until it was measured,
-    /// which is under way, and nobody else looks at it meanwhile.
-    mutating func noteSilence(of time: Double, at now: Duration) {
+    /// Takes in that it was silent for so long. Where that is longer than it used to take, nobody waits for it first until it was measured;
+    /// while that is under way, nobody else looks at it.
+    mutating func noteSilence(of time: Double, _ isMeasured: Bool, at now: Duration) {
         if let latency, time <= latency { return }
         noteOutrun(above: time)
         isInDoubt = true
-        exploring = now
+        exploring = isMeasured ? now : nil
     }
 
     private mutating func smooth(_ sample: Double) {

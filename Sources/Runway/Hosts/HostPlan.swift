@@ -27,8 +27,8 @@ package enum HostEvent: Sendable, Equatable {
     /// A connection was not made when another address had won, so that a round trip takes longer than this.
     case outrun(roundTripAbove: Duration)
     /// No connection was begun in so long, when another address had won or nobody waited any more: it is slow or dead, which a
-    /// measurement tells.
-    case silent(for: Duration)
+    /// measurement tells, that is under way or is left to others.
+    case silent(for: Duration, isMeasured: Bool = true)
     /// On a connection to it, an answer began this long after the request was sent, to an endpoint by this number.
     case answered(firstByte: Duration, endpoint: Int = 0)
     /// No connection was made, in time or at all, or one was lost.

@@ -65,8 +65,8 @@ struct HostRanking {
         case .outrun(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
             change(address, at: now) { $0.noteOutrun(above: bound.seconds) }
-        case .silent(let time):
-            change(address, at: now) { $0.noteSilence(of: time.seconds, at: now) }
+        case .silent(let time, let isMeasured):
+            change(address, at: now) { $0.noteSilence(of: time.seconds, isMeasured, at: now) }
             if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }
         case .answered(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }

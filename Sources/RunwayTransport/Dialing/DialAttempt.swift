@@ -15,6 +15,8 @@ final class DialAttempt {
     private var onEnd: ((Result<DialedConnection, any Error>) -> Void)?
     private var channel: (any Channel)?
     private var times = DialTimes()
+    /// Whether it began anew with all roots that there are.
+    private var isWithAllRoots = false
     private var start = NIODeadline.uptimeNanoseconds(0)
 
     /// Makes an attempt.
@@ -141,7 +143,9 @@ final class DialAttempt {
         var handover: HandoverHandler?
         let behind = HandoverHandler { [weak self] result in
             guard let self, let handover else { return }
-            if case .failure(let error) = result, client.mayHaveLackedRoot(error) { return self.runWithAllRoots() }
+            if case .failure(let error) = result, client.mayHaveLackedRoot(error), !self.isWithAllRoots {
+                return self.runWithAllRoots()
+            }
             self.times.tls = Duration(.now() - connected)
             self.end(
                 result.mapError(client.explained).map { name in
@@ -158,6 +162,7 @@ final class DialAttempt {
     }
 
     private func runWithAllRoots() {
+        isWithAllRoots = true
         cut()
         tls?.readAllRoots()
         if onEnd != nil { run() }

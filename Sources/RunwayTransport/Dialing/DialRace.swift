@@ -166,7 +166,7 @@ struct DialRace {
             let event: HostEvent =
                 switch (isSilent(runner, at: now), time >= Self.longestMeasurement) {
                 case (true, true): .failed
-                case (true, false): .silent(for: time)
+                case (true, false): .silent(for: time, isMeasured: false)
                 case (false, _): .abandoned
                 }
             return [.cancel(runner.address), .note(event, runner.address)]

@@ -19,7 +19,7 @@ struct Dialer: Sendable {
     /// Gives the addresses that this device has now; `nil` where the system does not say.
     let localAddresses: @Sendable () -> Set<IPAddress>?
 
-    /// Makes a dialer, and begins to read the roots of TLS on another thread, unless it is given what it needs of TLS.
+    /// Makes a dialer, and begins to prepare TLS on another thread, unless it is given what it needs of TLS.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be held to.
     init(

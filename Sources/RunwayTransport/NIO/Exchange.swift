@@ -240,8 +240,9 @@ extension Exchange {
     func lost(_ error: any Error, isUnprocessed: Bool = false) {
         guard !isOver else { return }
         if !hasAnswer, TLSFailure(error)?.refusesClient == true {
-            // It would on any connection. Before its side of the handshake is done it reads nothing of a request.
-            return finish(failing: ExchangeFailure(cause: error, sending: isReused ? sending : .notSent))
+            // It would on any connection. With TLS 1.3 it says so before its side of the handshake is done, and reads nothing of a request.
+            let isInHandshake = facts?.tlsVersion == "TLSv1.3" && !isReused
+            return finish(failing: ExchangeFailure(cause: error, sending: isInHandshake ? .notSent : sending))
         }
         let failure = ExchangeFailure(cause: error, sending: isUnprocessed ? .notSent : sending)
         connection = nil

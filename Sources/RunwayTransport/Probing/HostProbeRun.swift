@@ -82,6 +82,7 @@ final class HostProbeRun {
         ) { result in
             switch result {
             case .success(let connection):
+                entry.tcp = connection.dialTimes.tcp
                 entry.tls = connection.dialTimes.tls
                 entry.tlsVersion = connection.tlsVersion
                 entry.applicationProtocol = connection.applicationProtocol
@@ -103,7 +104,8 @@ final class HostProbeRun {
             entry.failure = entry.tcp == nil ? "No connection was made in time." : "TLS was not set up in time."
             // It may be dead, or the network as slow as that: so it is no failure, and only those that were quicker go before it.
             let event: HostEvent =
-                entry.tcp == nil ? .silent(for: self.timeout) : .outrun(roundTripAbove: self.timeout / 2)
+                entry.tcp == nil
+                ? .silent(for: self.timeout, isMeasured: false) : .outrun(roundTripAbove: self.timeout / 2)
             self.note(event, address)
             self.end(entry)
         }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOSSL
 import Runway
 
-/// A ``TrustPolicy`` made ready: contexts and roots are read once, and a handler is made of them for each connection.
+/// A ``TrustPolicy`` made ready: contexts are made once, and a handler is made of them for each connection.
 ///
 /// A host without pins is verified by BoringSSL, but for its name, which is compared here. A host with pins is verified by
 /// swift-certificates, since only there the verified chain can be seen. Either way the handshake does not

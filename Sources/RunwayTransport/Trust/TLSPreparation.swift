@@ -16,7 +16,7 @@ final class TLSPreparation: Sendable {
         /// `nil` while it is made.
         var policy: Result<TLSPolicy, any Error>?
         var waiting: [EventLoopPromise<TLSPolicy>] = []
-        /// Makes the policy that has all roots; `nil` where it was asked for, or nothing is left to be read.
+        /// Makes the policy that has all roots; `nil` once that was done, and where none but that was ever made.
         var makeWithAllRoots: Make?
     }
 
@@ -58,13 +58,23 @@ final class TLSPreparation: Sendable {
         }
     }
 
-    /// Starts to make the policy anew with every root that the system trusts, once: whoever asks from now on waits for it.
+    /// Starts to make the policy anew with every root that the system trusts: whoever asks from now on waits for it. Where that can't be
+    /// done the last policy stays, and the next who wants all roots tries again.
     func readAllRoots() {
-        let make = state.withLock { state in
-            if state.makeWithAllRoots != nil { state.policy = nil }
-            return state.makeWithAllRoots.take()
+        let begun: (make: Make, last: Result<TLSPolicy, any Error>)? = state.withLock { state in
+            guard let last = state.policy, let make = state.makeWithAllRoots.take() else { return nil }
+            state.policy = nil
+            return (make, last)
         }
-        if let make { start(make) }
+        guard let (make, last) = begun else { return }
+        start {
+            do {
+                return try make()
+            } catch {
+                self.state.withLock { $0.makeWithAllRoots = make }
+                return try last.get()
+            }
+        }
     }
 
     private func start(_ make: @escaping Make) {

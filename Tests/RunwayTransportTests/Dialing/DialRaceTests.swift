@@ -141,7 +141,8 @@ struct DialRaceTests {
         _ = race.woke(at: .milliseconds(250))
         #expect(
             race.end(at: .milliseconds(300)) == [
-                .cancel(a), .note(.silent(for: .milliseconds(300)), a), .cancel(b), .note(.abandoned, b), .fail,
+                .cancel(a), .note(.silent(for: .milliseconds(300), isMeasured: false), a), .cancel(b),
+                .note(.abandoned, b), .fail,
             ])
         #expect(race.woke(at: .milliseconds(500)).isEmpty)
         #expect(race.end(at: .milliseconds(500)).isEmpty)

@@ -22,7 +22,7 @@ struct SettingBoundsTests {
             \.wire.maximumExpansion, \.wire.maximumDecodedByteCount,
         ]
         let durations: [WritableKeyPath<TransportConfiguration, Duration>] = [
-            \.connectTimeout, \.idleTimeout, \.keepAlive, \.wire.pingTimeout,
+            \.connectTimeout, \.idleTimeout, \.keepAlive, \.wire.pingTimeout, \.wire.continueTimeout,
         ]
         let limits: [WritableKeyPath<TransportConfiguration, Duration?>] = [
             \.wire.firstByteTimeout, \.wire.pingInterval,

@@ -23,25 +23,29 @@ struct RootsAsNeededTests {
         loopback = try #require(IPAddress("127.0.0.1"))
     }
 
-    /// Runs `body` with a preparation that reads roots from a folder with one, and has one more when it has all.
+    /// Runs `body` with a preparation that reads roots from a folder with one, and has one more when it has all, which can't be had where
+    /// that is `nil`.
     private func withPreparation(
-        folder kept: String, all: String, _ body: (TestDialer, _ allCount: () -> Int) async throws -> Void
+        folder kept: String, all: String?, _ body: (TestDialer, _ allCount: () -> Int) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(kept.utf8).write(to: folder.appendingPathComponent(nameHash(of: dialHost) + ".0"))
         let system = try TrustMaterial(TrustPolicy())
-        let own = try TrustMaterial(TrustPolicy(roots: .certificates(pem: [all])))
+        let own = try all.map { try TrustMaterial(TrustPolicy(roots: .certificates(pem: [$0]))) }
         let count = Counter()
         let preparation = TLSPreparation(
             making: { try TLSPolicy(system, applicationProtocols: ["http/1.1"], rootsFrom: folder.path) },
             withAllRoots: {
                 count.value.withLock { $0 += 1 }
+                guard let own else { throw Unreadable() }
                 return try TLSPolicy(own, applicationProtocols: ["http/1.1"])
             })
         try await body(TestDialer(resolved: ["127.0.0.1"], tls: preparation)) { count.value.withLock { $0 } }
     }
+
+    private struct Unreadable: Error {}
 
     private final class Counter: Sendable {
         let value = Mutex(0)
@@ -89,6 +93,23 @@ struct RootsAsNeededTests {
                 #expect(origin.connectionCount == 2 && origin.requestCount == 0)
             }
             #expect(allCount() == 1)
+        }
+    }
+
+    @Test func whereAllRootsCannotBeReadThoseOfTheFolderStay() async throws {
+        try await withPreparation(folder: certificate.certificatePEM, all: nil) { test, allCount in
+            for count in 1...2 {
+                try await withScriptedOrigin(tls: other.tls) { origin in
+                    let error = try await test.failure(port: origin.port)
+                    #expect(error.kind == .notTrusted && error.sending == .notSent)
+                    #expect(origin.connectionCount == 2 && origin.requestCount == 0)
+                }
+                #expect(allCount() == count)
+                try await withScriptedOrigin(tls: certificate.tls) { origin in
+                    try await test.dial(port: origin.port).close()
+                    #expect(origin.connectionCount == 1)
+                }
+            }
         }
     }
 

@@ -28,9 +28,9 @@ struct SlowUploadTests {
         try await RawHTTP2Server.run(Self.slow()) { server in
             var wire = WireSettings()
             wire.pingInterval = .milliseconds(200)
-            // Every bit takes a second and more, so that four together take longer than this.
-            let network = try server.layer(wire, idleTimeout: .seconds(4))
-            let body = [UInt8](repeating: 7, count: 300_000)
+            // Every bit takes a second and more, so that nine together take longer than this.
+            let network = try server.layer(wire, idleTimeout: .seconds(8))
+            let body = [UInt8](repeating: 7, count: 650_000)
             #expect(try await network.call(Fetch<POST>("a", .bytes(body))).text == "answer")
         }
     }
