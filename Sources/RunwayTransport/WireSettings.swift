@@ -31,7 +31,7 @@ public struct WireSettings: Sendable {
     /// ``TransportConfiguration/idleTimeout`` alone.
     public var firstByteTimeout: Duration?
     /// How long an HTTP/2 connection that carries requests may be silent before it is asked with a PING whether it lives. The default
-    /// is 15 s; `nil` never asks.
+    /// is 15 s, the least 10 ms; `nil` never asks.
     public var pingInterval: Duration? = .seconds(15)
     /// How long the answer to a PING may take until the connection is given up. The default is 10 s.
     public var pingTimeout: Duration = .seconds(10)

@@ -98,11 +98,14 @@ extension HTTP2Connection {
 
 /// Silence.
 extension HTTP2Connection {
+    /// Never so short that looking after it leaves the loop no time for anything else.
+    private var pingInterval: Duration? { pool.configuration.wire.pingInterval.map { max($0, .milliseconds(10)) } }
+
     /// When there is something to look after, if no byte comes until then.
     private func nextCheck(after now: NIODeadline) -> NIODeadline {
         let configuration = pool.configuration
         let limits = [
-            configuration.idleTimeout, configuration.wire.pingInterval,
+            configuration.idleTimeout, pingInterval,
             pingInstant == nil ? nil : configuration.wire.pingTimeout,
         ]
         return now + TimeAmount(limits.compactMap(\.self).min() ?? configuration.idleTimeout)
@@ -110,7 +113,7 @@ extension HTTP2Connection {
 
     /// Asks with a PING whether the connection lives, if it was silent for long.
     private func pingIfSilent(_ now: NIODeadline) {
-        guard let interval = pool.configuration.wire.pingInterval, pingInstant == nil,
+        guard let interval = pingInterval, pingInstant == nil,
             now - lastRead >= TimeAmount(interval)
         else { return }
         ping(now)
@@ -140,7 +143,7 @@ extension HTTP2Connection {
         }
         pingIfSilent(now)
         var next = nextCheck(after: now)
-        if let interval = configuration.wire.pingInterval, pingInstant == nil {
+        if let interval = pingInterval, pingInstant == nil {
             next = min(next, lastRead + TimeAmount(interval))
         }
         if let pingInstant { next = min(next, pingInstant + TimeAmount(configuration.wire.pingTimeout)) }
