@@ -49,6 +49,7 @@ extension NetworkLayer {
             let endpoint = try prepared(endpoint)
             let request = try assemble(endpoint, delivery: .streamed, in: flight)
             let response = try await send(request, in: flight)
+            try flight.checkSession(in: .checking)
             if let error = response.refusal { throw error }
             flight.setSource(response.source)
             let body: BodyStream =
@@ -110,6 +111,7 @@ extension NetworkLayer {
     func checked<E: Endpoint>(
         _ response: Response, for endpoint: E, in flight: Flight
     ) throws(NetworkError) -> RawData {
+        try flight.checkSession(in: .checking)
         if let error = response.refusal { throw error }
         guard case .whole(var rawData) = response.body else {
             throw NetworkError(.invalidAnswer, in: .checking, "A whole answer was asked for, and a stream came.")

@@ -32,6 +32,7 @@ extension NetworkLayer {
                 if let answer = try answerImmediately(request, in: flight) { answer } else {
                     try await send(request, in: flight)
                 }
+            try flight.checkSession(in: .checking)
             if response.isProvisional { revalidate(request, with: service, after: flight) }
             flight.setSource(response.source)
             let refusal = response.refusal

@@ -46,8 +46,8 @@ public final class NetworkLayer: Sendable {
     private let track: Mutex<NetworkTrack>
     private let flightCount = Atomic<UInt64>(0)
 
-    /// Guards the settings of the services.
-    private let configurations = Mutex<[ObjectIdentifier: ServiceConfiguration]>([:])
+    /// The settings of the services, and the sessions of their accounts.
+    let services = ServiceConfigurations()
     /// The interceptors for every manager of an endpoint, by the endpoint's type.
     @MainActor var interceptors: [ObjectIdentifier: [WeakInterceptor]] = [:]
 
@@ -109,20 +109,7 @@ public final class NetworkLayer: Sendable {
     /// network.configure(Listings.self) { $0.environment = .development }
     /// ```
     public func configure<Service: APIService>(_ service: Service.Type, _ change: (inout ServiceSettings) -> Void) {
-        let key = ObjectIdentifier(service)
-        var isKept = false
-        while !isKept {
-            let known = configuration(of: service)
-            var settings = known.settings
-            change(&settings)
-            let changed = ServiceConfiguration(settings, of: service)
-            // The closure is code of the app and runs outside the lock; if another change came first, it runs again on that.
-            isKept = configurations.withLock { configurations in
-                guard configurations[key] === known else { return false }
-                configurations[key] = changed
-                return true
-            }
-        }
+        services.change(service, change)
     }
 
     /// Lets the transport of a service make ready for its first call, by connecting where it can. It returns at once, and does nothing
@@ -142,13 +129,12 @@ public final class NetworkLayer: Sendable {
     /// Tells every transport of the layer that what it connected to may be out of reach, where that is so.
     func tellTransports(of status: NetworkStatus) {
         guard track.withLock({ $0.leadsElsewhere(status) }) else { return }
-        let own = configurations.withLock { $0.values.compactMap(\.settings.transport) }
-        for transport in [transport] + own { transport.networkDidChange(to: status) }
+        for transport in [transport] + services.transports { transport.networkDidChange(to: status) }
     }
 
     /// What this layer uses for a service now.
     public func settings<Service: APIService>(of service: Service.Type) -> ServiceSettings {
-        configuration(of: service).settings
+        services.configuration(of: service).settings
     }
 }
 
@@ -156,7 +142,9 @@ extension NetworkLayer {
     /// Starts the record of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
         let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
-        let configuration = configuration(of: E.Service.self)
+        let service = E.Service.self
+        let configuration =
+            RenewalScope.configuration(of: service, on: self) ?? services.configuration(of: service)
         let lifetime = E.deadline ?? configuration.settings.deadline
         // No clock needs to count further than a year, and a negative time has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
@@ -217,17 +205,5 @@ extension NetworkLayer {
     /// Sends a request through the stages, over the service's transport or the layer's.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         try await pipeline.send(request, in: flight, over: flight.configuration.settings.transport ?? transport)
-    }
-
-    private func configuration<Service: APIService>(of service: Service.Type) -> ServiceConfiguration {
-        let key = ObjectIdentifier(service)
-        if let known = configurations.withLock({ $0[key] }) { return known }
-        // Made outside the lock, since a service's description is code of the app; of two that are made at once the first counts.
-        let made = ServiceConfiguration(ServiceSettings(service), of: service)
-        return configurations.withLock { configurations in
-            if let known = configurations[key] { return known }
-            configurations[key] = made
-            return made
-        }
     }
 }

@@ -110,7 +110,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 self.leave(seat, .cancelled(in: step))
             }.get()
         } onDeadline: {
-            self.leave(seat, NetworkError(.timedOut, in: step, "The deadline of the call passed."))
+            self.leave(seat, flight.timeout("The deadline of the call passed.", in: step))
         }
     }
 

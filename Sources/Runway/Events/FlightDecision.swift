@@ -18,6 +18,8 @@ public enum CallDecision: FlightDecision, Equatable {
     case vetoedFailure
     /// This many flights of the manager were cancelled in favour of this call.
     case replacedRunning(Int)
+    /// The account that the call was made for is not signed in any more, so that the manager does not land it.
+    case accountChanged
     /// The answer was there before `load` returned.
     case answeredImmediately
     /// A reformer threw.
@@ -34,6 +36,7 @@ public enum CallDecision: FlightDecision, Equatable {
         case .vetoedProvisional: "an interceptor did not let the stale answer be told"
         case .vetoedFailure: "an interceptor did not let the failure be told"
         case .replacedRunning(let count): "replaced \(count) running"
+        case .accountChanged: "not landed: its account is not signed in any more"
         case .answeredImmediately: "answered at once"
         case .reformingFailed(let reformer, let detail): "\(reformer) failed: \(detail)"
         }

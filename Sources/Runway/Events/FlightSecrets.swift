@@ -30,3 +30,8 @@ struct FlightSecrets: Sendable {
             })
     }
 }
+
+extension Redaction {
+    /// What of a call's secrets is masked: all, except for a developer who wants to see every header field.
+    func hidden(_ secrets: FlightSecrets) -> FlightSecrets { headerFields.isEmpty ? FlightSecrets() : secrets }
+}

@@ -7,8 +7,10 @@ extension APIManager {
         return interceptor.map { shared + [$0] } ?? shared
     }
 
-    /// Lands a call: keeps what it brought and tells the delegate, unless the call was ended before or a hook ends it.
+    /// Lands a call: keeps what it brought and tells the delegate, unless the call was ended before, a hook ends it, or the account
+    /// that it was made for is not signed in any more.
     func land(_ result: Result<RawData, NetworkError>, of endpoint: (any Endpoint)?, _ flight: Flight) {
+        guard mayLand(flight) else { return }
         // Whatever order the two turns came in, nobody hears of the fresh answer before the stale one.
         if case .untold = state.flights[flight.id]?.provisional, let held = state.last.answer,
             held.flight.id == flight.id
@@ -95,6 +97,15 @@ extension APIManager {
             return false
         }
         return answer.rawData?.bytes == rawData.bytes
+    }
+
+    /// Whether the account that a call was made for is signed in. Where it is not, the call ends here: what it brought is not for the
+    /// user who sees the screen now.
+    func mayLand(_ flight: Flight) -> Bool {
+        if flight.isOfCurrentAccount { return true }
+        if isHere(flight) { flight.note(CallDecision.accountChanged) }
+        end(flight.id, as: .cancelled)
+        return false
     }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.

@@ -1,7 +1,7 @@
 extension APIManager {
     /// Lands a stale answer that was found off the main actor, while its call flies on.
     func landProvisionally(_ rawData: RawData, of endpoint: E, _ flight: Flight) {
-        guard case .absent = state.flights[flight.id]?.provisional else { return }
+        guard case .absent = state.flights[flight.id]?.provisional, mayLand(flight) else { return }
         if refusal(of: rawData) != nil {
             _ = flight.letGoOfGiven(rawData.source)
             return
@@ -16,7 +16,7 @@ extension APIManager {
     ///
     /// It passes the hooks of a success. A veto takes back the stale answer alone; the fresh one may still land.
     func tellProvisionally(_ landing: Landing) {
-        guard let rawData = landing.rawData else { return }
+        guard let rawData = landing.rawData, mayLand(landing.flight) else { return }
         let flight = landing.flight
         let interceptors = interceptors
         for interceptor in interceptors where isUntold(flight) {

@@ -1,8 +1,11 @@
 extension BodyStream {
-    /// This stream, which ends in an error when all of its call has taken longer than it may, however often bytes come. It is this very
-    /// stream where the call has no such bound.
+    /// This stream, which ends in an error when all of its call has taken longer than it may, however often bytes come, and when the
+    /// account of the call signs out. It is this very stream where the call has neither such a bound nor an account.
     func bounded(in flight: Flight) -> BodyStream {
-        guard let deadline = flight.wholeDeadline else { return self }
+        let wholeDeadline = flight.wholeDeadline
+        if wholeDeadline == nil, flight.account == nil { return self }
+        // No clock counts further than some centuries.
+        let deadline = wholeDeadline ?? flight.takeOff + .seconds(36_525 * 86_400)
         return BodyStream {
             let reading = BoundedReading(makeAsyncIterator(), in: flight, until: deadline)
             return { try await reading.next() }
@@ -31,8 +34,8 @@ private final class BoundedReading: @unchecked Sendable {
         let race = Race<Result<[UInt8]?, any Error>>()
         let timedOut = { @Sendable [flight] in flight.timeout("", in: .stage(.deadline), sending: .sent) }
         // A deadline that has passed already must not depend on who is quicker, the timer or the stream.
-        guard flight.clock.now < deadline else { return try end(.failure(timedOut())) }
-        let token = flight.layer.deadlines.schedule(at: deadline) { race.finish(.failure(timedOut())) }
+        guard flight.clock.now < deadline, !flight.isCalledOff else { return try end(.failure(timedOut())) }
+        let token = flight.layer.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }
         defer { flight.layer.deadlines.remove(token) }
         return try end(await race.run(onCancel: .failure(CancellationError())) { await self.part() })
     }

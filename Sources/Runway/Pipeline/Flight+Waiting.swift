@@ -16,6 +16,7 @@ extension Flight {
 
     /// The error of a call whose time is over: that of all of it, or another for the reason given.
     func timeout(_ reason: String, in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
+        if isCalledOff { return signedOut(in: step, sending: sending) }
         let isWhole = wholeDeadline.map { clock.now >= $0 } ?? false
         let detail = isWhole ? "The call was not over within \(options.wholeDeadline ?? .zero)." : reason
         return NetworkError(.timedOut, in: step, detail, sending: sending)

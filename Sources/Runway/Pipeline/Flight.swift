@@ -26,6 +26,7 @@ public final class Flight: Sendable {
 
     /// The instant by which this call has to be over, whoever shares its request.
     var ownDeadline: Duration {
+        if isCalledOff { return takeOff }
         let own = takeOff + .nanoseconds(putOff.load(ordering: .relaxed)) + lifetime
         return wholeDeadline.map { min(own, $0) } ?? own
     }
@@ -286,7 +287,7 @@ extension Flight {
         var error = error
         error.detail = layer.redaction.redacted(detail: error.detail).oneLine
         let attempt = state.withLock { state in
-            state.attempts.last.map { ($0.request, state.attempts.count, state.secrets) }
+            state.attempts.last.map { ($0.request, state.attempts.count, layer.redaction.hidden(state.secrets)) }
         }
         guard let (last, count, secrets) = attempt else { return error }
         if error.request == nil {
@@ -332,19 +333,18 @@ extension Flight {
         if isOver { layer.events.enqueue(self) }
     }
 
-    /// Keeps out of the record what the call proves itself with.
-    func keepSecret(_ fields: Set<HTTPField.Name>, _ texts: [String]) {
-        // A developer who keeps nothing out wants to see this, too.
-        if layer.redaction.headerFields.isEmpty { return }
+    /// Notes what authenticates the call. Whether its record shows it is a matter of ``Redaction``, and changes nothing else.
+    func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String]) {
         state.withLock { $0.secrets.add(fields, texts) }
     }
 
-    /// The header fields with which the call proves itself.
-    var secretFields: Set<HTTPField.Name> { state.withLock { $0.secrets.fields } }
+    /// What authenticates the call beside the fields that may do so by their names.
+    var authentication: CallAuthentication {
+        CallAuthentication(fields: state.withLock { $0.secrets.fields }, isInBody: isEnvelope)
+    }
 
     /// Whose call this is, if a manager's that is still there.
     var manager: (any APIManaging)? { owner.withLock { $0.manager } }
-
     /// Says whose call this is; the manager is held weakly.
     func setManager(_ manager: any APIManaging) { owner.withLock { $0.manager = manager } }
 
@@ -356,7 +356,7 @@ extension Flight {
 
     /// Ends the call with an error; gives the error with all that the flight knows of where it arose.
     func finish(failing error: NetworkError) -> NetworkError {
-        let error = locate(error)
+        let error = locate(isCalledOff ? signedOut(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
         case .service(let cause) where error.isAbsorbed: finish(.absorbed(cause))
@@ -378,6 +378,7 @@ extension Flight {
     /// The record so far, without what `redaction` keeps out of it.
     func record(_ redaction: Redaction) -> FlightRecord {
         let state = state.withLock { $0 }
+        let secrets = redaction.hidden(state.secrets)
         let sent = state.sent?.merging(defaults: configuration.settings.commonParameters)
         let end = state.ending?.instant ?? clock.now
         return FlightRecord(
@@ -385,7 +386,7 @@ extension Flight {
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
             sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
-            attempts: state.attempts.map { redaction.redacted($0.written(without: state.secrets)) },
+            attempts: state.attempts.map { redaction.redacted($0.written(without: secrets)) },
             source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? .cancelled),
             traceContext: traceContext)
     }

@@ -143,6 +143,8 @@ extension RequestPipeline {
                 flight.endAttempt(attempt, with: response)
                 return response
             } catch {
+                // What a sign-out cut says nothing of the host, and is not sent again.
+                let error = flight.isCalledOff ? flight.signedOut(in: .transporting, sending: error.sending) : error
                 flight.endAttempt(attempt, failing: error)
                 throw error
             }

@@ -4,15 +4,18 @@
 final class ServiceConfiguration: Sendable {
     let service: any APIService.Type
     let settings: ServiceSettings
+    /// The session of ``ServiceSettings/account``.
+    let session: AccountSession
     let baseURL: Result<BaseURL, NetworkError>
     /// What tells its calls from those of other configurations, before their requests are made.
     let callIdentity: ServiceIdentity
     /// Likewise, of requests that are made.
     let requestIdentity: ServiceIdentity
 
-    init(_ settings: ServiceSettings, of service: any APIService.Type) {
+    init(_ settings: ServiceSettings, of service: any APIService.Type, in session: AccountSession) {
         self.service = service
         self.settings = settings
+        self.session = session
         baseURL = Result { () throws(NetworkError) in try settings.baseURL(of: service) }
         callIdentity = ServiceIdentity(settings, of: service, at: try? baseURL.get())
         requestIdentity = ServiceIdentity(settings, of: service)

@@ -30,6 +30,7 @@ struct AuthorizingStage: RequestStage {
         let first = try await tokens.token(for: flight, credentials)
         let response = try await send(request, with: first.token, credentials, in: flight, next)
         if response.verdict == .loginNeeded { demandLogin(of: flight, first) }
+        if response.verdict == .fine { first.acceptance.accept() }
         guard response.verdict == .tokenRefused else { return response }
 
         flight.note(Authorizing.refused)
@@ -44,7 +45,12 @@ struct AuthorizingStage: RequestStage {
         flight.note(Authorizing.replayed)
         let last = try await send(request, with: second.token, credentials, in: flight, next)
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
-        if last.verdict == .tokenRefused { flight.note(Authorizing.refusedAgain) }
+        if last.verdict == .tokenRefused {
+            flight.note(Authorizing.refusedAgain)
+            tokens.markRefused(second, of: TokenIdentity(flight))
+        } else if last.verdict == .fine {
+            second.acceptance.accept()
+        }
         return last
     }
 
@@ -57,7 +63,7 @@ struct AuthorizingStage: RequestStage {
         let before = request.head.headerFields
         let after = authorized.head.headerFields
         let added = Set(after.map(\.name)).filter { before[values: $0] != after[values: $0] }
-        flight.keepSecret(added, token.secrets)
+        flight.addSecrets(added, token.secrets)
         return try await next.send(authorized, in: flight)
     }
 
@@ -65,7 +71,6 @@ struct AuthorizingStage: RequestStage {
     private func demandLogin(of flight: Flight, _ held: HeldToken) {
         let (tokens, identity) = (flight.layer.tokens, TokenIdentity(flight))
         // An answer to a token of before a sign-in says nothing of the one that is in use.
-        guard tokens.knowledge(of: identity).version == held.version else { return }
-        _ = tokens.needsLogin("", identity, [flight])
+        _ = tokens.needsLogin("", identity, [flight], ifVersion: held.version)
     }
 }

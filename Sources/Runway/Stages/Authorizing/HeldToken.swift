@@ -5,6 +5,8 @@ struct HeldToken: Sendable {
     let token: AccessToken
     /// Counted up with every change of any token of the layer.
     let version: UInt64
+    /// Whether the service has accepted it.
+    let acceptance = TokenAcceptance()
     /// The instant on the layer's monotonic clock from which the token ends soon; `nil` where nothing is known of its end.
     ///
     /// It is made of the wall clock once, when the token comes into memory: a wall clock that is set while the app runs renews nothing.

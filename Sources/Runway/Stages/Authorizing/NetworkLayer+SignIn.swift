@@ -18,35 +18,46 @@ extension NetworkLayer {
         let environment = settings(of: service).environment
         let identity = TokenIdentity(service: service, environment: environment, account: token.account)
         let leeway = service.credentials?.leeway ?? .zero
-        let change = tokens.hold(token, of: identity, leeway: leeway, clock: clock, ifVersion: nil)
-        tokens.resetAskingForLogin(TokenIdentity(service: service, environment: environment, account: nil))
-        configure(service) { $0.account = token.account }
+        var session: AccountSession
+        var change: (held: HeldToken, write: TokenStoreQueue.Completion?)?
+        repeat {
+            session = services.session(of: token.account, at: service)
+            change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
+            // Where a sign-out comes in between, the session is over, and the account signs in to a new one.
+        } while !services.enter(session, of: service)
         guard let (held, write) = change else { return }
-        tokens.renewals.end(identity, with: .success(held))
+        tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .success(held))
+        guard let write else { return }
         try await settle(write, "The access token is in use, but could not be kept")
     }
 
-    /// Signs out of a service, in the environment that the service is in: forgets the account's token and what is kept for it.
+    /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
     ///
-    /// Calls that wait for a renewal of the token fail as ``NetworkError/Kind/needsLogin``. Those that fly land as the account's. Does
-    /// nothing where nobody is signed in.
+    /// It takes effect at one instant: no call that was made before it sets a cookie or a token after it, is cached after it, or is
+    /// landed by a manager, and no call of a later sign-in shares anything with it. Does nothing where nobody is signed in.
     ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - cancelsCalls: Whether the account's calls are cancelled: they fail as ``NetworkError/Kind/cancelled``, and streamed bodies
+    ///     end so. The default is `true`. With `false` those in flight go on without their token and cookies, and return to the code that awaits
+    ///     them; those that wait for a renewal of the token fail as ``NetworkError/Kind/needsLogin``.
     /// - Throws: ``NetworkError/Kind/storage`` where the token could not be removed from its store, or not within
     ///   ``AuthorizingLimits/storeDeadline``: it is not used again until the app ends. Nor is it where the task is cancelled meanwhile,
     ///   ``NetworkError/Kind/cancelled``.
-    public func signOut<Service: APIService>(of service: Service.Type) async throws(NetworkError) {
-        let settings = settings(of: service)
-        guard let account = settings.account else { return }
-        let identity = TokenIdentity(service: service, environment: settings.environment, account: account)
-        configure(service) { if $0.account == account { $0.account = nil } }
-        let write = tokens.drop(identity)
+    public func signOut<Service: APIService>(
+        of service: Service.Type, cancelling cancelsCalls: Bool = true
+    ) async throws(NetworkError) {
+        guard let left = services.leave(service, cancellingCalls: cancelsCalls), let account = left.session.account
+        else { return }
+        let session = left.session
+        let identity = TokenIdentity(service: service, environment: left.settings.environment, account: account)
+        let write = tokens.drop(identity, of: session)
         let signedOut = NetworkError(
             .needsLogin, in: .stage(.authorizing), "\(account) signed out of \(service.name) while the call waited.")
-        tokens.renewals.end(identity, with: .failure(signedOut))
-        // What is under way lands for those who wait, and is joined by nobody who signs in as the same account again.
+        tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
+        if cancelsCalls { deadlines.expire(session) }
         cache.clear(account: account, of: service)
-        let owner = CookieJars.Owner(service: ObjectIdentifier(service), account: account)
-        cookieJars.withJar(of: owner) { $0.removeAll() }
+        cookieJars.withJar(of: CookieJars.Owner(service: service, account: account)) { $0.removeAll() }
         guard let write else { return }
         try await settle(write, "The access token is out of use, but could not be removed")
     }
@@ -57,15 +68,17 @@ extension NetworkLayer {
     /// - Returns: Whether there was a renewal under way.
     @discardableResult
     public func cancelLogin<Service: APIService>(of service: Service.Type) -> Bool {
-        let settings = settings(of: service)
+        let configuration = services.configuration(of: service)
+        let settings = configuration.settings
         let identity = TokenIdentity(service: service, environment: settings.environment, account: settings.account)
         let declined = NetworkError(
             .loginCancelled, in: .stage(.authorizing), "The user did not log in to \(service.name).")
-        return tokens.renewals.end(identity, with: .failure(declined))
+        return tokens.renewals.end(
+            TokenRenewal(identity: identity, session: configuration.session), with: .failure(declined))
     }
 
     private func settle(
-        _ write: Task<Result<Void, any Error>, Never>, _ what: String
+        _ write: TokenStoreQueue.Completion, _ what: String
     ) async throws(NetworkError) {
         do {
             try await tokens.settle(write)

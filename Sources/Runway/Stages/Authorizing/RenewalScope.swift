@@ -1,7 +1,8 @@
-/// Marks the calls that a refresh makes, so that none of them waits for the token that it is there to bring.
+/// Marks the calls that a refresh makes: none of them waits for the token that it is there to bring, and all are of the session whose
+/// token is renewed, whoever has signed in meanwhile.
 struct RenewalScope: Sendable {
     private let layer: ObjectIdentifier
-    private let service: ObjectIdentifier
+    private let configuration: ServiceConfiguration
 
     /// The refreshes that the current task is part of, the outermost first. A detached task leaves them.
     @TaskLocal private static var current: [RenewalScope] = []
@@ -10,14 +11,19 @@ struct RenewalScope: Sendable {
     static func services(of layer: NetworkLayer) -> [ObjectIdentifier] {
         let scopes = current
         if scopes.isEmpty { return [] }
-        return scopes.filter { $0.layer == ObjectIdentifier(layer) }.map(\.service)
+        return scopes.filter { $0.layer == ObjectIdentifier(layer) }.map { ObjectIdentifier($0.configuration.service) }
     }
 
-    /// Runs a refresh.
-    static func run<Value>(
-        _ service: any APIService.Type, of layer: NetworkLayer, _ refresh: () async throws -> Value
-    ) async throws -> Value {
-        let scope = RenewalScope(layer: ObjectIdentifier(layer), service: ObjectIdentifier(service))
+    /// What the calls of the current task to a service use, if it renews the token of that service.
+    static func configuration(of service: any APIService.Type, on layer: NetworkLayer) -> ServiceConfiguration? {
+        let scopes = current
+        if scopes.isEmpty { return nil }
+        return scopes.last { $0.layer == ObjectIdentifier(layer) && $0.configuration.service == service }?.configuration
+    }
+
+    /// Runs a refresh on behalf of a call.
+    static func run<Value>(for flight: Flight, _ refresh: () async throws -> Value) async throws -> Value {
+        let scope = RenewalScope(layer: ObjectIdentifier(flight.layer), configuration: flight.configuration)
         return try await $current.withValue(current + [scope], operation: refresh)
     }
 }

@@ -15,3 +15,9 @@ struct TokenIdentity: Sendable, Hashable {
         hasher.combine(account)
     }
 }
+
+/// One account's renewals in one session: no call of a later session waits for a renewal of an earlier one.
+struct TokenRenewal: Sendable, Hashable {
+    let identity: TokenIdentity
+    let session: AccountSession
+}

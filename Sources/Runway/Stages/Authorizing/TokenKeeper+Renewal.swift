@@ -6,13 +6,13 @@ extension TokenKeeper {
     /// - Throws: ``NetworkError/Kind/needsLogin`` where there is none, and what the renewal failed with.
     func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
         let identity = TokenIdentity(flight)
-        if let held = usableToken(of: identity, at: flight.clock.now) { return held }
+        if let held = usableToken(for: flight) { return held }
         if identity.account == nil {
-            throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight])
+            throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight], ifVersion: 0)
         }
         return try await flight.layer.admission.steppingAside(flight) { () async throws(NetworkError) in
             try await renewals.value(
-                of: identity, for: flight, endsInTime: false,
+                of: TokenRenewal(identity: identity, session: flight.session), for: flight, endsInTime: false,
                 joined: { beginner, _ in flight.note(Authorizing.waited(for: beginner.id)) }
             ) { number async throws(NetworkError) in
                 try await self.renew(identity, number, flight, credentials)
@@ -20,14 +20,18 @@ extension TokenKeeper {
         }
     }
 
-    /// The error of calls that the user has to log in for. Tells the app, unless it was told.
+    /// The error of calls that the user has to log in for. Notifies the app, unless that was done, the account that the calls are for
+    /// is not signed in any more, or there is another token than that of `version` by now.
     func needsLogin(
-        _ detail: String, _ identity: TokenIdentity, _ flights: [Flight], underlying: (any Error)? = nil
+        _ detail: String, _ identity: TokenIdentity, _ flights: [Flight], ifVersion version: UInt64,
+        underlying: (any Error)? = nil
     ) -> NetworkError {
         let concerned = flights.flatMap(\.companions)
-        if let network = flights.first?.layer, beginsAskingForLogin(identity) {
+        if let flight = flights.first, flight.isOfCurrentSession,
+            beginsAskingForLogin(identity, in: flight.session, ifVersion: version)
+        {
             for flight in flights { flight.note(Authorizing.askedForLogin) }
-            NeedsLogin(identity, concerned, on: network).post()
+            NeedsLogin(identity, concerned, on: flight.layer).post()
         }
         return NetworkError(.needsLogin, in: .stage(.authorizing), detail, underlying: underlying)
     }
@@ -44,22 +48,30 @@ extension TokenKeeper {
             renewals.end(number, with: .failure(late))
         }
         defer { layer.deadlines.remove(alarm) }
-        if case .unknown = knowledge(of: identity).knowledge { try await load(identity, for: flight, credentials) }
-        if let held = usableToken(of: identity, at: flight.clock.now) { return held }
+        if case .unknown = knowledge(of: identity).knowledge { try await load(for: flight, credentials) }
+        if let held = usableToken(for: flight) { return held }
         let (knowledge, version) = knowledge(of: identity)
-        guard case .held(let old) = knowledge else {
+        guard !flight.session.isOver, case .held(let old) = knowledge else {
             let detail = "There is no access token of \(identity.account ?? "nobody") for \(flight.service.name)."
-            throw needsLogin(detail, identity, renewals.flights(waitingFor: number))
+            throw needsLogin(detail, identity, renewals.flights(waitingFor: number), ifVersion: version)
+        }
+        if let delay = renewalDelay(of: identity) {
+            throw NetworkError(
+                .needsAccessToken, in: .stage(.authorizing),
+                "\(flight.service.name) refuses the access tokens that it gives; the next renewal is possible in \(delay)."
+            )
         }
         flight.note(Authorizing.beganRenewal)
         do {
-            var token = try await RenewalScope.run(identity.service, of: layer) {
+            var token = try await RenewalScope.run(for: flight) {
                 try await credentials.refresh(old.token, on: layer)
             }
             guard token.isUsable, token.account == old.token.account else { throw GarbageToken() }
             if token.refreshToken == nil { token.refreshToken = old.token.refreshToken }
             return try await take(token, identity, version, flight, credentials)
         } catch {
+            // A sign-in brought a good token meanwhile: what became of the old one concerns nobody.
+            if let newer = usableToken(for: flight), newer.version != old.version { return newer }
             throw failure(error, identity, old, number, flight, credentials)
         }
     }
@@ -70,12 +82,14 @@ extension TokenKeeper {
     ) async throws -> HeldToken {
         guard
             let (held, write) = hold(
-                token, of: identity, leeway: credentials.leeway, clock: flight.clock, ifVersion: version)
+                token, of: identity, in: flight.session, leeway: credentials.leeway, clock: flight.clock,
+                renewing: version)
         else {
             // Someone signed in or out meanwhile; who waits was told, and what came too late is for nobody.
             throw NetworkError.cancelled(in: .stage(.authorizing))
         }
         flight.note(Authorizing.renewed)
+        guard let write else { return held }
         do { try await settle(write) } catch { flight.note(Authorizing.notKept("\(error)")) }
         return held
     }
@@ -95,14 +109,15 @@ extension TokenKeeper {
             return known
         }
         let isRefused = credentials.isRefusal(error)
-        if isRefused { _ = drop(identity, ifVersion: old.version) }
         var secrets = FlightSecrets()
         secrets.add([], old.token.secrets)
         // The text of an error that is not the layer's own may show whatever the app put into it.
         let reason = known.map { secrets.masked($0.detail) } ?? "\(type(of: error))"
-        return needsLogin(
+        let needed = needsLogin(
             "The access token was not renewed, the user has to log in: \(reason)", identity,
-            renewals.flights(waitingFor: number), underlying: known == nil ? nil : error)
+            renewals.flights(waitingFor: number), ifVersion: old.version, underlying: known == nil ? nil : error)
+        if isRefused { drop(identity, ifVersion: old.version) }
+        return needed
     }
 }
 

@@ -1,9 +1,10 @@
 import HTTPTypes
 import Synchronization
 
-/// The access tokens of a layer: those in memory, the store behind them, and the renewals under way.
+/// The access tokens of a layer: those in memory, the store behind them, and the renewals in progress.
 ///
-/// What is in memory counts; the store follows, one change after the other, in the order in which memory changed.
+/// What is in memory counts; the store follows, one change after the other, in the order in which memory changed. A call whose account
+/// has signed out since it was made neither gets a token nor changes one.
 final class TokenKeeper: Sendable {
     /// What is known of an account's token.
     enum Knowledge: Sendable {
@@ -20,15 +21,16 @@ final class TokenKeeper: Sendable {
         var version: UInt64 = 0
         /// The version of the token that the service refused.
         var refused: UInt64 = 0
-        /// Whether the app was told that the user has to log in.
-        var hasAskedForLogin = false
+        /// In which session of the account the token came into memory.
+        var session: AccountSession?
+        /// The session in which the app was told that the user has to log in.
+        var loginSession: AccountSession?
+        var trials = TokenTrials()
     }
 
     private struct State {
         var changeCount: UInt64 = 0
         var entries: LeastRecentlyUsed<TokenIdentity, Entry>
-        /// The last change of the store that was asked for.
-        var lastWrite: Task<Result<Void, any Error>, Never>?
         /// The waits for the store that are under way, and those of them that somebody still waits for.
         var waitCount = 0
         var awaitedCount = 0
@@ -41,10 +43,10 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// The renewals under way, by account.
-    let renewals: SharedWork<TokenIdentity, HeldToken>
+    /// The renewals in progress.
+    let renewals: SharedWork<TokenRenewal, HeldToken>
     private let network: String
-    private let store: any TokenStore
+    private let store: TokenStoreQueue
     private let storeDeadline: Duration
     private let clock: LayerClock
     private let timer: DeadlineTimer
@@ -55,7 +57,7 @@ final class TokenKeeper: Sendable {
         network: String, store: any TokenStore, _ limits: AuthorizingLimits, clock: LayerClock, timer: DeadlineTimer
     ) {
         self.network = network
-        self.store = store
+        self.store = TokenStoreQueue(store)
         self.clock = clock
         self.timer = timer
         storeDeadline = min(max(limits.storeDeadline, .zero), .seconds(86_400))
@@ -72,11 +74,12 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// The token that calls can use now; `nil` where one has to be loaded or renewed.
-    func usableToken(of identity: TokenIdentity, at now: Duration) -> HeldToken? {
+    /// The token that a call can use now; `nil` where one has to be loaded or renewed, or its account has signed out.
+    func usableToken(for flight: Flight) -> HeldToken? {
         state.withLock { state in
-            guard let entry = state.entries.value(for: identity), case .held(let held) = entry.knowledge,
-                held.version != entry.refused, held.isFresh(at: now)
+            guard !flight.session.isOver, let entry = state.entries.value(for: TokenIdentity(flight)),
+                case .held(let held) = entry.knowledge, held.version != entry.refused,
+                held.isFresh(at: flight.clock.now)
             else { return nil }
             return held
         }
@@ -84,47 +87,59 @@ final class TokenKeeper: Sendable {
 
     /// The service refused a token: it is not used again.
     func markRefused(_ held: HeldToken, of identity: TokenIdentity) {
+        let now = clock.now
         state.withLock { state in
-            state.update(identity) { if $0.version == held.version { $0.refused = held.version } }
+            state.update(identity) { entry in
+                guard entry.version == held.version, entry.refused != held.version else { return }
+                entry.refused = held.version
+                entry.trials.refused(held, at: now)
+            }
         }
     }
 
-    /// Notes that the app is told to ask for a login; `false` where it was told before, and nobody signed in since.
-    func beginsAskingForLogin(_ identity: TokenIdentity) -> Bool {
+    /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it gives itself.
+    func renewalDelay(of identity: TokenIdentity) -> Duration? {
+        state.withLock { state in state.entries.peek(identity)?.trials.delay(at: clock.now) }
+    }
+
+    /// Notes that the app is told to ask for a login.
+    ///
+    /// - Returns: `false` where the app is not told: it was told before in this session, the account has signed out since, or there
+    ///   is another token by now.
+    func beginsAskingForLogin(_ identity: TokenIdentity, in session: AccountSession, ifVersion version: UInt64) -> Bool
+    {
         state.withLock { state in
-            state.update(identity) { entry in
-                defer { entry.hasAskedForLogin = true }
-                return !entry.hasAskedForLogin
+            if session.isOver || state.entries.peek(identity)?.version ?? 0 != version { return false }
+            return state.update(identity) { entry in
+                defer { entry.loginSession = session }
+                return entry.loginSession != session
             }
         }
     }
 }
 
 extension TokenKeeper {
-    /// What the store keeps for an account, if nothing is known of it yet.
+    /// Loads what the store has for the account of a call, if nothing is known of it yet.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
-    func load(_ identity: TokenIdentity, for flight: Flight, _ credentials: any Credentials) async throws(NetworkError)
-    {
+    func load(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) {
+        let identity = TokenIdentity(flight)
         guard let place = place(of: identity) else { return }
-        let lastWrite = state.withLock { $0.lastWrite }
         let loaded: AccessToken?
         do {
-            loaded = try await waiting { [store] in
-                _ = await lastWrite?.value
-                return try await store.load(place)
-            }
+            loaded = try await waiting { [store] in try await store.load(place) }
         } catch {
             throw NetworkError(
                 .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error)", underlying: error)
         }
         let clock = flight.clock
         state.withLock { state in
-            guard state.entries.peek(identity)?.version ?? 0 == 0 else { return }
+            guard !flight.session.isOver, state.entries.peek(identity)?.version ?? 0 == 0 else { return }
             state.changeCount += 1
             let version = state.changeCount
             state.update(identity) { entry in
                 entry.version = version
+                entry.session = flight.session
                 entry.knowledge = .absent
                 guard let loaded, loaded.isUsable else { return }
                 entry.knowledge = .held(
@@ -135,71 +150,56 @@ extension TokenKeeper {
 
     /// Takes a token in use that the service gave just now.
     ///
-    /// - Parameter expected: The version that the change is made of; where there is another by now nothing changes.
-    /// - Returns: The token as it is held, and the change of the store; `nil` where nothing changed.
+    /// - Parameters:
+    ///   - session: The session that it was given in.
+    ///   - renewed: The version that was renewed, where it was. If there is another by now, nothing changes.
+    /// - Returns: The token as it is held, and the change of the store; `nil` where nothing changed: the session is over, or the token
+    ///   that was renewed is not there any more.
     func hold(
-        _ token: AccessToken, of identity: TokenIdentity, leeway: Duration, clock: LayerClock,
-        ifVersion expected: UInt64?
-    ) -> (held: HeldToken, write: Task<Result<Void, any Error>, Never>)? {
+        _ token: AccessToken, of identity: TokenIdentity, in session: AccountSession, leeway: Duration,
+        clock: LayerClock, renewing renewed: UInt64? = nil
+    ) -> (held: HeldToken, write: TokenStoreQueue.Completion?)? {
         state.withLock { state in
-            if let expected, let version = state.entries.peek(identity)?.version, version != expected { return nil }
+            if session.isOver { return nil }
+            let entry = state.entries.peek(identity)
+            // Of one that had to make room there is no version any more, and only the session says whether it is still wanted.
+            if let renewed, let entry, entry.version != renewed { return nil }
             state.changeCount += 1
             let held = HeldToken(token, version: state.changeCount, leeway: leeway, isNew: true, clock: clock)
             state.update(identity) { entry in
                 // After a sign-in the app may be told again; after a renewal there was nothing to tell.
-                entry = Entry(knowledge: .held(held), version: held.version)
+                let trials = renewed == nil ? TokenTrials() : entry.trials.renewed(at: clock.now)
+                entry = Entry(knowledge: .held(held), version: held.version, session: session, trials: trials)
             }
-            return (held, write(.save(token), of: identity, &state))
+            return (held, place(of: identity).map { store.add(.save(token), at: $0) })
         }
     }
 
-    /// Forgets a token. Where the version is another than expected nothing changes.
-    func drop(
-        _ identity: TokenIdentity, ifVersion expected: UInt64? = nil
-    ) -> Task<Result<Void, any Error>, Never>? {
+    /// Removes a token that the service will not renew.
+    func drop(_ identity: TokenIdentity, ifVersion expected: UInt64) {
         state.withLock { state in
-            if let expected, state.entries.peek(identity)?.version != expected { return nil }
-            state.changeCount += 1
-            let version = state.changeCount
-            // Remembered as absent, so that what is not removed from the store yet is not loaded again.
-            state.update(identity) { entry in
-                entry.knowledge = .absent
-                entry.version = version
-            }
-            return write(.remove, of: identity, &state)
+            guard state.entries.peek(identity)?.version == expected else { return }
+            _ = drop(identity, &state)
         }
     }
 
-    /// Lets the app be told again that nobody is signed in.
-    func resetAskingForLogin(_ identity: TokenIdentity) {
-        state.withLock { $0.update(identity) { $0.hasAskedForLogin = false } }
-    }
-
-    private enum Change: Sendable {
-        case save(AccessToken)
-        case remove
-    }
-
-    /// Lines up a change of the store behind those that were asked for before.
-    private func write(
-        _ change: Change, of identity: TokenIdentity, _ state: inout State
-    ) -> Task<Result<Void, any Error>, Never> {
-        let (last, place) = (state.lastWrite, place(of: identity))
-        let task = Task.detached { [store] () async -> Result<Void, any Error> in
-            _ = await last?.value
-            guard let place else { return .success(()) }
-            do {
-                switch change {
-                case .save(let token): try await store.save(token, at: place)
-                case .remove: try await store.remove(place)
-                }
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
+    /// Removes the token of a session that is over; returns the change of the store. The token of a later session stays.
+    func drop(_ identity: TokenIdentity, of session: AccountSession) -> TokenStoreQueue.Completion? {
+        state.withLock { state in
+            if let owner = state.entries.peek(identity)?.session, owner != session { return nil }
+            return drop(identity, &state)
         }
-        state.lastWrite = task
-        return task
+    }
+
+    private func drop(_ identity: TokenIdentity, _ state: inout State) -> TokenStoreQueue.Completion? {
+        state.changeCount += 1
+        let version = state.changeCount
+        // Remembered as absent, so that what is not removed from the store yet is not loaded again.
+        state.update(identity) {
+            $0 = Entry(
+                knowledge: .absent, version: version, session: $0.session, loginSession: $0.loginSession)
+        }
+        return place(of: identity).map { store.add(.remove, at: $0) }
     }
 
     private func place(of identity: TokenIdentity) -> TokenPlace? {
@@ -217,7 +217,7 @@ extension TokenKeeper {
     /// Waits until a change of the store is done, no longer than the store may take.
     ///
     /// - Throws: Why it is not done.
-    func settle(_ write: Task<Result<Void, any Error>, Never>) async throws {
+    func settle(_ write: TokenStoreQueue.Completion) async throws {
         try await waiting { try await write.value.get() }
     }
 

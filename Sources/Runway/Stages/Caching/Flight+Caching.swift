@@ -18,6 +18,8 @@ struct FlightCaching {
     var isGivenRefused = false
     /// What the call lands with where no fresh answer can be had.
     var fallback: Fallback?
+    /// The state of the cookie jar when the call first asked for it.
+    var cookieVersion: UInt64?
     /// Whether no stale answer may land before the fresh one, since one has, or nobody would see it.
     var forgoesProvisional = false
     /// Lands a stale answer while the call flies on; `nil` where the call has one landing only.
@@ -100,7 +102,7 @@ extension Flight {
 
     /// The stale answer that the call may land with instead of failing, if there is one.
     func fallbackAnswer() -> Response? {
-        guard let fallback = caching.withLock({ $0.fallback }) else { return nil }
+        guard !isCalledOff, let fallback = caching.withLock({ $0.fallback }) else { return nil }
         let excess = clock.now - fallback.staleSince
         guard fallback.policy.allowsOnError(staleBy: excess) else { return nil }
         note(CacheDecision.insteadOfFailing(staleBy: excess))

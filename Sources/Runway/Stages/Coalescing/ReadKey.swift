@@ -5,7 +5,7 @@ struct ReadKey: Sendable {
     let service: any APIService.Type
     let endpoint: any Endpoint.Type
     let environment: ServiceEnvironment
-    let account: String?
+    let session: AccountSession
     let head: HTTPRequest
     let body: [UInt8]
     let delivery: ResponseDelivery
@@ -22,7 +22,7 @@ struct ReadKey: Sendable {
         service = flight.service
         endpoint = flight.endpoint
         environment = flight.environment
-        account = flight.account
+        session = flight.session
         head = request.head
         body = if case .bytes(let bytes) = request.body { bytes } else { [] }
         delivery = request.delivery
@@ -52,13 +52,13 @@ struct ReadKey: Sendable {
 
     /// Whether what is kept of the read is in a scope.
     func isCovered(by scope: CacheScope) -> Bool {
-        scope.covers(service: service.name, endpoint: endpoint.name, account: account)
+        scope.covers(service: service.name, endpoint: endpoint.name, account: session.account)
     }
 }
 
 extension ReadKey: Hashable {
     static func == (lhs: ReadKey, rhs: ReadKey) -> Bool {
-        lhs.endpoint == rhs.endpoint && lhs.head == rhs.head && lhs.service == rhs.service && lhs.account == rhs.account
+        lhs.endpoint == rhs.endpoint && lhs.head == rhs.head && lhs.service == rhs.service && lhs.session == rhs.session
             && lhs.environment == rhs.environment && lhs.body == rhs.body && lhs.delivery == rhs.delivery
             && lhs.rule == rhs.rule && lhs.use == rhs.use && lhs.waitsForNetwork == rhs.waitsForNetwork
             && lhs.retry == rhs.retry

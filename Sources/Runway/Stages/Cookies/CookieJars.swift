@@ -10,10 +10,15 @@ final class CookieJars: Sendable {
     struct Owner: Hashable, Sendable {
         let service: ObjectIdentifier
         let account: String?
+
+        init(service: any APIService.Type, account: String?) {
+            self.service = ObjectIdentifier(service)
+            self.account = account
+        }
     }
 
     private struct Jar {
-        var store = CookieStore()
+        var store: CookieStore
         var lastUse: UInt64 = 0
     }
 
@@ -29,7 +34,8 @@ final class CookieJars: Sendable {
     func withJar<Value: Sendable>(of owner: Owner, _ body: (inout CookieStore) -> Value) -> Value {
         state.withLock { state in
             state.counter += 1
-            var jar = state.jars[owner] ?? Jar()
+            // Counted on from what any jar before it can have come to, so that no version comes twice.
+            var jar = state.jars[owner] ?? Jar(store: CookieStore(version: state.counter))
             jar.lastUse = state.counter
             let value = body(&jar.store)
             state.jars[owner] = jar
@@ -40,6 +46,12 @@ final class CookieJars: Sendable {
             }
             return value
         }
+    }
+
+    /// Reads or changes the jar of a call; `nil`, and nothing happens, if the account has signed out since the call was made.
+    func withJar<Value: Sendable>(of flight: Flight, _ body: (inout CookieStore) -> Value) -> Value? {
+        let owner = Owner(service: flight.service, account: flight.account)
+        return withJar(of: owner) { flight.session.isOver ? nil : body(&$0) }
     }
 }
 
@@ -56,6 +68,6 @@ extension NetworkLayer {
     }
 
     private func cookieOwner(_ service: any APIService.Type) -> CookieJars.Owner {
-        CookieJars.Owner(service: ObjectIdentifier(service), account: settings(of: service).account)
+        CookieJars.Owner(service: service, account: settings(of: service).account)
     }
 }

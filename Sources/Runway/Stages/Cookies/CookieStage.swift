@@ -16,11 +16,10 @@ struct CookieStage: RequestStage {
             return try await next.send(request, in: flight)
         }
         let jars = flight.layer.cookieJars
-        let owner = CookieJars.Owner(service: ObjectIdentifier(flight.service), account: flight.account)
         var request = request
         if request.head.headerFields[.cookie] == nil {
             let (head, date) = (request.head, flight.clock.date)
-            if let field = jars.withJar(of: owner, { $0.field(for: head, at: date) }) {
+            if let field = jars.withJar(of: flight, { $0.field(for: head, at: date) }) ?? nil {
                 // Assigned by its name, it would be taken apart, which HTTP/1.1 does not allow (RFC 6265bis §5.8.1).
                 request.head.headerFields.append(HTTPField(name: .cookie, value: field.text))
                 flight.note(CookieDecision.sent(field.count))
@@ -30,9 +29,10 @@ struct CookieStage: RequestStage {
         let fields = response.head.headerFields[values: .setCookie]
         if !fields.isEmpty {
             let (head, date) = (request.head, flight.clock.date)
-            let kept = jars.withJar(of: owner) { jar in
-                fields.count { jar.keep($0, from: head, sharing: domains, at: date) }
-            }
+            let kept =
+                jars.withJar(of: flight) { jar in
+                    fields.count { jar.keep($0, from: head, sharing: domains, at: date) }
+                } ?? 0
             if kept > 0 { flight.note(CookieDecision.kept(kept)) }
             if kept < fields.count { flight.note(CookieDecision.ignored(fields.count - kept)) }
         }

@@ -17,13 +17,20 @@ struct CookieStore {
 
     private var kept: [Cookie.Identity: Kept] = [:]
     private var counter: UInt64 = 0
+    /// Changes whenever the value of a cookie does, or a cookie comes or goes.
+    private(set) var version: UInt64
+
+    init(version: UInt64 = 0) { self.version = version }
 
     /// All cookies that have not ended.
     func cookies(at date: Date) -> [Cookie] {
         kept.values.filter { !$0.cookie.hasEnded(at: date) }.sorted { $0.creation < $1.creation }.map(\.cookie)
     }
 
-    mutating func removeAll() { kept = [:] }
+    mutating func removeAll() {
+        if !kept.isEmpty { version += 1 }
+        kept = [:]
+    }
 
     // MARK: Keeping
 
@@ -38,6 +45,7 @@ struct CookieStore {
         kept[cookie.identity] =
             cookie.hasEnded(at: date)
             ? nil : Kept(cookie: cookie, creation: old?.creation ?? counter, lastUse: counter)
+        if kept[cookie.identity]?.cookie.value != old?.cookie.value { version += 1 }
         evict(at: date, domain: cookie.domain)
         return true
     }

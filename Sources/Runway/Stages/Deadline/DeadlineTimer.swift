@@ -37,6 +37,8 @@ final class DeadlineTimer: Sendable {
     /// - Parameter flight: Whose deadline it is; where that was put off by then, it is waited for.
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
+            // Read under the lock: a sign-out that this does not see finds the deadline among the pending ones.
+            let instant = flight?.isCalledOff == true ? .zero : instant
             state.count += 1
             let token = Token(number: state.count)
             state.pending[token] = (instant, flight, expire)
@@ -48,6 +50,15 @@ final class DeadlineTimer: Sendable {
     /// Takes a deadline back.
     func remove(_ token: Token) {
         state.withLock { _ = $0.pending.removeValue(forKey: token) }
+    }
+
+    /// Expires the deadlines of a session's calls at once.
+    func expire(_ session: AccountSession) {
+        let expired = state.withLock { state in
+            let tokens = state.pending.filter { $0.value.flight?.session === session }.map(\.key)
+            return tokens.compactMap { state.pending.removeValue(forKey: $0)?.expire }
+        }
+        for expire in expired { expire() }
     }
 
     private func sleep(until instant: Duration, _ state: inout State) {

@@ -50,7 +50,7 @@ final class HedgedRequest: Sendable {
             }
         } onDeadline: {
             self.leave(
-                NetworkError(.timedOut, in: .stage(.hedging), "There was no answer before the deadline of the call."))
+                self.flight.timeout("There was no answer before the deadline of the call.", in: .stage(.hedging)))
         }
         return try outcome.get()
     }

@@ -57,7 +57,7 @@ final class MergeItem: Sendable {
         self.byteCount = byteCount
         attempt = flight.attemptCount
         self.maximumResponseByteCount = maximumResponseByteCount
-        lane = MergeLane(service: ObjectIdentifier(flight.service), account: flight.account, route: route)
+        lane = MergeLane(session: flight.session, route: route)
     }
 
     /// The methods that mean the same in an envelope as on the wire.

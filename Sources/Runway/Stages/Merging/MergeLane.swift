@@ -10,8 +10,8 @@ struct MergeRoute: Hashable, Sendable {
 
 /// What has to be the same for two requests to leave as one.
 struct MergeLane: Hashable, Sendable {
-    let service: ObjectIdentifier
-    let account: String?
+    /// The service's, and its account's: what is signed out of leaves with nothing of what comes after it.
+    let session: AccountSession
     let route: MergeRoute
 }
 

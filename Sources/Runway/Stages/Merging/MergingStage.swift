@@ -47,8 +47,8 @@ struct MergingStage: RequestStage {
         } onDeadline: {
             merger.leave(
                 item,
-                failing: NetworkError(
-                    .timedOut, in: .stage(.merging), "The deadline passed before the merged requests were answered."))
+                failing: item.flight.timeout(
+                    "The deadline passed before the merged requests were answered.", in: .stage(.merging)))
         }
     }
 
@@ -68,10 +68,9 @@ struct MergingStage: RequestStage {
         guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
             return response
         }
-        let secrets = flight.layer.redaction.headerFields.union(flight.secretFields)
         guard
             let following = item.request.redirected(
-                by: response.head.status, to: location, keepingFromOthers: secrets)
+                by: response.head.status, to: location, authentication: flight.authentication)
         else {
             flight.note(Redirect.notFollowed)
             return response

@@ -4,8 +4,8 @@ import HTTPTypes
 /// Follows redirects (RFC 9110 §15.4), at most ten of them.
 ///
 /// After 303, and after 301 or 302 to a POST, the next request is a GET without a body; 307 and 308 keep method and body.
-/// Credentials, and every other field that the layer's ``Redaction`` calls secret, are not carried to another origin (RFC 9110 §15.4,
-/// RFC 6454), HTTPS never falls back to plain HTTP, and only
+/// No field that may authenticate the request is sent to another origin (RFC 9110 §15.4, RFC 6454): only fields that say nothing about
+/// their sender are. Nor is the body of an envelope, which holds the fields of its items. HTTPS never falls back to plain HTTP, and only
 /// `http` and `https` are followed. What can't be followed is given to the caller as it came. Bodies pass untouched; a body that
 /// can't be sent twice ends the chain at a redirect that keeps it.
 struct RedirectingStage: RequestStage {
@@ -29,10 +29,9 @@ struct RedirectingStage: RequestStage {
             guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
                 return response
             }
-            let secrets = flight.layer.redaction.headerFields.union(flight.secretFields)
             guard
                 let following = request.redirected(
-                    by: response.head.status, to: location, keepingFromOthers: secrets)
+                    by: response.head.status, to: location, authentication: flight.authentication)
             else {
                 flight.note(Redirect.notFollowed)
                 return response
@@ -61,9 +60,10 @@ struct RedirectingStage: RequestStage {
 extension Request {
     /// The request that follows a redirect; `nil` where it may not be followed.
     ///
-    /// - Parameter secretFields: What goes to no other origin, beside what is a credential by its name.
+    /// - Parameter authentication: What authenticates the call beside the fields that may do so by their names.
     func redirected(
-        by status: HTTPResponse.Status, to location: String, keepingFromOthers secretFields: Set<HTTPField.Name> = []
+        by status: HTTPResponse.Status, to location: String,
+        authentication: CallAuthentication = CallAuthentication()
     ) -> Request? {
         guard [301, 302, 303, 307, 308].contains(status.code),
             let target = URL(string: location, relativeTo: URL(string: url))?.absoluteURL,
@@ -90,7 +90,8 @@ extension Request {
         }
         following.dropOwnConditions()
         if Origin(head) != Origin(following.head) {
-            following.head.headerFields.removeAll { $0.name.isForOneOrigin || secretFields.contains($0.name) }
+            if authentication.isInBody, case .bytes = following.body { return nil }
+            following.removeAuthentication(authentication.fields)
         }
         return following
     }
@@ -105,12 +106,6 @@ extension HTTPFields {
 extension HTTPField.Name {
     /// Whether the field speaks of the request's content, which a GET has not (RFC 9110 §15.4).
     fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
-
-    /// Whether the field proves to one origin who sends it, or names that origin.
-    fileprivate var isForOneOrigin: Bool {
-        Redaction.secretHeaderFields.contains(self) || canonicalName == "host" || canonicalName.hasPrefix("runway-")
-            || canonicalName.hasPrefix("signature")
-    }
 }
 
 /// Where a redirect led, for the record.

@@ -159,7 +159,7 @@ private struct TokenPlay {
         try await network.signOut(of: Club.self)
         if isSignedIn { token = .absent }
         isSignedIn = false
-        await endRefresh(as: .needsLogin)
+        await endRefresh(as: .cancelled)
     }
 
     private mutating func cancelLogin() async {

@@ -115,7 +115,7 @@ struct RedirectedRequestTests {
         let host = try #require(HTTPField.Name("Host"))
         for name in Redaction.secretHeaderFields.union([own, host]) { fields[name] = "1" }
         let abroad = request(fields: fields).redirected(
-            by: .found, to: "https://b.test/x", keepingFromOthers: [own])
+            by: .found, to: "https://b.test/x", authentication: CallAuthentication(fields: [own]))
         #expect(abroad?.head.headerFields == [.accept: "text/html"])
         #expect(request(fields: fields).redirected(by: .found, to: "/x")?.head.headerFields == fields)
     }

@@ -19,7 +19,8 @@ extension HTTPCaching {
             // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
             guard
                 let following = request.redirected(
-                    by: hop.response.head.status, to: hop.response.head.headerFields[.location] ?? "")
+                    by: hop.response.head.status, to: hop.response.head.headerFields[.location] ?? "",
+                    authentication: flight.authentication)
             else { return response }
             request = following
             times.requested = hop.received

@@ -84,7 +84,8 @@ struct HTTPCaching {
             let found = try lookUpOnce(request, in: flight, noting: noting)
             guard case .answer(let response, _) = found, response.verdict == .redirected,
                 let location = response.head.headerFields[.location],
-                let following = request.redirected(by: response.head.status, to: location)
+                let following = request.redirected(
+                    by: response.head.status, to: location, authentication: flight.authentication)
             else {
                 if case .answer = found { return found }
                 // What is sent to another origin must not pass the stages that authorize for this one: it is redirected there anew.

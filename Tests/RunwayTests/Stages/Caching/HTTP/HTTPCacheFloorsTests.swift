@@ -20,9 +20,9 @@ struct HTTPCacheFloorsTests {
     private let head = HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: "/a")
     private var uri: HTTPCacheURI { HTTPCacheURI(head) }
     private let nobody = CachePartition(
-        service: Library.self, environment: .release, account: nil, authorization: nil, cookie: nil)
+        service: Library.self, environment: .release, account: nil)
     private let kim = CachePartition(
-        service: Other.self, environment: .release, account: "kim", authorization: nil, cookie: nil)
+        service: Other.self, environment: .release, account: "kim")
 
     private func clearings() -> [Clearing] {
         let uri = uri

@@ -40,7 +40,9 @@ struct HTTPCacheModel {
 
         /// Whether it is an answer to a read, fresh or not (§4.1).
         func serves(_ read: Asked) -> Bool {
-            guard let vary, asked.target == read.target, asked.owner == read.owner else { return false }
+            guard let vary, asked.target == read.target, asked.owner == read.owner,
+                asked.fields[.authorization] == read.fields[.authorization]
+            else { return false }
             return vary.allSatisfy { asked.fields[$0] == read.fields[$0] }
         }
     }

@@ -72,9 +72,9 @@ private struct HTTPCachePlay {
         var asked = Model.Asked(target: pick("/a", "/b"), owner: "", fields: [:])
         asked.fields[.acceptLanguage] = pick(nil, "de", "fr")
         asked.fields[.accept] = pick(nil, "text/html", "text/plain")
-        // Where no account stands for the caller, the credentials that it writes itself do.
+        // Whose it is, the account says and the credentials that the caller writes itself.
         asked.fields[.authorization] = pick(nil, nil, "Basic Y2FybDo=")
-        asked.owner = account ?? asked.fields[.authorization] ?? "nobody"
+        asked.owner = account ?? "nobody"
         let wish: Model.Wish = chance(2) ? .nothing : pick(.nothing, .noCache, .noStore, .refresh, .onlyKept)
         let course = model.course(of: asked, wish)
         let candidates = wish == .refresh ? [] : model.candidates(for: asked)

@@ -13,7 +13,7 @@ struct HTTPCacheStoreTests {
     private func partition(
         _ account: String? = nil, _ service: any APIService.Type = Library.self
     ) -> CachePartition {
-        CachePartition(service: service, environment: .release, account: account, authorization: nil, cookie: nil)
+        CachePartition(service: service, environment: .release, account: account)
     }
 
     private func uri(_ path: String) -> HTTPCacheURI { HTTPCacheURI(head(path)) }

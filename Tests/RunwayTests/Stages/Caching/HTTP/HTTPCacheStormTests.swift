@@ -80,13 +80,20 @@ private struct HTTPCacheStorm {
                 StormLog.Call(shelf: shelf, language: language, use: use, span: span, beginning: network.clock.now))
             return log.calls.count - 1
         }
-        let answer = await StormOrigin.$call.withValue(call) {
-            try? await network.call(
-                Shelf(number: shelf, fields: ["Accept-Language": language]),
-                options: CallOptions(cache: .http(), cacheUse: use))
+        var answer: RawData?
+        var failure: NetworkError.Kind?
+        do {
+            answer = try await StormOrigin.$call.withValue(call) {
+                try await network.call(
+                    Shelf(number: shelf, fields: ["Accept-Language": language]),
+                    options: CallOptions(cache: .http(), cacheUse: use))
+            }
+        } catch {
+            failure = (error as? NetworkError)?.kind
         }
         origin.write { log in
             log.calls[call].number = answer?["number"].int
+            log.calls[call].failure = failure
             log.calls[call].isOfCache = answer.map { $0.source != .network } ?? false
             log.calls[call].end = network.clock.now
             log.calls[call].span.end = log.place()

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// One generation of an account: the calls of a service that are made for it until it signs out.
+///
+/// Every call holds the session that it was made in. After the session has ended, nothing of its calls is cached, stored as a cookie or
+/// held as a token, and no manager lands them. Each of these checks ``isOver`` under the lock that guards what it would change, and a
+/// sign-out first ends the session and then clears: so a change either comes before the clearing or is refused.
+final class AccountSession: Sendable {
+    /// Whose session it is; `nil` for the calls that are made while nobody is signed in.
+    let account: String?
+    private let isEnded = Atomic(false)
+    private let isCancelling = Atomic(false)
+
+    init(account: String?) { self.account = account }
+
+    /// Whether the account has signed out since the session began.
+    var isOver: Bool { isEnded.load(ordering: .acquiring) }
+    /// Whether the calls of the session were cancelled when it ended.
+    var areCallsCancelled: Bool { isCancelling.load(ordering: .acquiring) }
+
+    /// Ends the session; a second end changes nothing but that it may cancel, too.
+    func end(cancellingCalls: Bool) {
+        if cancellingCalls { isCancelling.store(true, ordering: .releasing) }
+        isEnded.store(true, ordering: .releasing)
+    }
+}
+
+extension AccountSession: Hashable {
+    /// Whether it is the same session; one that begins after another has ended is not, though it is the same account's.
+    static func == (lhs: AccountSession, rhs: AccountSession) -> Bool { lhs === rhs }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

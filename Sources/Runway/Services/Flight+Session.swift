@@ -1,0 +1,30 @@
+extension Flight {
+    /// The session of the account that the call was made for.
+    var session: AccountSession { configuration.session }
+
+    /// Whether the call was cancelled because its account signed out. Its deadline has passed then, so that nothing waits for it.
+    var isCalledOff: Bool { session.areCallsCancelled }
+
+    /// Whether the session that the call was made in is the one of the calls that are made now.
+    var isOfCurrentSession: Bool {
+        func current<Service: APIService>(_ service: Service.Type) -> AccountSession {
+            layer.services.configuration(of: service).session
+        }
+        return current(service) == session
+    }
+
+    /// Whether the account that the call was made for is signed in. A call that was made while nobody was signed in is for everybody.
+    var isOfCurrentAccount: Bool { account == nil || isOfCurrentSession }
+
+    /// The error of a call that was cancelled because its account signed out.
+    func signedOut(in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
+        NetworkError(
+            .cancelled, in: step, "\(account ?? "The account") signed out of \(service.name) before the call ended.",
+            sending: sending)
+    }
+
+    /// Throws if the call was cancelled because its account signed out.
+    func checkSession(in step: FlightStep) throws(NetworkError) {
+        if isCalledOff { throw signedOut(in: step, sending: .sent) }
+    }
+}

@@ -1,0 +1,117 @@
+import Synchronization
+
+/// The configurations of a layer's services, and the sessions of their accounts.
+///
+/// Which account a service has, and whether its last session is over, change together, under one lock.
+final class ServiceConfigurations: Sendable {
+    private struct Entry {
+        var configuration: ServiceConfiguration
+        /// The session of the calls that are made while nobody is signed in.
+        var anonymous: AccountSession
+        /// The sessions that are not over, by account. Calls and configurations hold them, and so do tokens in memory: there are never
+        /// more than of these together.
+        var sessions: [String: WeakSession] = [:]
+    }
+
+    private struct WeakSession {
+        weak var session: AccountSession?
+    }
+
+    /// Guards the settings of the services and who is signed in to them.
+    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    /// The transports that services have of their own.
+    var transports: [any Transport] {
+        entries.withLock { $0.values.compactMap(\.configuration.settings.transport) }
+    }
+
+    /// What calls that are made now use.
+    func configuration<Service: APIService>(of service: Service.Type) -> ServiceConfiguration {
+        let key = ObjectIdentifier(service)
+        if let known = entries.withLock({ $0[key]?.configuration }) { return known }
+        // Made outside the lock, since a service's description is code of the app; of two that are made at once the first counts.
+        let anonymous = AccountSession(account: nil)
+        let made = ServiceConfiguration(ServiceSettings(service), of: service, in: anonymous)
+        return entries.withLock { entries in
+            if let known = entries[key]?.configuration { return known }
+            entries[key] = Entry(configuration: made, anonymous: anonymous)
+            return made
+        }
+    }
+
+    /// Changes the settings of a service. `change` runs again where another change came first.
+    func change<Service: APIService>(_ service: Service.Type, _ change: (inout ServiceSettings) -> Void) {
+        while true {
+            let known = configuration(of: service)
+            var settings = known.settings
+            change(&settings)
+            let isSameAccount = settings.account == known.settings.account
+            let session = isSameAccount ? known.session : session(of: settings.account, at: service)
+            let changed = ServiceConfiguration(settings, of: service, in: session)
+            if replace(known, by: changed) { return }
+        }
+    }
+
+    /// The session of an account: the one that is not over, or a new one.
+    func session<Service: APIService>(of account: String?, at service: Service.Type) -> AccountSession {
+        _ = configuration(of: service)
+        return entries.withLock { entries in
+            let key = ObjectIdentifier(service)
+            guard let account else { return entries[key]?.anonymous ?? AccountSession(account: nil) }
+            if let session = entries[key]?.sessions[account]?.session { return session }
+            let session = AccountSession(account: account)
+            var sessions = entries[key]?.sessions.filter { $0.value.session != nil } ?? [:]
+            sessions[account] = WeakSession(session: session)
+            entries[key]?.sessions = sessions
+            return session
+        }
+    }
+
+    /// Makes an account's session that of the calls from now on.
+    ///
+    /// - Returns: `false` if the session is over.
+    func enter<Service: APIService>(_ session: AccountSession, of service: Service.Type) -> Bool {
+        while !session.isOver {
+            let known = configuration(of: service)
+            var settings = known.settings
+            settings.account = session.account
+            let changed = ServiceConfiguration(settings, of: service, in: session)
+            // Who signs out next is nobody anew, and may be asked to log in again.
+            if replace(known, by: changed, anonymous: AccountSession(account: nil)) { return true }
+        }
+        return false
+    }
+
+    /// Ends the session of the account that is signed in to a service; `nil` if nobody is.
+    ///
+    /// - Returns: What the calls until now used.
+    func leave<Service: APIService>(_ service: Service.Type, cancellingCalls: Bool) -> ServiceConfiguration? {
+        while true {
+            let known = configuration(of: service)
+            guard known.settings.account != nil else { return nil }
+            var settings = known.settings
+            settings.account = nil
+            let anonymous = session(of: nil, at: service)
+            let changed = ServiceConfiguration(settings, of: service, in: anonymous)
+            if replace(known, by: changed, ending: known.session, cancellingCalls: cancellingCalls) { return known }
+        }
+    }
+
+    /// Puts a configuration in the place of another; `false` if that is not in use any more, or the session of the new one is over.
+    private func replace(
+        _ known: ServiceConfiguration, by changed: ServiceConfiguration, anonymous: AccountSession? = nil,
+        ending ended: AccountSession? = nil, cancellingCalls: Bool = false
+    ) -> Bool {
+        entries.withLock { entries in
+            let key = ObjectIdentifier(known.service)
+            guard entries[key]?.configuration === known, !changed.session.isOver else { return false }
+            entries[key]?.configuration = changed
+            if let anonymous { entries[key]?.anonymous = anonymous }
+            if let ended {
+                ended.end(cancellingCalls: cancellingCalls)
+                if let account = ended.account { entries[key]?.sessions[account] = nil }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Synchronization
+
+/// The changes of a token store that are not made yet. They are made one after the other; of each place only the newest counts.
+///
+/// It is bounded, so that a store that hangs can't make it grow: a change of one more place than ``maximumPlaces`` fails at once. What a
+/// removal that failed has left in the store is never loaded again.
+final class TokenStoreQueue: Sendable {
+    /// The most places with a change that is not made yet, and the most with a removal that failed.
+    static let maximumPlaces = 1000
+
+    /// How a change ended; any number of tasks may wait for it.
+    typealias Completion = Task<Result<Void, any Error>, Never>
+
+    enum Change: Sendable {
+        case save(AccessToken)
+        case remove
+    }
+
+    fileprivate struct Pending: Sendable {
+        let place: TokenPlace
+        var change: Change
+        let outcome: Deferred<Result<Void, any Error>>
+        let completion: Completion
+    }
+
+    fileprivate struct State {
+        /// The changes that are not begun, the oldest first.
+        var pending: [Pending] = []
+        /// The change that is being made.
+        var current: Pending?
+        /// What could not be removed from the store.
+        var unremoved: Set<TokenPlace> = []
+        /// Whether more could not be removed than is remembered: nothing is loaded any more then.
+        var isDistrusted = false
+    }
+
+    private let store: any TokenStore
+    /// Guards the changes.
+    private let state = Mutex(State())
+
+    init(_ store: any TokenStore) { self.store = store }
+
+    /// Makes a change after those that were asked for before. It returns at once.
+    func add(_ change: Change, at place: TokenPlace) -> Completion {
+        state.withLock { state in
+            if let index = state.pending.firstIndex(where: { $0.place == place }) {
+                state.pending[index].change = change
+                return state.pending[index].completion
+            }
+            guard state.pending.count < Self.maximumPlaces else {
+                if case .remove = change { state.distrust(place) }
+                return Task { .failure(CrowdedTokenStore()) }
+            }
+            let outcome = Deferred<Result<Void, any Error>>()
+            let pending = Pending(
+                place: place, change: change, outcome: outcome, completion: Task.detached { await outcome.value })
+            state.pending.append(pending)
+            if state.current == nil, let first = state.begin() { Task.detached { await self.make(first) } }
+            return pending.completion
+        }
+    }
+
+    /// What the store has at a place, after all changes of the place are made; `nil` also where it should have nothing.
+    func load(_ place: TokenPlace) async throws -> AccessToken? {
+        while let completion = state.withLock({ $0.completion(of: place) }) { _ = await completion.value }
+        if state.withLock({ $0.isDistrusted || $0.unremoved.contains(place) }) { return nil }
+        return try await store.load(place)
+    }
+
+    /// Makes a change, and all that were asked for by then.
+    private func make(_ first: Pending) async {
+        var next: Pending? = first
+        while let pending = next {
+            let result: Result<Void, any Error>
+            do {
+                switch pending.change {
+                case .save(let token): try await store.save(token, at: pending.place)
+                case .remove: try await store.remove(pending.place)
+                }
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            next = state.withLock { state in
+                switch (pending.change, result) {
+                case (_, .success): state.unremoved.remove(pending.place)
+                case (.remove, .failure): state.distrust(pending.place)
+                case (.save, .failure): break
+                }
+                return state.begin()
+            }
+            pending.outcome.give(result)
+        }
+    }
+}
+
+extension TokenStoreQueue.State {
+    /// Takes the next change out, which is then being made.
+    fileprivate mutating func begin() -> TokenStoreQueue.Pending? {
+        current = pending.isEmpty ? nil : pending.removeFirst()
+        return current
+    }
+
+    /// The end of the last change of a place; `nil` if there is none to wait for.
+    fileprivate func completion(of place: TokenPlace) -> TokenStoreQueue.Completion? {
+        (pending.last { $0.place == place } ?? current.flatMap { $0.place == place ? $0 : nil })?.completion
+    }
+
+    fileprivate mutating func distrust(_ place: TokenPlace) {
+        unremoved.insert(place)
+        if unremoved.count > TokenStoreQueue.maximumPlaces { (unremoved, isDistrusted) = ([], true) }
+    }
+}
+
+/// Too many changes wait for the token store.
+struct CrowdedTokenStore: Error, CustomStringConvertible {
+    var description: String { "\(TokenStoreQueue.maximumPlaces) other changes wait for the store" }
+}
