@@ -1,5 +1,6 @@
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayTransport
@@ -45,15 +46,22 @@ struct ShutdownTests {
         }
     }
 
-    @Test func aShutdownMayWaitAsLongAsItIsTold() async {
+    @Test func aShutdownMayWaitAsLongAsItIsTold() async throws {
         let gauge = RequestGauge()
         #expect(gauge.begin())
-        let shutdown = Task { await gauge.close(waitingFor: .waiting(atMost: .seconds(Int64.max))) }
-        while gauge.begin() {
-            gauge.end()
-            await Task.yield()
+        let isOver = Mutex(false)
+        let shutdown = Task {
+            await gauge.close(waitingFor: .waiting(atMost: .seconds(Int64.max)))
+            isOver.withLock { $0 = true }
         }
+        try await waitUntil("the gauge to refuse requests") {
+            let isCounted = gauge.begin()
+            if isCounted { gauge.end() }
+            return !isCounted
+        }
+        // A limit that overflows would end the shutdown here.
         for _ in 0..<100 { await Task.yield() }
+        #expect(!isOver.withLock { $0 })
         gauge.end()
         await shutdown.value
     }
@@ -145,8 +153,15 @@ struct ShutdownTests {
         #expect(error.detail == "The transport was shut down.")
     }
 
-    @Test func anUnusedTransportCanBeForgotten() throws {
-        for _ in 0..<20 { _ = try TransportUnderTest.make() }
+    @Test func anUnusedTransportIsReleased() async throws {
+        for _ in 0..<20 {
+            weak var released: (any EndingTransport)?
+            do {
+                let transport = try TransportUnderTest.make()
+                released = transport
+            }
+            try await waitUntil("the transport to be released") { released == nil }
+        }
     }
 
     @Test func aForgottenTransportClosesItsConnections() async throws {

@@ -4,7 +4,7 @@ import RunwayTransport
 import Testing
 
 /// A transport that can be told to end.
-protocol EndingTransport: Transport {
+protocol EndingTransport: AnyObject, Transport {
     func shutdown(_ mode: ShutdownMode) async
 }
 

@@ -18,6 +18,25 @@ struct HouseRuleTests {
         }
     }
 
+    @Test func noLoopYieldsUntilSomethingHappens() throws {
+        for file in try Project.files(
+            in: "Tests", "Sources/RunwayTesting", "Sources/RunwayDemo", endingIn: Self.swift)
+        {
+            let lines = file.lines
+            for (number, line) in lines.enumerated() where line.contains("await Task" + ".yield()") {
+                // A loop on one line, or the loop whose body the line is in.
+                let indentation = line.prefix { $0 == " " }.count
+                let opening = lines[..<number].last { !$0.isEmpty && $0.prefix { $0 == " " }.count < indentation }
+                let isLoop = [line, opening ?? ""].contains { candidate in
+                    let code = candidate.drop { $0 == " " }
+                    return (code.hasPrefix("while ") && !code.hasPrefix("while !Task.isCancelled"))
+                        || code.hasPrefix("repeat ")
+                }
+                #expect(!isLoop, "\(file.path):\(number + 1) has no end; waitUntil has")
+            }
+        }
+    }
+
     @Test func everyUncheckedSendableHasItsReasonBesideIt() throws {
         for file in try Project.files(in: "Sources", endingIn: Self.swift) {
             let lines = file.lines

@@ -24,7 +24,7 @@ struct BothHalvesTests {
             let first = Task { try await network.call(Fetch("held")) }
             try await server.held.waitForArrivals()
             let calls = (1...19).map { number in Task { try await network.call(Fetch("echo/\(number)")) } }
-            while network.merger.waitingCount < 19 { await Task.yield() }
+            try await waitUntil { network.merger.waitingCount >= 19 }
             server.held.open()
             _ = try await first.value
             for (index, call) in calls.enumerated() {
@@ -100,7 +100,7 @@ struct BothHalvesTests {
             let missing = Task { try await network.call(Fetch("nowhere")) }
             let broken = Task { try await network.call(Fetch("broken")) }
             let redirected = Task { try await network.call(Fetch("moved")) }
-            while network.merger.waitingCount < 4 { await Task.yield() }
+            try await waitUntil { network.merger.waitingCount >= 4 }
             server.held.open()
             _ = try await first.value
             #expect(try await binary.value.bytes == bytes)
@@ -120,7 +120,7 @@ struct BothHalvesTests {
             let first = Task { try await network.call(Fetch("held")) }
             try await server.held.waitForArrivals()
             let calls = (1...3).map { number in Task { try await network.call(Fetch("echo/\(number)")) } }
-            while network.merger.waitingCount < 3 { await Task.yield() }
+            try await waitUntil { network.merger.waitingCount >= 3 }
             server.held.open()
             _ = try await first.value
             for call in calls { _ = try await call.value }

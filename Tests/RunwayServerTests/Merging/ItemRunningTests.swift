@@ -99,7 +99,7 @@ struct ItemRunningTests {
         }
         let answer = Task { try await app.answers(to: "/v1/deaf".item("1"), "/v1/echo/a".item("2")) }
         try await gate.waitForArrivals()
-        while clock.nextDeadline?.offset != .seconds(3) { await Task.yield() }
+        try await waitUntil { clock.nextDeadline?.offset == .seconds(3) }
         clock.advance(by: .seconds(3))
         let answers = try await answer.value
         #expect(answers["1"]?["status"].int == 504)
@@ -122,7 +122,7 @@ struct ItemRunningTests {
             try await app.answers(to: "/v1/echo/a".item("1"), "/v1/slow".item("2"), "/v1/echo/b".item("3"))
         }
         try await gate.waitForArrivals()
-        while clock.nextDeadline?.offset != .seconds(5) { await Task.yield() }
+        try await waitUntil { clock.nextDeadline?.offset == .seconds(5) }
         clock.advance(by: .seconds(5))
         let answers = try await answer.value
         #expect((1...3).map { answers["\($0)"]?["status"].int } == [200, 504, 504])

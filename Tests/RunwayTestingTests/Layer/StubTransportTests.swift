@@ -42,7 +42,7 @@ struct StubTransportTests {
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
         // Nothing but its cancellation wakes the answer: the clock stands still.
-        while clock.sleeperCount > 0 { await Task.yield() }
+        try await waitUntil { clock.sleeperCount == 0 }
     }
 
     @Test func answersThatAreMadeOfTextAndOfBytesSayWhatTheyAre() {

@@ -50,8 +50,36 @@ private final class CrowdedSink: EventSink {
     }
 }
 
+/// A sink that finishes another flight for each record that it receives, so that its queue is never empty.
+private final class RestlessSink: EventSink {
+    /// Guards the layer whose flights it finishes.
+    private let network = Mutex<NetworkLayer?>(nil)
+
+    func start(_ network: NetworkLayer) {
+        self.network.withLock { $0 = network }
+        network.makeFlight(QueryCall.self, .standard).finish(.succeeded)
+    }
+
+    func stop() { network.withLock { $0 = nil } }
+
+    func receive(_ record: FlightRecord) {
+        network.withLock { $0 }?.makeFlight(QueryCall.self, .standard).finish(.succeeded)
+    }
+}
+
 @Suite(.timeLimit(.minutes(10)))
 struct EventQueueTests {
+    /// Waits for a flush of the layer's records, for as long as ``waitUntil`` waits.
+    private func flush(_ network: NetworkLayer, fileID: String = #fileID, line: Int = #line) async throws {
+        let isOver = Mutex(false)
+        let flush = Task {
+            await network.events.flush()
+            isOver.withLock { $0 = true }
+        }
+        defer { flush.cancel() }
+        try await waitUntil("the flush to end", fileID: fileID, line: line) { isOver.withLock { $0 } }
+    }
+
     @Test func sinkThatBlocksDelaysNoFlight() async throws {
         let sink = BlockingSink()
         let layer = StubbedLayer(sinks: [sink])
@@ -88,9 +116,11 @@ struct EventQueueTests {
         #expect(layer.network.events.droppedRecordCount == 10)
     }
 
-    @Test func flushOfAnIdleQueueReturnsAtOnce() async {
-        await StubbedLayer().network.events.flush()
-        await NetworkLayer(transport: StubTransport { _ in .json("{}") }).events.flush()
+    @Test func flushOfAnIdleQueueReturnsAtOnce() async throws {
+        let layer = StubbedLayer()
+        try await flush(layer.network)
+        #expect(layer.records.records.isEmpty)
+        try await flush(NetworkLayer(transport: StubTransport { _ in .json("{}") }))
     }
 
     @Test func flushWaitsForWhatWasMadeBefore() async throws {
@@ -121,19 +151,15 @@ struct EventQueueTests {
     }
 
     @Test func flushEndsThoughNewRecordsKeepComing() async throws {
-        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, sinks: [CrowdedSink()])
-        let traffic = Task.detached {
-            while !Task.isCancelled {
-                network.makeFlight(QueryCall.self, .standard).finish(.succeeded)
-                await Task.yield()
-            }
-        }
+        let sink = RestlessSink()
+        let layer = StubbedLayer(sinks: [sink])
+        defer { sink.stop() }
+        sink.start(layer.network)
         for _ in 0..<3 {
-            network.makeFlight(QueryCall.self, .standard).finish(.succeeded)
-            await network.events.flush()
+            let recordCount = layer.records.records.count
+            try await flush(layer.network)
+            #expect(layer.records.records.count > recordCount)
         }
-        traffic.cancel()
-        await traffic.value
     }
 
     @Test func callEndsOnceHoweverOftenItIsEnded() async throws {

@@ -71,7 +71,7 @@ struct ImmediateLandingTests {
         let landed = manager.landedFlight
         let flight = manager.load(Work(id: 2))
         #expect(manager.rawData?["n"].int == 2)
-        while manager.rawData?["n"].int != 1 { await Task.yield() }
+        try await waitUntil { manager.rawData?["n"].int == 1 }
         #expect(manager.landedFlight == landed && (manager.landedEndpoint as? Work)?.id == 1)
         #expect(await record(of: flight)?.outcome.name == "vetoed")
         #expect(recorder.landings.count == 1)
@@ -86,7 +86,7 @@ struct ImmediateLandingTests {
         manager.interceptor = veto
         manager.load(Work(id: 2))
         #expect(manager.error == nil)
-        while manager.error == nil { await Task.yield() }
+        try await waitUntil { manager.error != nil }
         #expect(manager.error?.status == .notFound && manager.landedFlight == failed && manager.rawData?["n"].int == 1)
     }
 
@@ -108,7 +108,7 @@ struct ImmediateLandingTests {
         let failing = manager.load(Work(id: 2), options: CallOptions(cacheUse: .onlyIfCached))
         try await recorder.landings(count: 1)
         #expect(manager.landedFlight == failing && manager.error?.kind == .noNetwork && manager.isLoading)
-        layer.answer(await layer.arrival(), 1)
+        layer.answer(try await layer.arrival(), 1)
         try await recorder.landings(count: 2)
         #expect(manager.landedFlight == running && manager.rawData?["n"].int == 1)
     }
@@ -178,9 +178,9 @@ struct ImmediateLandingTests {
         let layer = ParkedLayer()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         let flight = manager.load(Work())
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         manager.cancelAll()
-        await layer.transport.wait { $0.cancelled.contains(flight.number) }
+        try await layer.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(layer.network.cache.count == 0)
     }
 }

@@ -19,7 +19,7 @@ struct InterceptorTests {
         recorder.onLanding = { _, _ in log.entries.append("delegate") }
 
         let first = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: first)
+        try await hangar.transport.waitForArrival(of: first)
         hangar.transport.answer(first)
         try await recorder.landings(count: 1)
         #expect(
@@ -31,7 +31,7 @@ struct InterceptorTests {
 
         log.entries = []
         let second = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: second)
+        try await hangar.transport.waitForArrival(of: second)
         hangar.transport.answer(second.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         try await recorder.landings(count: 2)
         #expect(
@@ -60,7 +60,7 @@ struct InterceptorTests {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         manager.interceptor = spy
         let flight = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json("{}", status: succeeds ? .ok : .notFound)))
         let record = try await hangar.records.records(count: 1)[0]
         #expect(record.outcome.name == "vetoed")
@@ -78,7 +78,7 @@ struct InterceptorTests {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         manager.interceptor = spy
         let flight = manager.load(Filter(city: ""))
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight)
         try await recorder.landings(count: 1)
         #expect((manager.landedEndpoint as? Filter)?.city == "changed")
@@ -118,7 +118,7 @@ struct InterceptorTests {
         }
         #expect(leakedShared == nil && leakedOwn == nil)
         let flight = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight)
         try await recorder.landings(count: 1)
     }
@@ -138,7 +138,7 @@ struct InterceptorTests {
         manager.interceptor = spy
         spy.onHook = { name in if name == hook { manager.cancelAll() } }
         let flight = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight)
         let record = try await hangar.records.records(count: 1)[0]
         #expect(record.outcome.name == "cancelled")
@@ -157,9 +157,9 @@ struct InterceptorTests {
             manager.load(Filter(city: "second"))
         }
         let first = manager.load(Filter(city: "first"))
-        await hangar.transport.waitForArrival(of: first)
+        try await hangar.transport.waitForArrival(of: first)
         hangar.transport.answer(first)
-        await hangar.transport.wait { !$0.parked.isEmpty }
+        try await hangar.transport.wait { !$0.parked.isEmpty }
         hangar.transport.answer(hangar.transport.parked[0], with: .success(.json("{}")))
         try await recorder.landings(count: 1)
         #expect(recorder.landings.compactMap { ($0.endpoint as? Filter)?.city } == ["second"])
@@ -173,7 +173,7 @@ struct InterceptorTests {
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .invalidParameters && manager.error?.detail == "That city is forbidden.")
         let flight = manager.load(Filter(city: "a"))
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
         #expect(

@@ -16,7 +16,7 @@ struct LandingTests {
         let flight = manager.load(Refresh(page: 7))
         #expect(manager.isLoading)
         #expect(recorder.landings.isEmpty, "the delegate is never told from inside load")
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight)
         try await recorder.landings(count: 1)
 
@@ -34,11 +34,11 @@ struct LandingTests {
     @Test func aFailureIsToldOnceAndTheLastAnswerStays() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let first = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: first)
+        try await hangar.transport.waitForArrival(of: first)
         hangar.transport.answer(first)
         try await recorder.landings(count: 1)
         let second = manager.load(Refresh(page: 2))
-        await hangar.transport.waitForArrival(of: second)
+        try await hangar.transport.waitForArrival(of: second)
         hangar.transport.answer(second.number, with: .success(.json("{}", status: .notFound)))
         try await recorder.landings(count: 2)
 
@@ -54,7 +54,7 @@ struct LandingTests {
     @Test func aCancellationThatTheManagerDidNotAskForIsToldAndRecordedAsOne() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .failure(NetworkError(.cancelled, in: .transporting, "Cut.")))
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .cancelled && !manager.isLoading)
@@ -75,7 +75,7 @@ struct LandingTests {
     @Test func theEndpointsOwnCheckOfTheAnswerFailsTheCall() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Filter(city: "a"))
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json(#"{"refused":true}"#)))
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .invalidAnswer)
@@ -87,9 +87,9 @@ struct LandingTests {
     @Test func aCancelledFlightIsNotTold() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder, overlap: .concurrent)
         let flights = (1...3).map { manager.load(Refresh(page: $0)) }
-        for flight in flights { await hangar.transport.waitForArrival(of: flight) }
+        for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
         manager.cancel(flights[1])
-        await hangar.transport.wait { $0.cancelled.contains(flights[1].number) }
+        try await hangar.transport.wait { $0.cancelled.contains(flights[1].number) }
         hangar.transport.answer(flights[2])
         try await recorder.landings(count: 1)
         manager.cancelAll()
@@ -114,7 +114,7 @@ struct LandingTests {
         let hangar = Hangar()
         let manager = APIManager<Quiet>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Quiet())
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json(#"{"code":9}"#)))
         let record = try await hangar.records.records(count: 1)[0]
         #expect(record.outcome.name == "absorbed")
@@ -146,7 +146,7 @@ struct LandingTests {
             if manager === refresh { seen.append("refresh") } else if manager === filter { seen.append("filter") }
         }
         for (count, flight) in [refresh.load(Refresh()), filter.load(Filter(city: "a"))].enumerated() {
-            await hangar.transport.waitForArrival(of: flight)
+            try await hangar.transport.waitForArrival(of: flight)
             hangar.transport.answer(flight)
             try await recorder.landings(count: count + 1)
         }
@@ -163,7 +163,7 @@ struct LandingTests {
         observe("rawData") { _ = manager.rawData }
         let flight = manager.load(Refresh())
         #expect(changes.withLock { $0 } == ["isLoading"])
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight)
         try await recorder.landings(count: 1)
         #expect(changes.withLock { $0 } == ["isLoading", "rawData"])
@@ -183,7 +183,7 @@ struct LandingTests {
         #expect(manager.error?.detail.contains("gave a Refresh") == true)
         source.next = Filter(city: "上海")
         let flight = manager.load()
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight)
         try await recorder.landings(count: 3)
         #expect((manager.landedEndpoint as? Filter)?.city == "上海")

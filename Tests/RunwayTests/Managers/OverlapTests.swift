@@ -14,7 +14,7 @@ struct OverlapTests {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let first = manager.load(Refresh())
         let again = (1...4).map { _ in manager.load(Refresh()) }
-        await hangar.transport.waitForArrival(of: first)
+        try await hangar.transport.waitForArrival(of: first)
         hangar.transport.answer(first)
         try await recorder.landings(count: 1)
 
@@ -30,20 +30,17 @@ struct OverlapTests {
         let hangar = Hangar(isDeaf: true)
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let older = manager.load(Filter(city: "上海"))
-        await hangar.transport.waitForArrival(of: older)
+        try await hangar.transport.waitForArrival(of: older)
         weak let rest = manager.state.flights[older]?.flight
         #expect(rest != nil)
         let newer = manager.load(Filter(city: "北京"))
-        await hangar.transport.waitForArrival(of: newer)
+        try await hangar.transport.waitForArrival(of: newer)
         for flight in olderAnswersFirst ? [older, newer] : [newer, older] { hangar.transport.answer(flight) }
         try await recorder.landings(count: 1)
 
         let records = try await hangar.records.records(count: 2)
         // The older one has its record since it was replaced. Its task holds the flight, and lands nothing once that is gone.
-        while rest != nil {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await waitUntil { rest == nil }
         #expect(recorder.landings.map(\.flight) == [newer])
         #expect(manager.rawData?["flight"].uint64 == newer.number)
         #expect(records.first { $0.id == older }?.outcome.name == "replaced")
@@ -53,16 +50,16 @@ struct OverlapTests {
     @Test func replacingStopsTheWorkOfTheOlderFlight() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let older = manager.load(Filter(city: "a"))
-        await hangar.transport.waitForArrival(of: older)
+        try await hangar.transport.waitForArrival(of: older)
         manager.load(Filter(city: "b"))
-        await hangar.transport.wait { $0.cancelled.contains(older.number) }
+        try await hangar.transport.wait { $0.cancelled.contains(older.number) }
         #expect(hangar.transport.cancelled == [older.number])
     }
 
     @Test func concurrentFlightsAllLandInTheOrderOfTheirAnswers() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder, overlap: .concurrent)
         let flights = (1...3).map { manager.load(Refresh(page: $0)) }
-        for flight in flights { await hangar.transport.waitForArrival(of: flight) }
+        for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
         for (count, flight) in flights.reversed().enumerated() {
             hangar.transport.answer(flight)
             try await recorder.landings(count: count + 1)
@@ -83,7 +80,7 @@ struct OverlapTests {
         let good = manager.load(Filter(city: "a"))
         let bad = manager.load(Filter(city: ""))
         try await recorder.landings(count: 1)
-        await hangar.transport.waitForArrival(of: good)
+        try await hangar.transport.waitForArrival(of: good)
         hangar.transport.answer(good)
         try await recorder.landings(count: 2)
         #expect(recorder.landings.map(\.flight) == [bad, good])
@@ -95,7 +92,7 @@ struct OverlapTests {
         let good = manager.load(Bounded(price: 1))
         let bad = manager.load(Bounded(price: .infinity))
         try await recorder.landings(count: 1)
-        await hangar.transport.waitForArrival(of: good)
+        try await hangar.transport.waitForArrival(of: good)
         hangar.transport.answer(good)
         try await recorder.landings(count: 2)
         #expect(recorder.landings.map(\.flight) == [bad, good])

@@ -13,7 +13,6 @@ final class ParkingTransport: Transport {
 
     /// Guards the requests that wait and those whose task was cancelled.
     private let state = Mutex(State())
-    private let arrivals = AsyncStream<Void>.makeStream()
     /// Whether a cancelled request goes on waiting, as a transport does that does not listen.
     let isDeaf: Bool
 
@@ -39,7 +38,6 @@ final class ParkingTransport: Transport {
                 if isOver {
                     continuation.resume(returning: .failure(NetworkError(.cancelled, in: .transporting, "gone")))
                 }
-                arrivals.continuation.yield()
             }
         } onCancel: {
             let continuation = state.withLock { state in
@@ -47,7 +45,6 @@ final class ParkingTransport: Transport {
                 return isDeaf ? nil : state.parked.removeValue(forKey: id)
             }
             continuation?.resume(returning: .failure(NetworkError(.cancelled, in: .transporting, "gone")))
-            arrivals.continuation.yield()
         }
         return try result.get()
     }
@@ -64,11 +61,14 @@ final class ParkingTransport: Transport {
     @discardableResult
     func answer(_ id: FlightID) -> Bool { answer(id.number, with: .success(.json(#"{"flight":\#(id.number)}"#))) }
 
-    /// Waits until something arrived or was cancelled, and `condition` holds.
-    func wait(until condition: (ParkingTransport) -> Bool) async {
-        if condition(self) { return }
-        for await _ in arrivals.stream where condition(self) { return }
+    /// Waits until `condition` holds.
+    func wait(
+        fileID: String = #fileID, line: Int = #line, until condition: (ParkingTransport) -> Bool
+    ) async throws {
+        try await waitUntil(fileID: fileID, line: line) { condition(self) }
     }
 
-    func waitForArrival(of flight: FlightID) async { await wait { $0.parked.contains(flight.number) } }
+    func waitForArrival(of flight: FlightID, fileID: String = #fileID, line: Int = #line) async throws {
+        try await wait(fileID: fileID, line: line) { $0.parked.contains(flight.number) }
+    }
 }

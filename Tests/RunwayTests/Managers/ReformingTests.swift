@@ -15,7 +15,7 @@ struct ReformingTests {
         let manager = APIManager<E>(on: hangar.network, delegate: recorder)
         let count = recorder.landings.count
         let flight = manager.load(endpoint)
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json(json)))
         try await recorder.landings(count: count + 1)
         return manager
@@ -74,7 +74,7 @@ struct ReformingTests {
         var wasIndexed = false
         recorder.onLanding = { _, manager in wasIndexed = manager.rawData?.isIndexed ?? false }
         let flight = manager.load(Refresh())
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         let head = HTTPResponse(status: .ok, headerFields: mediaType.map { [.contentType: $0] } ?? [:])
         hangar.transport.answer(
             flight.number,

@@ -222,7 +222,7 @@ struct DownloadTests {
         server.state.withLock { $0.onPart = cancel }
         let started = Mutex(false)
         let task = Task {
-            while !started.withLock(\.self) { await Task.yield() }
+            try await waitUntil { started.withLock(\.self) }
             return try await download()
         }
         gate.withLock { $0 = task }

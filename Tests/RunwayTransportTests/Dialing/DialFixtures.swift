@@ -77,20 +77,6 @@ extension DialedConnection {
     func close() async throws { try await channel.close() }
 }
 
-/// Waits for a condition, for at most a minute.
-func waitUntil(
-    _ subject: String, sourceLocation: SourceLocation = #_sourceLocation, _ isTrue: () async throws -> Bool
-) async throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while try await !isTrue() {
-        guard ContinuousClock.now < end else {
-            Issue.record("Waited a minute for \(subject).", sourceLocation: sourceLocation)
-            return
-        }
-        try await ContinuousClock().sleep(for: .milliseconds(2))
-    }
-}
-
 /// Runs `body` with addresses that lead to an origin with this certificate.
 func withBadNetwork(
     _ count: Int, _ certificate: TestCertificate,

@@ -1,4 +1,5 @@
 import Runway
+import RunwayTesting
 import Testing
 
 @testable import RunwayTransport

@@ -52,7 +52,7 @@ struct DownloadTests {
             let first = Task { try await network.download(Film(), to: folder.file) }
             try await gate.waitForArrivals()
             // What was sent is on its way; enough of it has to come for some to be on the disk.
-            while folder.partByteCount == 0 { await Task.yield() }
+            try await waitUntil { folder.partByteCount > 0 }
             first.cancel()
             await #expect(throws: NetworkError.self) { try await first.value }
             #expect(folder.names == ["file.part", "file.part.info"])

@@ -1,5 +1,6 @@
 import NIOCore
 import Runway
+import RunwayTesting
 import Testing
 
 @testable import RunwayTransport
@@ -47,7 +48,9 @@ func expectRefusal(
         try await client.ask(host, port: running.port)
     }
     #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)", sourceLocation: sourceLocation)
-    try await waitUntil("the connections to end", sourceLocation: sourceLocation) { running.isForsaken }
+    try await waitUntil(
+        "the connections to end", fileID: sourceLocation.fileID, line: sourceLocation.line
+    ) { running.isForsaken }
     #expect(running.receivedByteCount == 0, sourceLocation: sourceLocation)
     return error.detail
 }

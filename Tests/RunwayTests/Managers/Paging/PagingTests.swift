@@ -121,7 +121,7 @@ struct PagingTests {
         let play = PagedPlay(EditedList(count: 9), OffsetList.self)
         let flight = play.manager.load()
         #expect(!play.manager.isLoading)
-        while play.landings.isEmpty { await Task.yield() }
+        try await waitUntil { !play.landings.isEmpty }
         #expect(play.landings.last?.failure?.kind == .invalidParameters && play.manager.landedFlight == flight)
         let source = ListSource()
         play.manager.parameterSource = source
@@ -146,10 +146,10 @@ struct PagingTests {
         var manager: PagedAPIManager<OffsetList>? = PagedAPIManager(on: hangar.network, delegate: recorder)
         weak let leaked = manager
         let flight = try #require(manager?.load(OffsetList()))
-        await hangar.transport.waitForArrival(of: flight)
+        try await hangar.transport.waitForArrival(of: flight)
         manager = nil
         #expect(leaked == nil)
-        await hangar.transport.wait { $0.cancelled.contains(flight.number) }
+        try await hangar.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(recorder.landings.isEmpty)
     }
@@ -157,10 +157,7 @@ struct PagingTests {
     @Test(.timeLimit(.minutes(2))) func aLoadThatIsCancelledWhileItsPageIsReadLandsNothing() async throws {
         let play = PagedPlay(EditedList(count: 9), HeldList.self)
         play.manager.load(HeldList())
-        while !HeldList.isHeld.withLock({ $0 }) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await waitUntil { HeldList.isHeld.withLock { $0 } }
         play.manager.cancelAll()
         #expect(!play.manager.isLoading)
         play.list.insert(at: 0)
@@ -174,9 +171,9 @@ struct PagingTests {
         let recorder = LandingRecorder()
         let manager = PagedAPIManager<OffsetList>(on: hangar.network, delegate: recorder)
         let older = manager.load(OffsetList())
-        await hangar.transport.waitForArrival(of: older)
+        try await hangar.transport.waitForArrival(of: older)
         let newer = manager.reload()
-        await hangar.transport.waitForArrival(of: newer)
+        try await hangar.transport.waitForArrival(of: newer)
         for (flight, id) in [(older, 1), (newer, 2)] {
             hangar.transport.answer(flight.number, with: .success(.json(#"{"data":{"list":[{"id":\#(id)}]}}"#)))
         }
@@ -191,7 +188,7 @@ struct PagingTests {
             let interceptor = Veto(veto)
             play.manager.interceptor = interceptor
             play.manager.load(OffsetList())
-            while play.manager.isLoading { await Task.yield() }
+            try await waitUntil { !play.manager.isLoading }
             #expect(play.landings.isEmpty && play.manager.items.isEmpty)
             play.manager.interceptor = nil
             #expect(try await play.next()?.get() == [1, 2, 3, 4, 5])

@@ -127,13 +127,13 @@ struct CircuitTests {
             transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none))
         for page in 1...10 {
             let call = Task { try await network.call(Refresh(page: page)) }
-            await transport.wait { $0.parked.contains(UInt64(page)) }
+            try await transport.wait { $0.parked.contains(UInt64(page)) }
             call.cancel()
             _ = await call.result
-            while network.admission.counts != (0, 0) { await Task.yield() }
+            try await waitUntil { network.admission.counts == (0, 0) }
         }
         let call = Task { try await network.call(Refresh(page: 11)) }
-        await transport.wait { $0.parked.contains(11) }
+        try await transport.wait { $0.parked.contains(11) }
         transport.answer(11, with: .success(.json("{}")))
         _ = try await call.value
     }
@@ -157,10 +157,10 @@ struct CircuitTests {
                 areReads ? try await network.call(Members(page: page)) : try await network.call(Renewal(page: page))
             }
         }
-        while network.waitingForTokenCount < 8 { await Task.yield() }
+        try await waitUntil { network.waitingForTokenCount >= 8 }
         clock.advance(by: .seconds(5))
         for call in calls { #expect(try await call.failure().kind == .timedOut) }
-        while network.admission.counts.flying > 1 { await Task.yield() }
+        try await waitUntil { network.admission.counts.flying <= 1 }
         let head = try #require(origin.requests.first).head
         #expect(network.admission.isCircuitClosed(to: head))
     }
@@ -170,7 +170,7 @@ struct CircuitTests {
         let (origin, _, network) = try await club(gate)
         origin.answerRefreshes(.failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         let calls = (1...8).map { page in Task { try await network.call(Members(page: page)) } }
-        while network.waitingForTokenCount < 8 { await Task.yield() }
+        try await waitUntil { network.waitingForTokenCount >= 8 }
         gate.open()
         for call in calls {
             let error = try await call.failure()
@@ -186,11 +186,11 @@ struct CircuitTests {
         let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
         for page in 1...5 {
             let call = Task { try await network.call(Refresh(page: page)) }
-            await transport.wait { $0.parked.contains(UInt64(page)) }
+            try await transport.wait { $0.parked.contains(UInt64(page)) }
             try await clock.waitForSleepers()
             clock.advance(by: .seconds(60))
             _ = await call.result
-            while network.admission.counts != (0, 0) { await Task.yield() }
+            try await waitUntil { network.admission.counts == (0, 0) }
         }
         let error = await #expect(throws: NetworkError.self) { try await network.call(Refresh(page: 6)) }
         #expect(error?.kind == .overloaded)

@@ -10,8 +10,8 @@ struct NetworkAdmissionTests {
     private let status = SettableNetworkStatus(.none)
     private let waits = CallOptions(waitsForNetwork: true)
 
-    private func wait(for layer: StubbedLayer, waiting count: Int) async {
-        while layer.network.connectivity.waitingCount < count { await Task.yield() }
+    private func wait(for layer: StubbedLayer, waiting count: Int) async throws {
+        try await waitUntil { layer.network.connectivity.waitingCount >= count }
     }
 
     @Test func callWithoutANetworkFailsAtOnce() async throws {
@@ -42,7 +42,7 @@ struct NetworkAdmissionTests {
     @Test func callThatAsksForItWaitsForTheNetwork() async throws {
         let layer = StubbedLayer(status: status)
         let call = Task { [waits] in try await layer.network.call(QueryCall(), options: waits) }
-        await wait(for: layer, waiting: 1)
+        try await wait(for: layer, waiting: 1)
         layer.clock.advance(by: .seconds(9))
         #expect(layer.transport.requests.isEmpty)
         status.set(.cellular)
@@ -56,7 +56,7 @@ struct NetworkAdmissionTests {
             for index in 0..<50 {
                 group.addTask { [waits] in _ = try await layer.network.call(BookSearch(page: index), options: waits) }
             }
-            await wait(for: layer, waiting: 50)
+            try await wait(for: layer, waiting: 50)
             status.set(.wifi)
             try await group.waitForAll()
         }
@@ -67,29 +67,29 @@ struct NetworkAdmissionTests {
     @Test func waitEndsAtTheDeadline() async throws {
         let layer = StubbedLayer(status: status)
         let call = Task { [waits] in try await layer.network.call(QueryCall(), options: waits) }
-        await wait(for: layer, waiting: 1)
+        try await wait(for: layer, waiting: 1)
         try await layer.clock.waitForSleepers()
         layer.clock.advance(by: .seconds(60))
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.kind == .timedOut)
-        while layer.network.connectivity.waitingCount > 0 { await Task.yield() }
+        try await waitUntil { layer.network.connectivity.waitingCount == 0 }
         #expect(layer.transport.requests.isEmpty)
     }
 
     @Test func waitEndsWithTheTask() async throws {
         let layer = StubbedLayer(status: status)
         let call = Task { [waits] in try await layer.network.call(QueryCall(), options: waits) }
-        await wait(for: layer, waiting: 1)
+        try await wait(for: layer, waiting: 1)
         call.cancel()
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
-        while layer.network.connectivity.waitingCount > 0 { await Task.yield() }
+        try await waitUntil { layer.network.connectivity.waitingCount == 0 }
     }
 
     @Test func noMoreWaitThanMay() async throws {
         let layer = StubbedLayer(status: status, admission: AdmissionLimits(maximumWaitingForNetwork: 1))
         let call = Task { [waits] in try await layer.network.call(QueryCall(), options: waits) }
-        await wait(for: layer, waiting: 1)
+        try await wait(for: layer, waiting: 1)
         let error = await #expect(throws: NetworkError.self) {
             try await layer.network.call(QueryCall(given: ["other": 1]), options: waits)
         }

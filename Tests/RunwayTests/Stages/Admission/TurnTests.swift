@@ -24,24 +24,24 @@ struct TurnTests {
     /// Starts a call, and returns when it flies or stands in the line.
     private func start(
         _ page: Int, _ network: NetworkLayer, _ priority: CallPriority? = nil
-    ) async -> Task<RawData, any Error> {
+    ) async throws -> Task<RawData, any Error> {
         let before = network.admission.counts
         let task = Task { try await network.call(Refresh(page: page), options: CallOptions(priority: priority)) }
-        while network.admission.counts == before { await Task.yield() }
+        try await waitUntil { network.admission.counts != before }
         return task
     }
 
     @Test func noMoreFlyThanMay() async throws {
         let network = network(limits(flights: 3))
         var calls: [Task<RawData, any Error>] = []
-        for page in 1...8 { calls.append(await start(page, network)) }
+        for page in 1...8 { calls.append(try await start(page, network)) }
         #expect(network.admission.counts == (3, 5))
-        await transport.wait { $0.parked.count == 3 }
+        try await transport.wait { $0.parked.count == 3 }
         while let flight = transport.parked.first {
             #expect(transport.parked.count <= 3)
             transport.answer(flight, with: .success(.json("{}")))
-            await transport.wait { !$0.parked.contains(flight) }
-            while network.admission.counts.flying > transport.parked.count { await Task.yield() }
+            try await transport.wait { !$0.parked.contains(flight) }
+            try await waitUntil { network.admission.counts.flying <= transport.parked.count }
         }
         for call in calls { _ = try await call.value }
         #expect(network.admission.counts == (0, 0))
@@ -50,10 +50,10 @@ struct TurnTests {
     @Test func turnGoesByPriorityAndThenByArrival() async throws {
         let network = network(limits())
         let priorities: [CallPriority?] = [nil, .low, nil, .high, .normal, .high]
-        for (index, priority) in priorities.enumerated() { _ = await start(index + 1, network, priority) }
+        for (index, priority) in priorities.enumerated() { _ = try await start(index + 1, network, priority) }
         var order: [UInt64] = []
         for _ in priorities {
-            await transport.wait { !$0.parked.isEmpty }
+            try await transport.wait { !$0.parked.isEmpty }
             let flight = try #require(transport.parked.first)
             order.append(flight)
             transport.answer(flight, with: .success(.json("{}")))
@@ -63,21 +63,21 @@ struct TurnTests {
     }
 
     /// Fills the air, lines up a call of low priority and one of normal, and has the former joined.
-    private func joinLowest(_ network: NetworkLayer, with priority: CallPriority) async {
+    private func joinLowest(_ network: NetworkLayer, with priority: CallPriority) async throws {
         for (page, priority) in [(1, CallPriority.normal), (2, .low), (3, .normal)] {
-            _ = await start(page, network, priority)
+            _ = try await start(page, network, priority)
         }
-        await transport.wait { $0.parked == [1] }
+        try await transport.wait { $0.parked == [1] }
         Task { try await network.call(Refresh(page: 2), options: CallOptions(priority: priority)) }
-        while network.reads.flights(waitingFor: 2).count < 2 { await Task.yield() }
+        try await waitUntil { network.reads.flights(waitingFor: 2).count >= 2 }
     }
 
     @Test(arguments: [(CallPriority.high, [1, 2, 3]), (.low, [1, 3, 2])])
     func callThatIsJoinedTakesOverAHigherPriority(_ priority: CallPriority, _ expected: [UInt64]) async throws {
-        await joinLowest(network(limits()), with: priority)
+        try await joinLowest(network(limits()), with: priority)
         var order: [UInt64] = []
         while order.count < 3 {
-            await transport.wait { !$0.parked.isEmpty }
+            try await transport.wait { !$0.parked.isEmpty }
             order += transport.parked
             for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
         }
@@ -86,13 +86,13 @@ struct TurnTests {
 
     @Test func callThatIsJoinedByAnUrgentOneFliesAtOnce() async throws {
         let network = network(limits())
-        await joinLowest(network, with: .urgent)
+        try await joinLowest(network, with: .urgent)
         #expect(network.admission.counts == (2, 1))
-        await transport.wait { $0.parked == [1, 2] }
+        try await transport.wait { $0.parked == [1, 2] }
         for flight: UInt64 in 1...2 { transport.answer(flight, with: .success(.json("{}"))) }
-        await transport.wait { $0.parked == [3] }
+        try await transport.wait { $0.parked == [3] }
         transport.answer(3, with: .success(.json("{}")))
-        while network.admission.counts != (0, 0) { await Task.yield() }
+        try await waitUntil { network.admission.counts == (0, 0) }
     }
 
     @Test func endpointsPriorityHoldsUnlessTheCallSaysOtherwise() {
@@ -109,15 +109,15 @@ struct TurnTests {
 
     @Test func urgentCallFliesThoughTheAirIsFull() async throws {
         let network = network(limits())
-        let first = await start(1, network)
-        let second = await start(2, network)
-        let urgent = await start(3, network, .urgent)
-        await transport.wait { $0.parked == [1, 3] }
+        let first = try await start(1, network)
+        let second = try await start(2, network)
+        let urgent = try await start(3, network, .urgent)
+        try await transport.wait { $0.parked == [1, 3] }
         transport.answer(3, with: .success(.json("{}")))
         _ = try await urgent.value
         #expect(transport.parked == [1])
         transport.answer(1, with: .success(.json("{}")))
-        await transport.wait { $0.parked == [2] }
+        try await transport.wait { $0.parked == [2] }
         transport.answer(2, with: .success(.json("{}")))
         _ = try await (first.value, second.value)
     }
@@ -125,24 +125,24 @@ struct TurnTests {
     @Test func lineIsBounded() async throws {
         let network = network(limits(waiting: 2))
         var calls: [Task<RawData, any Error>] = []
-        for page in 1...3 { calls.append(await start(page, network)) }
+        for page in 1...3 { calls.append(try await start(page, network)) }
         let error = await #expect(throws: NetworkError.self) { try await network.call(Refresh(page: 4)) }
         #expect(error?.kind == .overloaded && error?.sending == .notSent)
         #expect(error?.detail == "2 calls wait for their turn to fly already.")
         for call in calls { call.cancel() }
         for call in calls { _ = await call.result }
-        while network.admission.counts != (0, 0) { await Task.yield() }
+        try await waitUntil { network.admission.counts == (0, 0) }
     }
 
     @Test func callThatIsCancelledInTheLineSendsNothing() async throws {
         let network = network(limits())
-        let first = await start(1, network)
-        let second = await start(2, network)
+        let first = try await start(1, network)
+        let second = try await start(2, network)
         second.cancel()
         let error = await #expect(throws: NetworkError.self) { try await second.value }
         #expect(error?.kind == .cancelled)
-        while network.admission.counts != (1, 0) { await Task.yield() }
-        await transport.wait { $0.parked == [1] }
+        try await waitUntil { network.admission.counts == (1, 0) }
+        try await transport.wait { $0.parked == [1] }
         transport.answer(1, with: .success(.json("{}")))
         _ = try await first.value
         #expect(network.admission.counts == (0, 0))
@@ -150,26 +150,26 @@ struct TurnTests {
 
     @Test func waitInTheLineEndsAtTheDeadline() async throws {
         let network = network(limits())
-        let first = await start(1, network)
-        let second = await start(2, network)
-        await transport.wait { $0.parked == [1] }
+        let first = try await start(1, network)
+        let second = try await start(2, network)
+        try await transport.wait { $0.parked == [1] }
         try await clock.waitForSleepers()
         clock.advance(by: .seconds(60))
         for call in [first, second] {
             let error = await #expect(throws: NetworkError.self) { try await call.value }
             #expect(error?.kind == .timedOut)
         }
-        while network.admission.counts != (0, 0) { await Task.yield() }
+        try await waitUntil { network.admission.counts == (0, 0) }
     }
 
     @Test func waitIsOnTheRecord() async throws {
         let network = network(limits())
-        _ = await start(1, network)
-        let second = await start(2, network, .high)
+        _ = try await start(1, network)
+        let second = try await start(2, network, .high)
         clock.advance(by: .seconds(2))
-        await transport.wait { $0.parked == [1] }
+        try await transport.wait { $0.parked == [1] }
         transport.answer(1, with: .success(.json("{}")))
-        await transport.wait { $0.parked == [2] }
+        try await transport.wait { $0.parked == [2] }
         transport.answer(2, with: .success(.json("{}")))
         _ = try await second.value
         let record = try #require(try await records.records(count: 2).last)
@@ -178,11 +178,11 @@ struct TurnTests {
 
     @Test func failedCallGivesItsPlaceBack() async throws {
         let network = network(limits())
-        let call = await start(1, network)
-        await transport.wait { $0.parked == [1] }
+        let call = try await start(1, network)
+        try await transport.wait { $0.parked == [1] }
         transport.answer(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         await #expect(throws: NetworkError.self) { try await call.value }
-        while network.admission.counts != (0, 0) { await Task.yield() }
+        try await waitUntil { network.admission.counts == (0, 0) }
     }
 
     @Test func hundredsOfCallsThatAreCancelledAndAnsweredAtRandomLeaveNoPlaceTaken() async throws {
@@ -198,13 +198,14 @@ struct TurnTests {
             }
             if page.isMultiple(of: 3) { await Task.yield() }
         }
-        while records.records.count < 400 {
+        try await waitUntil {
+            records.records.count >= 400
+        } meanwhile: {
             for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
-            await Task.yield()
             await network.events.flush()
         }
         for call in calls { _ = await call.result }
-        while network.admission.counts != (0, 0) { await Task.yield() }
+        try await waitUntil { network.admission.counts == (0, 0) }
     }
 }
 

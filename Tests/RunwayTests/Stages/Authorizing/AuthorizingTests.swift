@@ -34,7 +34,7 @@ struct AuthorizingTests {
         let calls = house.calls(1...10)
         try await flying.waitForArrivals(count: 10)
         flying.open()
-        await house.waitForWaiting(10)
+        try await house.waitForWaiting(10)
         refreshes.open()
         for call in calls { _ = try await call.value }
         #expect(house.origin.refreshCount == 1)
@@ -52,9 +52,9 @@ struct AuthorizingTests {
         try await house.signIn()
         house.origin.revoke()
         let first = house.calls(1...1)[0]
-        await house.waitForWaiting(1)
+        try await house.waitForWaiting(1)
         let others = house.calls(2...9)
-        await house.waitForWaiting(9)
+        try await house.waitForWaiting(9)
         gate.open()
         for call in [first] + others { _ = try await call.value }
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 10)
@@ -80,7 +80,7 @@ struct AuthorizingTests {
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         origin.revoke()
         let calls = (1...6).map { page in Task { try await network.call(Members(page: page)) } }
-        while network.waitingForTokenCount < 6 { await Task.yield() }
+        try await waitUntil { network.waitingForTokenCount >= 6 }
         try await gate.waitForArrivals()
         #expect(network.admission.counts == (1, 0))
         _ = try await network.call(OpeningHours())
@@ -105,7 +105,7 @@ struct AuthorizingTests {
         network.configure(Club.self) { $0.deadline = .seconds(5) }
         origin.revoke()
         let calls = (1...3).map { page in Task { try await network.call(Members(page: page)) } }
-        while network.waitingForTokenCount < 3 { await Task.yield() }
+        try await waitUntil { network.waitingForTokenCount >= 3 }
         if isCancelled {
             for call in calls { call.cancel() }
         } else {
@@ -113,7 +113,7 @@ struct AuthorizingTests {
         }
         for call in calls { #expect(try await call.failure().kind == (isCancelled ? .cancelled : .timedOut)) }
         gate.open()
-        while network.admission.counts != (0, 0) { await Task.yield() }
+        try await waitUntil { network.admission.counts == (0, 0) }
     }
 
     @Test func aSecondRefusalEndsTheCallAndNothingLoops() async throws {
@@ -161,17 +161,17 @@ struct AuthorizingTests {
         house.origin.revoke()
         house.network.configure(Club.self) { $0.deadline = .seconds(5) }
         let late = house.calls(1...1)[0]
-        await house.waitForWaiting(1)
+        try await house.waitForWaiting(1)
         house.network.configure(Club.self) { $0.deadline = .seconds(1000) }
         let cancelled = house.calls(2...2)[0]
-        await house.waitForWaiting(2)
+        try await house.waitForWaiting(2)
         cancelled.cancel()
         #expect(try await cancelled.failure().kind == .cancelled)
         try await house.clock.waitForSleepers()
         house.clock.advance(by: .seconds(5))
         #expect(try await late.failure().kind == .timedOut)
         gate.open()
-        while house.kept()?.value != "t2" { await Task.yield() }
+        try await waitUntil { house.kept()?.value == "t2" }
         _ = try await house.network.call(Members())
         #expect(house.origin.refreshCount == 1)
     }
@@ -181,7 +181,7 @@ struct AuthorizingTests {
         try await house.signIn()
         house.origin.revoke()
         let calls = house.calls(1...3)
-        await house.waitForWaiting(3)
+        try await house.waitForWaiting(3)
         try await house.origin.refreshGate?.waitForArrivals()
         try await house.clock.waitForSleepers()
         house.clock.advance(by: .seconds(30))
@@ -199,7 +199,7 @@ struct AuthorizingTests {
         try await house.signIn()
         house.origin.revoke()
         let calls = house.calls(1...2)
-        await house.waitForWaiting(2)
+        try await house.waitForWaiting(2)
         #expect(try await house.calls(3...3)[0].failure().kind == .overloaded)
         gate.open()
         for call in calls { _ = try await call.value }
@@ -220,7 +220,7 @@ struct AuthorizingTests {
         try await house.signIn()
         house.origin.revoke()
         let calls = (1...3).map { _ in Task { [network = house.network] in try await network.call(Members()) } }
-        while house.network.reads.waitingCount != 3 { await Task.yield() }
+        try await waitUntil { house.network.reads.waitingCount == 3 }
         gate.open()
         for call in calls { _ = try await call.value }
         #expect(house.origin.callCount == 2 && house.origin.refreshCount == 1)

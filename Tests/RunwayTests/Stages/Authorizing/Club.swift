@@ -177,8 +177,8 @@ struct ClubHouse {
     }
 
     /// Waits until so many calls wait for a renewal.
-    func waitForWaiting(_ count: Int) async {
-        while waitingCount != count { await Task.yield() }
+    func waitForWaiting(_ count: Int) async throws {
+        try await waitUntil { waitingCount == count }
     }
 
     /// How many calls wait for renewals.

@@ -27,7 +27,7 @@ struct LoginTests {
         house.origin.answerRefreshes(.response(.json("{}", status: .badRequest)))
         let managers = (1...3).map { _ in APIManager<Members>(on: house.network, delegate: recorder) }
         let flights = zip(managers, 1...3).map { $0.load(Members(page: $1)) }
-        await house.waitForWaiting(3)
+        try await house.waitForWaiting(3)
         gate.open()
         let landings = try await recorder.landings(count: 3)
         for landing in landings {
@@ -73,7 +73,7 @@ struct LoginTests {
         house.origin.revoke()
         house.origin.answerRefreshes(.response(.json("{}", status: .unauthorized)))
         let calls = (1...3).map { _ in Task { [network = house.network] in try await network.call(Members()) } }
-        while house.network.reads.waitingCount != 3 { await Task.yield() }
+        try await waitUntil { house.network.reads.waitingCount == 3 }
         gate.open()
         for call in calls { #expect(try await call.failure().kind == .needsLogin) }
         await house.settleNotifications()
@@ -112,7 +112,7 @@ struct LoginTests {
         house.origin.revoke()
         house.origin.answerRefreshes(answer)
         let calls = house.calls(1...3)
-        await house.waitForWaiting(3)
+        try await house.waitForWaiting(3)
         gate.open()
         for call in calls { #expect(try await call.failure().kind == kind) }
         #expect(house.kept()?.value == "t1")
@@ -158,7 +158,7 @@ struct LoginTests {
         try await house.signIn()
         house.origin.revoke()
         let calls = house.calls(1...2)
-        await house.waitForWaiting(2)
+        try await house.waitForWaiting(2)
         #expect(house.network.cancelLogin(of: Club.self))
         for call in calls { #expect(try await call.failure().kind == .loginCancelled) }
         #expect(!house.network.cancelLogin(of: Club.self))
@@ -172,7 +172,7 @@ struct LoginTests {
         try await house.signIn()
         house.origin.revoke()
         let calls = house.calls(1...2)
-        await house.waitForWaiting(2)
+        try await house.waitForWaiting(2)
         try await house.network.signOut(of: Club.self)
         for call in calls { #expect(try await call.failure().kind == .cancelled) }
         #expect(house.network.settings(of: Club.self).account == nil)
@@ -187,7 +187,7 @@ struct LoginTests {
         try await house.signIn()
         house.origin.revoke()
         let calls = house.calls(1...2)
-        await house.waitForWaiting(2)
+        try await house.waitForWaiting(2)
         house.origin.accept("t9")
         try await house.network.signIn(AccessToken("t9", account: "ann"), to: Club.self)
         for call in calls { _ = try await call.value }
@@ -201,10 +201,10 @@ struct LoginTests {
         try await house.signIn()
         house.origin.revoke()
         let call = house.calls(1...1)[0]
-        await house.waitForWaiting(1)
+        try await house.waitForWaiting(1)
         house.network.cache.clear(account: "ann", of: Club.self)
         let other = house.calls(1...1)[0]
-        await house.waitForWaiting(2)
+        try await house.waitForWaiting(2)
         gate.open()
         _ = try await (call.value, other.value)
         #expect(house.origin.callCount == 3, "no call joined a read of before, which alone was refused")

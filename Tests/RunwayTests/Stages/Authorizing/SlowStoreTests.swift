@@ -117,10 +117,9 @@ struct SlowStoreTests {
         store.answer()
         // Once those that were left behind have come back, it is asked again, and has no token.
         var kind = NetworkError.Kind.storage
-        let limit = ContinuousClock.now + .seconds(60)
-        while kind == .storage, ContinuousClock.now < limit {
-            await Task.yield()
-            do { _ = try await network.call(Members()) } catch { kind = error.kind }
+        try await waitUntil {
+            do throws(NetworkError) { _ = try await network.call(Members()) } catch { kind = error.kind }
+            return kind != .storage
         }
         #expect(kind == .needsLogin)
     }

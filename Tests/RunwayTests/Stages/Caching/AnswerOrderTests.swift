@@ -10,9 +10,9 @@ struct AnswerOrderTests {
 
     @Test func anOlderAnswerIsNotPutOverANewerOne() async throws {
         async let older = layer.network.call(Work())
-        let first = await layer.arrival()
+        let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)
-        let second = await layer.arrival(besides: [first])
+        let second = try await layer.arrival(besides: [first])
         layer.answer(second, 2)
         _ = try await newer
         layer.answer(first, 1)
@@ -24,9 +24,9 @@ struct AnswerOrderTests {
 
     @Test func aNewerAnswerIsPutOverAnOlderOne() async throws {
         async let older = layer.network.call(Work())
-        let first = await layer.arrival()
+        let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)
-        let second = await layer.arrival(besides: [first])
+        let second = try await layer.arrival(besides: [first])
         layer.answer(first, 1)
         _ = try await older
         layer.answer(second, 2)

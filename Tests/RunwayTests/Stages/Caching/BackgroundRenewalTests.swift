@@ -15,7 +15,7 @@ struct BackgroundRenewalTests {
         async let filling = layer.network.call(Work(), options: options)
         var response = Response.json(#"{"n":1}"#)
         response.head.headerFields[.eTag] = "\"a\""
-        layer.transport.answer(await layer.arrival(), with: .success(response))
+        layer.transport.answer(try await layer.arrival(), with: .success(response))
         _ = try await filling
         layer.clock.advance(by: .seconds(15))
     }
@@ -35,7 +35,7 @@ struct BackgroundRenewalTests {
         try await fill()
         let stale = try await layer.network.call(Work(), options: options)
         #expect(stale["n"].int == 1 && stale.source == .staleCache)
-        let background = await layer.arrival()
+        let background = try await layer.arrival()
         answerNotModified(background)
         #expect(try await decisions(of: background, after: 3).contains(.notModified))
         let renewed = try await layer.network.call(Work(), options: options)
@@ -48,7 +48,7 @@ struct BackgroundRenewalTests {
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         let flight = manager.load(Work(), options: options)
         #expect(manager.rawData?.source == .staleCache)
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         answerNotModified(flight.number)
         let decisions = try await decisions(of: flight.number, after: 2)
         #expect(decisions.contains(.notModified) && decisions.last == .unchanged)
@@ -58,7 +58,7 @@ struct BackgroundRenewalTests {
     @Test func aPrefetchRenewsWhatIsStale() async throws {
         try await fill()
         let flight = layer.network.prefetch(Work(), options: options)
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         answerNotModified(flight.number)
         #expect(try await decisions(of: flight.number, after: 2).contains(.notModified))
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
@@ -68,7 +68,7 @@ struct BackgroundRenewalTests {
         try await fill()
         let plain = CallOptions.policy(.timeToLive(.seconds(10)))
         async let call = layer.network.call(Work(), options: plain)
-        let flight = await layer.arrival()
+        let flight = try await layer.arrival()
         layer.network.cache.clear(account: "ann")
         layer.network.cache.clear()
         answerNotModified(flight)

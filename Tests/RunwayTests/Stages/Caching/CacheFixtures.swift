@@ -145,8 +145,8 @@ struct ParkedLayer {
     }
 
     /// Waits until a request is there that was not before, and gives the number of its flight.
-    func arrival(besides known: [UInt64] = []) async -> UInt64 {
-        await transport.wait { !$0.parked.allSatisfy(known.contains) }
+    func arrival(besides known: [UInt64] = []) async throws -> UInt64 {
+        try await transport.wait { !$0.parked.allSatisfy(known.contains) }
         return transport.parked.first { !known.contains($0) } ?? 0
     }
 
@@ -158,7 +158,7 @@ struct ParkedLayer {
     /// Fills the cache by one call of ``Work``.
     func fill(_ number: Int, options: CallOptions = .standard) async throws {
         async let filling = network.call(Work(), options: options)
-        answer(await arrival(), number)
+        answer(try await arrival(), number)
         _ = try await filling
     }
 }

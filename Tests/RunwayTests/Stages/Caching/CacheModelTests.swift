@@ -274,13 +274,9 @@ private final class CachePlay {
         }
     }
 
-    /// Lets others work until `condition` holds, which takes a moment, or for ever if the cache is at fault.
+    /// Waits until `condition` holds; if it does not, that is the problem.
     private func settle(_ subject: String, until condition: () -> Bool) async {
-        let limit = ContinuousClock.now + .seconds(300)
-        while !condition(), problem == nil {
-            await Task.yield()
-            check(ContinuousClock.now < limit, "\(subject) was waited for in vain")
-        }
+        do { try await waitUntil(subject) { problem != nil || condition() } } catch { check(false, "\(error)") }
     }
 
     private func check(_ condition: Bool, _ text: @autoclosure () -> String) {

@@ -195,7 +195,7 @@ final class CacheTierTests: Sendable {
         let bound = ResponseCache.maximumForsakenLooks
         for count in 1...bound {
             let call = Task { [options] in try await layer.number(Work(id: count), options) }
-            while deaf.lookCount < count { await Task.yield() }
+            try await waitUntil { deaf.lookCount >= count }
             call.cancel()
             await #expect(throws: NetworkError.self) { try await call.value }
         }
@@ -204,7 +204,7 @@ final class CacheTierTests: Sendable {
         #expect(await layer.lastDecisions().prefix(2) == [.tierLate, .miss])
         #expect(deaf.lookCount == bound)
         deaf.listen()
-        while layer.network.cache.memory.withLock({ $0.lookCount }) > 0 { await Task.yield() }
+        try await waitUntil { layer.network.cache.memory.withLock({ $0.lookCount }) == 0 }
         #expect(try await layer.number(Book(), options) == 4)
         #expect(deaf.lookCount == bound + 1)
     }
@@ -306,7 +306,7 @@ final class CacheTierTests: Sendable {
     @Test func whatWasInTheAirIsNotWrittenAfterAClear() async throws {
         let parked = ParkedLayer(diskCache: tier)
         async let call = parked.network.call(Work(), options: options)
-        let flight = await parked.arrival()
+        let flight = try await parked.arrival()
         parked.network.cache.clear()
         parked.answer(flight, 1)
         _ = try await call
@@ -318,9 +318,9 @@ final class CacheTierTests: Sendable {
         let parked = ParkedLayer(diskCache: tier)
         let below = CachePolicy.untilEvicted(in: .disk)
         async let older = parked.network.call(Work(), options: .policy(below))
-        let first = await parked.arrival()
+        let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(below, .refresh))
-        parked.answer(await parked.arrival(besides: [first]), 2)
+        parked.answer(try await parked.arrival(besides: [first]), 2)
         _ = try await newer
         parked.answer(first, 1)
         _ = try await older
@@ -333,9 +333,9 @@ final class CacheTierTests: Sendable {
         let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
         let policy = CachePolicy.untilEvicted(in: [.memory, .disk])
         async let older = parked.network.call(Work(), options: .policy(policy))
-        let first = await parked.arrival()
+        let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(policy, .refresh))
-        parked.answer(await parked.arrival(besides: [first]), 2)
+        parked.answer(try await parked.arrival(besides: [first]), 2)
         _ = try await newer
         parked.network.cache.relieveMemory(.critical)
         parked.answer(first, 1)

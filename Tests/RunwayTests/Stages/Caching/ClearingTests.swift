@@ -73,7 +73,7 @@ struct ClearingTests {
         var flying: [Task<RawData, any Error>] = []
         for (index, call) in calls(on: layer.network).enumerated() {
             flying.append(Task { try await call() })
-            await layer.transport.wait { $0.parked.count == index + 1 }
+            try await layer.transport.wait { $0.parked.count == index + 1 }
         }
         try clearing.clear(layer.network)
         for (index, flight) in layer.transport.parked.enumerated() {
@@ -132,7 +132,7 @@ struct ClearingTests {
     @Test func aHostOfClearsIsRememberedInBoundedMemory() async throws {
         let layer = ParkedLayer()
         async let early = layer.network.call(Work())
-        let flight = await layer.arrival()
+        let flight = try await layer.arrival()
         for number in 0...5 * CacheFloors.maximumCount { layer.network.cache.clear(account: "account \(number)") }
         layer.answer(flight, 1)
         _ = try await early
@@ -148,9 +148,9 @@ struct ClearingTests {
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(2))
         #expect(try await layer.network.call(Work(), options: options).source == .staleCache)
-        let background = await layer.arrival()
+        let background = try await layer.arrival()
         layer.network.cache.clear(account: "ann")
-        await layer.transport.wait { $0.cancelled.contains(background) }
+        try await layer.transport.wait { $0.cancelled.contains(background) }
         let record = try await layer.records.records(count: 3).first { $0.id.number == background }
         #expect(record?.outcome.name == "cancelled" && layer.network.cache.count == 0)
     }

@@ -10,7 +10,7 @@ struct PrefetchTests {
     @Test func aPrefetchedAnswerIsThereForTheCall() async throws {
         let layer = ParkedLayer()
         let flight = layer.network.prefetch(Work())
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         layer.answer(flight.number, 1)
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == flight && record.outcome.name == "succeeded")
@@ -79,7 +79,7 @@ struct PrefetchTests {
         let record = try await layer.records.records(count: 1)[0]
         guard case .ignored(running: first) = record.outcome else { return #expect(Bool(false), "\(record.outcome)") }
         #expect(record.id == second)
-        await layer.transport.waitForArrival(of: first)
+        try await layer.transport.waitForArrival(of: first)
         layer.answer(first.number, 1)
         _ = try await layer.records.records(count: 2)
     }
@@ -88,7 +88,7 @@ struct PrefetchTests {
         let layer = ParkedLayer()
         let first = layer.network.prefetch(Work())
         let other = layer.network.prefetch(Work(id: 2))
-        await layer.transport.wait { $0.parked == [first.number, other.number] }
+        try await layer.transport.wait { $0.parked == [first.number, other.number] }
         layer.network.cancelPrefetch(first)
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == first && record.outcome.name == "cancelled")
@@ -96,7 +96,7 @@ struct PrefetchTests {
         // Of the same number nothing is left to call off, and what flies now is another flight.
         let second = layer.network.prefetch(Work())
         layer.network.cancelPrefetch(first)
-        await layer.transport.waitForArrival(of: second)
+        try await layer.transport.waitForArrival(of: second)
         layer.answer(second.number, 2)
         layer.answer(other.number, 3)
         _ = try await layer.records.records(count: 3)
@@ -107,10 +107,10 @@ struct PrefetchTests {
     @Test func aCallGoesOnThatSharesTheRequestOfAPrefetchCalledOff() async throws {
         let room = ReadingRoom()
         let prefetch = room.network.prefetch(KeptShelf())
-        await room.transport.waitForArrival(of: prefetch.number)
-        let call = await room.join(KeptShelf())
+        try await room.transport.waitForArrival(of: prefetch.number)
+        let call = try await room.join(KeptShelf())
         room.network.cancelPrefetch(prefetch)
-        await room.settle { room.network.reads.waitingCount == 1 }
+        try await room.settle { room.network.reads.waitingCount == 1 }
         #expect(room.transport.cancelled.isEmpty)
         room.transport.answer(prefetch.number)
         #expect(try await call.number == prefetch.number)
@@ -143,13 +143,11 @@ struct PrefetchTests {
             transport: transport, clock: LayerClock(ManualClock()), sinks: [records])
         weak let released = network
         let flight = try #require(network?.prefetch(Work()))
-        await transport.waitForArrival(of: flight)
+        try await transport.waitForArrival(of: flight)
         network?.endBackgroundFlights()
         network = nil
-        await transport.wait { $0.cancelled.contains(flight.number) }
-        let limit = ContinuousClock.now + .seconds(60)
-        while released != nil, ContinuousClock.now < limit { await Task.yield() }
-        #expect(released == nil)
+        try await transport.wait { $0.cancelled.contains(flight.number) }
+        try await waitUntil("the layer to be released") { released == nil }
         #expect(try await records.records(count: 1)[0].outcome.name == "cancelled")
     }
 }

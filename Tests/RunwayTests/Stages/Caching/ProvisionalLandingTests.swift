@@ -38,7 +38,7 @@ struct ProvisionalLandingTests {
         #expect(manager.isLoading && manager.isProvisional && recorder.landings.isEmpty)
         try await recorder.landings(count: 1)
         #expect(manager.isLoading && manager.isProvisional && manager.landedFlight == flight)
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         layer.answer(flight.number, 2)
         try await recorder.landings(count: 2)
         #expect(told == ["1 staleCache", "2 network"])
@@ -50,7 +50,7 @@ struct ProvisionalLandingTests {
 
     @Test func aFreshAnswerOfTheSameBytesIsNoSecondLanding() async throws {
         let (manager, flight) = try await loaded()
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         layer.answer(flight.number, 1)
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.decisions(of: CacheDecision.self).last == .unchanged && record.source == .network)
@@ -61,7 +61,7 @@ struct ProvisionalLandingTests {
 
     @Test func aFailureToGetTheFreshAnswerIsTheSecondLandingAndTheStaleOneStays() async throws {
         let (manager, flight) = try await loaded()
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         layer.transport.answer(flight.number, with: .success(.json("{}", status: .notFound)))
         try await recorder.landings(count: 2)
         #expect(told == ["1 staleCache", "refused"])
@@ -75,7 +75,7 @@ struct ProvisionalLandingTests {
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
         let flight = manager.load(Work(), options: options)
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         layer.transport.answer(flight.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.outcome.name == "succeeded" && record.source == .staleCache)
@@ -85,9 +85,9 @@ struct ProvisionalLandingTests {
     @Test func nothingMoreLandsAfterACancelBetweenTheTwo() async throws {
         let (manager, flight) = try await loaded()
         try await recorder.landings(count: 1)
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         manager.cancel(flight)
-        await layer.transport.wait { $0.cancelled.contains(flight.number) }
+        try await layer.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(try await layer.records.records(count: 2)[1].outcome.name == "cancelled")
         #expect(told == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
     }
@@ -95,9 +95,9 @@ struct ProvisionalLandingTests {
     @Test func nothingMoreLandsAfterAReplacementBetweenTheTwo() async throws {
         let (manager, first) = try await loaded()
         try await recorder.landings(count: 1)
-        await layer.transport.waitForArrival(of: first)
+        try await layer.transport.waitForArrival(of: first)
         let second = manager.load(Work(id: 2), options: options)
-        await layer.transport.waitForArrival(of: second)
+        try await layer.transport.waitForArrival(of: second)
         layer.answer(second.number, 2)
         try await recorder.landings(count: 2)
         #expect(told == ["1 staleCache", "2 network"])
@@ -108,10 +108,10 @@ struct ProvisionalLandingTests {
     @Test func nothingMoreLandsWhenTheManagerGoes() async throws {
         var (manager, flight): (APIManager<Work>?, FlightID) = try await loaded()
         try await recorder.landings(count: 1)
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         #expect(manager != nil)
         manager = nil
-        await layer.transport.wait { $0.cancelled.contains(flight.number) }
+        try await layer.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(try await layer.records.records(count: 2)[1].outcome.name == "cancelled")
         #expect(told == ["1 staleCache"])
     }
@@ -128,8 +128,8 @@ struct ProvisionalLandingTests {
         let gate = VetoingInterceptor { $0.source == .staleCache }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
         #expect(manager.rawData != nil)
-        await layer.transport.waitForArrival(of: flight)
-        while manager.rawData != nil { await Task.yield() }
+        try await layer.transport.waitForArrival(of: flight)
+        try await waitUntil { manager.rawData == nil }
         layer.answer(flight.number, 1)
         try await recorder.landings(count: 1)
         #expect(told == ["1 network"], "the same bytes are told: nobody was told of them yet")
@@ -140,7 +140,7 @@ struct ProvisionalLandingTests {
     @Test func aVetoOfTheFreshAnswerLeavesTheStaleOne() async throws {
         let gate = VetoingInterceptor { $0.source == .network }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         layer.answer(flight.number, 2)
         #expect(try await layer.records.records(count: 2)[1].outcome.name == "vetoed")
         #expect(told == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
@@ -149,7 +149,7 @@ struct ProvisionalLandingTests {
     @Test func bothLandingsPassTheHooks() async throws {
         let log = VetoingInterceptor { _ in false }
         let (manager, flight) = try await loaded { $0.interceptor = log }
-        await layer.transport.waitForArrival(of: flight)
+        try await layer.transport.waitForArrival(of: flight)
         layer.answer(flight.number, 2)
         try await recorder.landings(count: 2)
         #expect(manager.rawData?["n"].int == 2)

@@ -53,7 +53,7 @@ struct StaleIfErrorTests {
         for (seconds, isThere) in [(55, true), (5, false)] {
             parked.clock.advance(by: .seconds(seconds))
             async let call = parked.network.call(Work(), options: options)
-            let flight = await parked.arrival()
+            let flight = try await parked.arrival()
             parked.clock.advance(by: .seconds(6))
             parked.transport.answer(flight, with: Self.failure(.noNetwork))
             let source = try? await call.source
@@ -67,7 +67,7 @@ struct StaleIfErrorTests {
         try await parked.fill(1, options: options)
         parked.clock.advance(by: .seconds(15))
         async let call = parked.network.call(Work(), options: options)
-        _ = await parked.arrival()
+        _ = try await parked.arrival()
         try await parked.clock.waitForSleepers()
         parked.clock.advance(by: .seconds(60))
         #expect(try await call.source == .staleCache)

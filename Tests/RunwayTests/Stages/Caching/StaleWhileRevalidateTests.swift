@@ -15,7 +15,7 @@ struct StaleWhileRevalidateTests {
         layer.clock.advance(by: .seconds(15))
         let stale = try await layer.network.call(Work(), options: options)
         #expect(stale["n"].int == 1 && stale.source == .staleCache)
-        let background = await layer.arrival()
+        let background = try await layer.arrival()
         layer.answer(background, 2)
         let records = try await layer.records.records(count: 3).sorted { $0.id < $1.id }
         #expect(records[1].source == .staleCache && records[1].attempts.isEmpty)
@@ -42,7 +42,7 @@ struct StaleWhileRevalidateTests {
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
         for _ in 0..<20 { #expect(try await layer.network.call(Work(), options: options).source == .staleCache) }
-        let background = await layer.arrival()
+        let background = try await layer.arrival()
         await layer.network.events.flush()
         #expect(layer.transport.parked == [background])
         layer.answer(background, 2)
@@ -64,7 +64,7 @@ struct StaleWhileRevalidateTests {
         for number in 0..<3 {
             #expect(try await layer.network.call(Work(), options: options).source == .staleCache)
             layer.transport.answer(
-                await layer.arrival(), with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+                try await layer.arrival(), with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
             _ = try await layer.records.records(count: 3 + 2 * number)
         }
     }
@@ -74,7 +74,7 @@ struct StaleWhileRevalidateTests {
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
         _ = try await layer.network.call(Work(), options: options)
-        let background = await layer.arrival()
+        let background = try await layer.arrival()
         try await layer.clock.waitForSleepers()
         layer.clock.advance(by: .seconds(60))
         let record = try await layer.records.records(count: 3).first { $0.id.number == background }
@@ -86,7 +86,7 @@ struct StaleWhileRevalidateTests {
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
         _ = try await layer.network.call(Work(), options: options)
-        layer.transport.answer(await layer.arrival(), with: .success(.json(#"{"bad":1}"#)))
+        layer.transport.answer(try await layer.arrival(), with: .success(.json(#"{"bad":1}"#)))
         _ = try await layer.records.records(count: 3)
         #expect(try await layer.network.call(Work(), options: options)["n"].int == 1)
     }
@@ -96,12 +96,12 @@ struct StaleWhileRevalidateTests {
         let flight = layer.network.makeFlight(Work.self, options)
         let request = try layer.network.assemble(Work(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
         async let filling = layer.network.exchange(request, with: Gallery.self, options: options)
-        layer.answer(await layer.arrival(), 1)
+        layer.answer(try await layer.arrival(), 1)
         _ = try await filling
         layer.clock.advance(by: .seconds(15))
         let stale = try await layer.network.exchange(request, with: Gallery.self, options: options)
         #expect(stale.source == .staleCache)
-        layer.answer(await layer.arrival(), 2)
+        layer.answer(try await layer.arrival(), 2)
         _ = try await layer.records.records(count: 3)
         let fresh = try await layer.network.exchange(request, with: Gallery.self, options: options)
         #expect(fresh.source == .cache)
@@ -111,7 +111,7 @@ struct StaleWhileRevalidateTests {
         let layer = ParkedLayer()
         let limit = BackgroundFlights.maximumCount
         for id in 1...limit { layer.network.prefetch(Work(id: id)) }
-        await layer.transport.wait { $0.parked.count == limit }
+        try await layer.transport.wait { $0.parked.count == limit }
         let refused = layer.network.prefetch(Work(id: limit + 1))
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == refused && record.outcome.error?.kind == .overloaded)

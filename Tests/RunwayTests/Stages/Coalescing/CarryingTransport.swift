@@ -18,7 +18,6 @@ final class CarryingTransport: Transport {
 
     /// Guards the requests, by the number of the flight that carries each.
     private let state = Mutex(State())
-    private let changes = AwaitedChanges()
     /// Whether a cancelled request ends; where not it goes on waiting, as a transport does that does not listen.
     let listens: Bool
 
@@ -51,7 +50,6 @@ final class CarryingTransport: Transport {
                         return false
                     }
                     if isOver { continuation.resume(returning: .failure(Self.gone)) }
-                    changes.tell()
                 }
             } onCancel: {
                 let parked = state.withLock { state in
@@ -59,7 +57,6 @@ final class CarryingTransport: Transport {
                     return listens ? state.parked.removeValue(forKey: number) : nil
                 }
                 parked?.continuation.resume(returning: .failure(Self.gone))
-                changes.tell()
             }
         } onDeadline: {
             if self.listens { self.answer(number, with: .failure(NetworkError(.timedOut, in: .transporting, "late"))) }
@@ -79,23 +76,16 @@ final class CarryingTransport: Transport {
     @discardableResult
     func answer(_ number: UInt64) -> Bool { answer(number, with: .success(.json(#"{"flight":\#(number)}"#))) }
 
-    /// Waits until something arrived or was cancelled, and `condition` holds.
-    func wait(until condition: (CarryingTransport) -> Bool) async {
-        while !condition(self) { await changes.next() }
+    /// Waits until `condition` holds.
+    func wait(
+        fileID: String = #fileID, line: Int = #line, until condition: (CarryingTransport) -> Bool
+    ) async throws {
+        try await waitUntil(fileID: fileID, line: line) { condition(self) }
     }
 
-    func waitForArrival(of number: UInt64) async { await wait { $0.parked.contains(number) } }
+    func waitForArrival(of number: UInt64, fileID: String = #fileID, line: Int = #line) async throws {
+        try await wait(fileID: fileID, line: line) { $0.parked.contains(number) }
+    }
 
     private static let gone = NetworkError(.cancelled, in: .transporting, "gone")
-}
-
-/// Lets a test wait for the next of many changes.
-private final class AwaitedChanges: Sendable {
-    private let stream = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-
-    func tell() { stream.continuation.yield() }
-
-    func next() async {
-        for await _ in stream.stream { return }
-    }
 }

@@ -7,18 +7,18 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct CoalescingDeadlineTests {
     /// Starts calls of one read, of the given deadlines; the first begins it.
-    private func calls(_ room: ReadingRoom, _ deadlines: [Duration]) async -> [Task<RawData, any Error>] {
+    private func calls(_ room: ReadingRoom, _ deadlines: [Duration]) async throws -> [Task<RawData, any Error>] {
         var calls: [Task<RawData, any Error>] = []
         for deadline in deadlines {
             room.network.configure(Library.self) { $0.deadline = deadline }
-            calls.append(calls.isEmpty ? await room.begin(Shelf(), as: 1) : await room.join(Shelf()))
+            calls.append(calls.isEmpty ? try await room.begin(Shelf(), as: 1) : try await room.join(Shelf()))
         }
         return calls
     }
 
     @Test(arguments: [true, false]) func everyCallKeepsItsOwnDeadline(listens: Bool) async throws {
         let room = ReadingRoom(listens: listens)
-        let calls = await calls(room, [.seconds(2), .seconds(9), .seconds(1), .seconds(9)])
+        let calls = try await calls(room, [.seconds(2), .seconds(9), .seconds(1), .seconds(9)])
         for (index, instant) in [(2, 1), (0, 2)] {
             room.clock.advance(to: ManualClock.Instant(offset: .seconds(instant)))
             let error = try await calls[index].failure()
@@ -34,7 +34,7 @@ struct CoalescingDeadlineTests {
 
     @Test func theSharedFlightsDeadlineIsTheLatestOfThoseThatWait() async throws {
         let room = ReadingRoom()
-        let calls = await calls(room, [.seconds(5), .seconds(3), .seconds(9)])
+        let calls = try await calls(room, [.seconds(5), .seconds(3), .seconds(9)])
         let flight = try #require(room.transport.flight(1))
         #expect(flight.deadline == .seconds(9))
         calls[2].cancel()
@@ -50,21 +50,21 @@ struct CoalescingDeadlineTests {
 
     @Test(arguments: [true, false]) func theLastDeadlineCancelsTheRequest(listens: Bool) async throws {
         let room = ReadingRoom(listens: listens)
-        let calls = await calls(room, [.seconds(1), .seconds(2)])
+        let calls = try await calls(room, [.seconds(1), .seconds(2)])
         room.clock.advance(to: ManualClock.Instant(offset: .seconds(1)))
         _ = try await calls[0].failure()
         #expect(room.transport.cancelled.isEmpty)
         try await room.clock.waitForSleepers()
         room.clock.advance(to: ManualClock.Instant(offset: .seconds(2)))
         #expect(try await calls[1].failure().kind == .timedOut)
-        await room.transport.wait { $0.cancelled == [1] }
+        try await room.transport.wait { $0.cancelled == [1] }
         room.transport.answer(1)
         #expect(try await room.records(count: 2).map(\.outcome.name) == ["failed", "failed"])
     }
 
     @Test func aTransportThatDoesNotListenHoldsNobody() async throws {
         let room = ReadingRoom(listens: false)
-        let calls = await calls(room, [.seconds(1), .seconds(1)])
+        let calls = try await calls(room, [.seconds(1), .seconds(1)])
         try await room.clock.waitForSleepers()
         room.clock.advance(by: .seconds(1))
         for call in calls { #expect(try await call.failure().kind == .timedOut) }

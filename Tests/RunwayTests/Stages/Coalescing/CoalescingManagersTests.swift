@@ -21,17 +21,17 @@ struct CoalescingManagersTests {
     }
 
     /// Lets a manager make a call, and waits until so many wait for the read.
-    private func load(_ manager: APIManager<Listing>, waiting: Int, read: UInt64 = 1) async -> FlightID {
+    private func load(_ manager: APIManager<Listing>, waiting: Int, read: UInt64 = 1) async throws -> FlightID {
         let flight = manager.load(Listing())
-        while room.network.reads.flights(waitingFor: read).count != waiting { await Task.yield() }
+        try await waitUntil { room.network.reads.flights(waitingFor: read).count == waiting }
         return flight
     }
 
     @Test func threeControllersMakeOneRequestAndThreeLandings() async throws {
         let managers = managers(3)
         var flights: [FlightID] = []
-        for (index, manager) in managers.enumerated() { flights.append(await load(manager, waiting: index + 1)) }
-        await room.transport.waitForArrival(of: flights[0].number)
+        for (index, manager) in managers.enumerated() { flights.append(try await load(manager, waiting: index + 1)) }
+        try await room.transport.waitForArrival(of: flights[0].number)
         room.transport.answer(flights[0].number)
         let landings = try await recorder.landings(count: 3)
         #expect(Set(landings.compactMap(\.flight)) == Set(flights))
@@ -42,14 +42,12 @@ struct CoalescingManagersTests {
 
     @Test func replacingTheCallOfOneManagerDoesNotHurtAnothers() async throws {
         let managers = managers(2)
-        let first = await load(managers[0], waiting: 1)
-        let second = await load(managers[1], waiting: 2)
-        await room.transport.waitForArrival(of: first.number)
+        let first = try await load(managers[0], waiting: 1)
+        let second = try await load(managers[1], waiting: 2)
+        try await room.transport.waitForArrival(of: first.number)
         let third = managers[0].load(Listing())
         // The replaced call leaves and the new one joins, in whichever order.
-        while !room.network.reads.flights(waitingFor: 1).map(\.id).elementsEqual([second, third]) {
-            await Task.yield()
-        }
+        try await waitUntil { room.network.reads.flights(waitingFor: 1).map(\.id).elementsEqual([second, third]) }
         #expect(room.transport.cancelled.isEmpty)
         room.transport.answer(first.number)
         let landings = try await recorder.landings(count: 2)
@@ -61,11 +59,11 @@ struct CoalescingManagersTests {
 
     @Test func aManagerThatGoesAwayLeavesTheReadToTheOthers() async throws {
         var managers = managers(2)
-        let first = await load(managers[0], waiting: 1)
-        _ = await load(managers[1], waiting: 2)
-        await room.transport.waitForArrival(of: first.number)
+        let first = try await load(managers[0], waiting: 1)
+        _ = try await load(managers[1], waiting: 2)
+        try await room.transport.waitForArrival(of: first.number)
         managers.removeFirst()
-        while room.network.reads.flights(waitingFor: 1).count != 1 { await Task.yield() }
+        try await waitUntil { room.network.reads.flights(waitingFor: 1).count == 1 }
         room.transport.answer(first.number)
         #expect(try await recorder.landings(count: 1).count == 1)
         #expect(try await room.records(count: 2).map(\.outcome.name) == ["cancelled", "succeeded"])
@@ -74,8 +72,8 @@ struct CoalescingManagersTests {
     @Test func concurrentCallsOfOneManagerShareARequestAndLandEach() async throws {
         let manager = managers(1, overlap: .concurrent)[0]
         var flights: [FlightID] = []
-        for count in 1...3 { flights.append(await load(manager, waiting: count)) }
-        await room.transport.waitForArrival(of: flights[0].number)
+        for count in 1...3 { flights.append(try await load(manager, waiting: count)) }
+        try await room.transport.waitForArrival(of: flights[0].number)
         manager.cancel(flights[1])
         room.transport.answer(flights[0].number)
         let landings = try await recorder.landings(count: 2)
@@ -85,11 +83,11 @@ struct CoalescingManagersTests {
 
     @Test func theLastManagerThatCancelsStopsTheRequest() async throws {
         let managers = managers(2)
-        let first = await load(managers[0], waiting: 1)
-        _ = await load(managers[1], waiting: 2)
-        await room.transport.waitForArrival(of: first.number)
+        let first = try await load(managers[0], waiting: 1)
+        _ = try await load(managers[1], waiting: 2)
+        try await room.transport.waitForArrival(of: first.number)
         for manager in managers { manager.cancelAll() }
-        await room.transport.wait { $0.cancelled == [first.number] }
+        try await room.transport.wait { $0.cancelled == [first.number] }
         #expect(try await room.records(count: 2).map(\.outcome.name) == ["cancelled", "cancelled"])
         #expect(recorder.landings.isEmpty)
     }

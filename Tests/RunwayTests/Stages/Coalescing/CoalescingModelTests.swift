@@ -144,11 +144,7 @@ private struct CoalescingPlay {
     }
 
     private mutating func settle(_ problem: String, until condition: @Sendable () -> Bool) async {
-        for _ in 0..<200_000 {
-            if condition() { return }
-            await Task.yield()
-        }
-        problems.append(problem)
+        do { try await waitUntil { condition() } } catch { problems.append("\(problem): \(error)") }
     }
 
     private mutating func check() {

@@ -8,7 +8,7 @@ import Testing
 struct CoalescingRecordTests {
     @Test func aCallThatJoinedSaysWhichAndThatNothingOfItsOwnFlew() async throws {
         let room = ReadingRoom()
-        let calls = [await room.begin(Shelf(), as: 1), await room.join(Shelf()), await room.join(Shelf())]
+        let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.join(Shelf())]
         room.clock.advance(by: .seconds(2))
         room.transport.flight(1)?.noteHTTPVersion("HTTP/2")
         room.transport.answer(1)
@@ -32,7 +32,7 @@ struct CoalescingRecordTests {
 
     @Test func aCallAloneHasNothingToSay() async throws {
         let room = ReadingRoom()
-        let call = await room.begin(Shelf(), as: 1)
+        let call = try await room.begin(Shelf(), as: 1)
         room.transport.answer(1)
         _ = try await call.value
         #expect(try await room.records(count: 1)[0].decisions(of: Coalescing.self).isEmpty)
@@ -40,8 +40,8 @@ struct CoalescingRecordTests {
 
     @Test func theRecordOfACallThatLeftIsToldOnceAndHoldsTheWholeRequest() async throws {
         let room = ReadingRoom()
-        let first = await room.begin(Shelf(), as: 1)
-        let second = await room.join(Shelf())
+        let first = try await room.begin(Shelf(), as: 1)
+        let second = try await room.join(Shelf())
         first.cancel()
         _ = try await first.failure()
         await room.network.events.flush()
@@ -63,7 +63,7 @@ struct CoalescingRecordTests {
     @Test func theRecordOfACallThatLeftIsToldWhenTheOthersLeaveToo() async throws {
         for listens in [true, false] {
             let room = ReadingRoom(listens: listens)
-            let calls = [await room.begin(Shelf(), as: 1), await room.join(Shelf())]
+            let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
             for call in calls {
                 call.cancel()
                 _ = try await call.failure()
@@ -77,7 +77,7 @@ struct CoalescingRecordTests {
 
     @Test func aCancelledCallThatWaitsForTheEndOfItsRequestHasItsEndOnRecord() async throws {
         let room = ReadingRoom()
-        let call = await room.begin(Shelf(), as: 1)
+        let call = try await room.begin(Shelf(), as: 1)
         room.clock.advance(by: .seconds(1))
         call.cancel()
         _ = try await call.failure()

@@ -25,8 +25,8 @@ struct CoalescingTests {
 
     @Test(arguments: [true, false]) func identicalReadsShareOneRequest(listens: Bool) async throws {
         let room = ReadingRoom(listens: listens)
-        var calls = [await room.begin(Shelf(), as: 1)]
-        for _ in 0..<9 { calls.append(await room.join(Shelf())) }
+        var calls = [try await room.begin(Shelf(), as: 1)]
+        for _ in 0..<9 { calls.append(try await room.join(Shelf())) }
         room.transport.answer(1)
         for call in calls { #expect(try await call.number == 1) }
         #expect(room.transport.sent == [1])
@@ -35,7 +35,7 @@ struct CoalescingTests {
     @Test func aCallAfterTheAnswerBeginsAnew() async throws {
         let room = ReadingRoom()
         for number: UInt64 in 1...3 {
-            let call = await room.begin(Shelf(), as: number)
+            let call = try await room.begin(Shelf(), as: number)
             room.transport.answer(number)
             #expect(try await call.number == number)
         }
@@ -44,33 +44,33 @@ struct CoalescingTests {
 
     @Test func aFailureIsSharedByThoseWhoWaitAndByNobodyAfter() async throws {
         let room = ReadingRoom()
-        let calls = [await room.begin(Shelf(), as: 1), await room.join(Shelf())]
+        let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
         room.transport.answer(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         for call in calls {
             let error = try await call.failure()
             #expect(error.kind == .noNetwork && error.attempt == 1 && error.host == "library.test")
         }
-        let later = await room.begin(Shelf(), as: 3)
+        let later = try await room.begin(Shelf(), as: 3)
         room.transport.answer(3)
         #expect(try await later.number == 3)
     }
 
     @Test func anAnswerThatIsNotFineFailsEveryCallOfTheRead() async throws {
         let room = ReadingRoom()
-        let calls = [await room.begin(Shelf(), as: 1), await room.join(Shelf())]
+        let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
         room.transport.answer(1, with: .success(.json("{}", status: .notFound)))
         for call in calls { #expect(try await call.failure().kind == .refused) }
     }
 
     @Test(arguments: [true, false]) func oneCallerLeavingDoesNotCancelTheOthers(theFirstLeaves: Bool) async throws {
         let room = ReadingRoom()
-        let first = await room.begin(Shelf(), as: 1)
-        let second = await room.join(Shelf())
+        let first = try await room.begin(Shelf(), as: 1)
+        let second = try await room.join(Shelf())
         let (leaving, staying) = theFirstLeaves ? (first, second) : (second, first)
         leaving.cancel()
         #expect(try await leaving.failure().kind == .cancelled)
         #expect(room.transport.cancelled.isEmpty)
-        let third = await room.join(Shelf())
+        let third = try await room.join(Shelf())
         room.transport.answer(1)
         #expect(try await staying.number == 1)
         #expect(try await third.number == 1)
@@ -79,14 +79,14 @@ struct CoalescingTests {
 
     @Test(arguments: [true, false]) func theLastCallerLeavingCancelsTheRequest(listens: Bool) async throws {
         let room = ReadingRoom(listens: listens)
-        let calls = [await room.begin(Shelf(), as: 1), await room.join(Shelf()), await room.join(Shelf())]
+        let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.join(Shelf())]
         for call in calls {
             #expect(room.transport.cancelled.isEmpty)
             call.cancel()
             #expect(try await call.failure().kind == .cancelled)
         }
-        await room.transport.wait { $0.cancelled == [1] }
-        let later = await room.begin(Shelf(), as: 4)
+        try await room.transport.wait { $0.cancelled == [1] }
+        let later = try await room.begin(Shelf(), as: 4)
         room.transport.answer(4)
         #expect(try await later.number == 4, "what was cancelled is joined by nobody")
         room.transport.answer(1)
@@ -94,7 +94,7 @@ struct CoalescingTests {
 
     @Test func aCancelledCallJoinsAndBeginsNothing() async throws {
         let room = ReadingRoom()
-        let first = await room.begin(Shelf(), as: 1)
+        let first = try await room.begin(Shelf(), as: 1)
         let gate = ScriptedGate()
         for shelf in 1...2 {
             let call = Task { [network = room.network] in
@@ -114,21 +114,21 @@ struct CoalescingTests {
     @Test func readsThatDifferInAnythingFlyApart() async throws {
         let room = ReadingRoom()
         let network = room.network
-        var calls = [await room.begin(Shelf(), as: 1)]
-        calls.append(await room.begin(Shelf(number: 2), as: 2))
-        calls.append(await room.begin(Shelf(fields: ["Accept-Language": "zh"]), as: 3))
-        calls.append(await room.begin(Shelf(fields: ["Accept-Language": "en"]), as: 4))
-        calls.append(await room.begin(Head(), as: 5))
+        var calls = [try await room.begin(Shelf(), as: 1)]
+        calls.append(try await room.begin(Shelf(number: 2), as: 2))
+        calls.append(try await room.begin(Shelf(fields: ["Accept-Language": "zh"]), as: 3))
+        calls.append(try await room.begin(Shelf(fields: ["Accept-Language": "en"]), as: 4))
+        calls.append(try await room.begin(Head(), as: 5))
         calls.append(room.call(Shelf(), CallOptions(cacheUse: .refresh)))
-        await room.transport.waitForArrival(of: 6)
+        try await room.transport.waitForArrival(of: 6)
         calls.append(room.call(Shelf(), CallOptions(cache: .timeToLive())))
-        await room.transport.waitForArrival(of: 7)
+        try await room.transport.waitForArrival(of: 7)
         network.configure(Library.self) { $0.account = "ann" }
-        calls.append(await room.begin(Shelf(), as: 8))
+        calls.append(try await room.begin(Shelf(), as: 8))
         network.configure(Library.self) { $0.account = "bob" }
-        calls.append(await room.begin(Shelf(), as: 9))
+        calls.append(try await room.begin(Shelf(), as: 9))
         network.configure(Library.self) { $0.environment = .releaseCandidate }
-        calls.append(await room.begin(Shelf(), as: 10))
+        calls.append(try await room.begin(Shelf(), as: 10))
         for number: UInt64 in 1...10 { room.transport.answer(number) }
         for (index, call) in calls.enumerated() { #expect(try await call.number == UInt64(index + 1)) }
     }
@@ -140,16 +140,16 @@ struct CoalescingTests {
             transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none), status: status
         )
         let patient = Task { try await network.call(Shelf(), options: CallOptions(waitsForNetwork: true)) }
-        while network.connectivity.waitingCount < 1 { await Task.yield() }
+        try await waitUntil { network.connectivity.waitingCount >= 1 }
         let isOver = Mutex(false)
         let hasty = Task {
             defer { isOver.withLock { $0 = true } }
             return try await network.call(Shelf())
         }
-        while !isOver.withLock({ $0 }), network.reads.flights(waitingFor: 1).count == 1 { await Task.yield() }
+        try await waitUntil { isOver.withLock({ $0 }) || network.reads.flights(waitingFor: 1).count != 1 }
         #expect(network.reads.flights(waitingFor: 1).count == 1)
         status.set(.wifi)
-        await transport.waitForArrival(of: 1)
+        try await transport.waitForArrival(of: 1)
         transport.answer(1)
         #expect(try await patient.number == 1)
         #expect(try await hasty.failure().kind == .noNetwork)
@@ -158,10 +158,12 @@ struct CoalescingTests {
     @Test func aCallThatMayBeTriedAgainDoesNotShareTheFailureOfOneThatMayNot() async throws {
         let room = ReadingRoom()
         let once = room.call(Shelf(), CallOptions(retry: .off))
-        await room.transport.waitForArrival(of: 1)
+        try await room.transport.waitForArrival(of: 1)
         let other = room.call(Shelf())
-        await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
-        await room.settle { room.network.reads.flights(waitingFor: 1).count == 2 || room.transport.parked.count == 2 }
+        try await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
+        try await room.settle {
+            room.network.reads.flights(waitingFor: 1).count == 2 || room.transport.parked.count == 2
+        }
         #expect(room.network.reads.flights(waitingFor: 1).count == 1)
         for number: UInt64 in 1...2 { room.transport.answer(number) }
         for call in [once, other] { _ = try await call.value }
@@ -173,12 +175,12 @@ struct CoalescingTests {
             { $0.cache.clear(Shelf.self) }, { try? $0.clearCache(of: Shelf()) },
         ] {
             let room = ReadingRoom()
-            let before = await room.begin(Shelf(), as: 1)
+            let before = try await room.begin(Shelf(), as: 1)
             clear(room.network)
             let after = room.call(Shelf())
-            await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
+            try await room.settle { room.transport.parked.count == 2 || room.network.reads.waitingCount == 2 }
             #expect(room.network.reads.flights(waitingFor: 1).count == 1)
-            await room.settle {
+            try await room.settle {
                 room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
             }
             for number in room.transport.parked { room.transport.answer(number) }
@@ -189,27 +191,27 @@ struct CoalescingTests {
 
     @Test func clearingSomethingElseLetsReadsBeShared() async throws {
         let room = ReadingRoom()
-        let first = await room.begin(Shelf(), as: 1)
+        let first = try await room.begin(Shelf(), as: 1)
         room.network.cache.clear(BookSearch.self)
         room.network.cache.clear(Estates.self)
         room.network.cache.clear(account: "ann")
-        let second = await room.join(Shelf())
+        let second = try await room.join(Shelf())
         room.transport.answer(1)
         for call in [first, second] { #expect(try await call.number == 1) }
     }
 
     @Test func whatIsNoWholeReadFliesAlone() async throws {
         let room = ReadingRoom()
-        for number: UInt64 in 1...2 { _ = await room.begin(Put(), as: number) }
-        for number: UInt64 in 3...4 { _ = await room.begin(Alone(), as: number) }
+        for number: UInt64 in 1...2 { _ = try await room.begin(Put(), as: number) }
+        for number: UInt64 in 3...4 { _ = try await room.begin(Alone(), as: number) }
         for number: UInt64 in 5...6 {
             Task { [network = room.network] in try await network.stream(Shelf()) }
-            await room.transport.waitForArrival(of: number)
+            try await room.transport.waitForArrival(of: number)
         }
         let request = Request(head: HTTPRequest(method: .get, url: "https://library.test/x"))
         for number: UInt64 in 7...8 {
             Task { [network = room.network] in try await network.exchange(request, with: Library.self) }
-            await room.transport.waitForArrival(of: number)
+            try await room.transport.waitForArrival(of: number)
         }
         for number: UInt64 in 1...8 { room.transport.answer(number) }
         #expect(try await room.records(count: 8).allSatisfy { $0.attempts.count == 1 })
@@ -217,7 +219,7 @@ struct CoalescingTests {
 
     @Test func headsAreShared() async throws {
         let room = ReadingRoom()
-        let calls = [await room.begin(Head(), as: 1), await room.join(Head())]
+        let calls = [try await room.begin(Head(), as: 1), try await room.join(Head())]
         room.transport.answer(1)
         for call in calls { _ = try await call.value }
         #expect(room.transport.sent == [1])
@@ -240,8 +242,8 @@ struct CoalescingTests {
 
     @Test func queriesOfOneBodyAreShared() async throws {
         let room = ReadingRoom()
-        let calls = [await room.begin(Query(word: "a"), as: 1), await room.join(Query(word: "a"))]
-        let other = await room.begin(Query(word: "b"), as: 3)
+        let calls = [try await room.begin(Query(word: "a"), as: 1), try await room.join(Query(word: "a"))]
+        let other = try await room.begin(Query(word: "b"), as: 3)
         for number: UInt64 in [1, 3] { room.transport.answer(number) }
         for call in calls { #expect(try await call.number == 1) }
         #expect(try await other.number == 3)
@@ -252,9 +254,9 @@ struct CoalescingTests {
         let room = ReadingRoom()
         let isShared = policy.rule == .timeToLive || policy.rule == .untilEvicted
         let first = room.call(Search(word: "a"), CallOptions(cache: policy))
-        await room.transport.waitForArrival(of: 1)
+        try await room.transport.waitForArrival(of: 1)
         let second = room.call(Search(word: "a"), CallOptions(cache: policy))
-        await room.settle {
+        try await room.settle {
             room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
         }
         #expect(room.transport.parked == (isShared ? [1] : [1, 2]))
@@ -266,8 +268,8 @@ struct CoalescingTests {
     @Test func oneCallMoreThanMaySharesBeginsAnotherRequest() async throws {
         let room = ReadingRoom(limits: CoalescingLimits(maximumCallsPerRequest: 2))
         let calls = [
-            await room.begin(Shelf(), as: 1), await room.join(Shelf()), await room.begin(Shelf(), as: 3),
-            await room.join(Shelf(), read: 2), await room.begin(Shelf(), as: 5),
+            try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.begin(Shelf(), as: 3),
+            try await room.join(Shelf(), read: 2), try await room.begin(Shelf(), as: 5),
         ]
         for number: UInt64 in [1, 3, 5] { room.transport.answer(number) }
         for (call, number) in zip(calls, [1, 1, 3, 3, 5] as [UInt64]) { #expect(try await call.number == number) }
@@ -275,9 +277,9 @@ struct CoalescingTests {
 
     @Test func oneRequestMoreThanMayBeSharedFliesAlone() async throws {
         let room = ReadingRoom(limits: CoalescingLimits(maximumRequests: 1))
-        var calls = [await room.begin(Shelf(), as: 1), await room.begin(Shelf(number: 2), as: 2)]
-        calls.append(await room.begin(Shelf(number: 2), as: 3))
-        calls.append(await room.join(Shelf()))
+        var calls = [try await room.begin(Shelf(), as: 1), try await room.begin(Shelf(number: 2), as: 2)]
+        calls.append(try await room.begin(Shelf(number: 2), as: 3))
+        calls.append(try await room.join(Shelf()))
         for number: UInt64 in 1...3 { room.transport.answer(number) }
         for (call, number) in zip(calls, [1, 2, 3, 1] as [UInt64]) { #expect(try await call.number == number) }
     }
@@ -286,8 +288,8 @@ struct CoalescingTests {
         let room = ReadingRoom()
         weak var flight: Flight?
         do {
-            let first = await room.begin(Shelf(), as: 1)
-            let second = await room.join(Shelf())
+            let first = try await room.begin(Shelf(), as: 1)
+            let second = try await room.join(Shelf())
             flight = room.network.reads.flights(waitingFor: 1).last
             #expect(flight?.id.number == 2)
             room.transport.answer(1)
@@ -295,7 +297,7 @@ struct CoalescingTests {
         }
         await room.network.events.flush()
         #expect(room.network.reads.isEmpty)
-        await room.settle { flight == nil && room.clock.sleeperCount <= 1 }
+        try await room.settle { flight == nil && room.clock.sleeperCount <= 1 }
     }
 }
 

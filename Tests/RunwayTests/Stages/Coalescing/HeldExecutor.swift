@@ -1,4 +1,5 @@
 import Dispatch
+import RunwayTesting
 import Synchronization
 
 /// Runs the tasks that prefer it, one at a time, until a test holds it: then what they would go on with waits.
@@ -20,9 +21,9 @@ final class HeldExecutor: TaskExecutor {
     }
 
     /// Runs nothing from now on. What was running has come to its next wait when this returns.
-    func hold() async {
+    func hold() async throws {
         state.withLock { $0.isHeld = true }
-        while state.withLock({ $0.isRunning }) { await Task.yield() }
+        try await waitUntil { !state.withLock({ $0.isRunning }) }
     }
 
     /// Runs everything again.

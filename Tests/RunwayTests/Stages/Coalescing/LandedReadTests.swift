@@ -65,7 +65,7 @@ struct LandedReadTests {
         pipeline.insert(Holding(number: 1, withAnswer: true, gate: gate), before: .caching)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(KeptShelf(), options)
-        await room.transport.waitForArrival(of: 1)
+        try await room.transport.waitForArrival(of: 1)
         room.transport.answer(1, with: .success(.json(answer)))
         try await gate.waitForArrivals()
         #expect(room.network.cache.count == 0)
@@ -75,7 +75,7 @@ struct LandedReadTests {
     @Test func aCallBetweenAnAnswerAndItsKeepingSendsNothing() async throws {
         let (room, first) = try await roomWithAnAnswer()
         let call = room.call(KeptShelf())
-        await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
+        try await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
         try #require(room.transport.sent == [1])
         #expect(try await call.number == 1)
         gate.open()
@@ -90,7 +90,7 @@ struct LandedReadTests {
         let (room, first) = try await roomWithAnAnswer(#"{"refused":true}"#)
         gate.open()
         #expect(try await first.failure().kind == .invalidAnswer)
-        let second = await room.begin(KeptShelf(), as: 2)
+        let second = try await room.begin(KeptShelf(), as: 2)
         room.transport.answer(2)
         #expect(try await second.number == 2)
         #expect(room.network.reads.isEmpty)
@@ -99,7 +99,7 @@ struct LandedReadTests {
     @Test func aCallAfterAClearIsGivenNothingOfBefore() async throws {
         let (room, first) = try await roomWithAnAnswer()
         room.network.cache.clear()
-        let second = await room.begin(KeptShelf(), as: 2)
+        let second = try await room.begin(KeptShelf(), as: 2)
         room.transport.answer(2)
         #expect(try await second.number == 2)
         gate.open()
@@ -112,7 +112,7 @@ struct LandedReadTests {
         let refresh = CallOptions(cacheUse: .refresh)
         let (room, first) = try await roomWithAnAnswer(#"{"flight":1}"#, refresh)
         let second = room.call(KeptShelf(), refresh)
-        await room.transport.waitForArrival(of: 2)
+        try await room.transport.waitForArrival(of: 2)
         room.transport.answer(2)
         #expect(try await second.number == 2)
         gate.open()
@@ -122,19 +122,19 @@ struct LandedReadTests {
 
     @Test func aCallThatWasOverBeforeTheAnswerLeavesNothingBehind() async throws {
         let room = ReadingRoom()
-        let first = await room.begin(KeptShelf(), as: 1)
-        let second = await room.join(KeptShelf())
+        let first = try await room.begin(KeptShelf(), as: 1)
+        let second = try await room.join(KeptShelf())
         first.cancel()
         #expect(try await first.failure().kind == .cancelled)
         room.transport.answer(1)
         #expect(try await second.number == 1)
-        await room.settle { room.network.reads.isEmpty }
+        try await room.settle { room.network.reads.isEmpty }
         #expect(try await room.network.call(KeptShelf()).source == .cache)
     }
 
     @Test func aCallThatLookedBeforeTheKeepingTakesWhatWasKept() async throws {
         let room = ReadingRoom()
-        let first = await room.begin(KeptShelf(), as: 1)
+        let first = try await room.begin(KeptShelf(), as: 1)
         room.transport.answer(1)
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(KeptShelf.self, .standard)
@@ -146,7 +146,7 @@ struct LandedReadTests {
         // It found nothing, and goes on.
         let caching = TimeToLiveCaching(policy: KeptShelf.cache)
         let second = Task { try await caching.fetch(request, key, validating: nil, in: flight, next) }
-        await room.settle { flight.hasNoted { $0 is CacheDecision } || room.transport.sent.count > 1 }
+        try await room.settle { flight.hasNoted { $0 is CacheDecision } || room.transport.sent.count > 1 }
         try #require(room.transport.sent == [1])
         #expect(try await second.value.source == .cache)
         #expect(flight.record(.none).decisions(of: CacheDecision.self) == [.hit(age: .zero)])
@@ -157,13 +157,13 @@ struct LandedReadTests {
         pipeline.insert(Adding(), after: .caching)
         pipeline.insert(Holding(number: 2, withAnswer: false, gate: gate), after: .caching)
         let room = ReadingRoom(pipeline: pipeline)
-        let first = await room.begin(KeptShelf(), as: 1)
+        let first = try await room.begin(KeptShelf(), as: 1)
         let second = room.call(KeptShelf())
         try await gate.waitForArrivals()
         room.transport.answer(1)
         #expect(try await first.number == 101)
         gate.open()
-        await room.settle { room.records.records.count == 2 || room.transport.sent.count > 1 }
+        try await room.settle { room.records.records.count == 2 || room.transport.sent.count > 1 }
         room.transport.answer(2)
         #expect(try await second.number == 102)
     }

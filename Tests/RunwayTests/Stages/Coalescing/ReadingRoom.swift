@@ -33,23 +33,23 @@ struct ReadingRoom {
     }
 
     /// Starts a call that begins a read, and waits until its request is on the wire.
-    func begin<E: Endpoint>(_ endpoint: E, as number: UInt64) async -> Task<RawData, any Error> {
+    func begin<E: Endpoint>(_ endpoint: E, as number: UInt64) async throws -> Task<RawData, any Error> {
         let task = call(endpoint)
-        await transport.waitForArrival(of: number)
+        try await transport.waitForArrival(of: number)
         return task
     }
 
     /// Starts a call that joins a read, and waits until it has.
-    func join<E: Endpoint>(_ endpoint: E, read: UInt64 = 1) async -> Task<RawData, any Error> {
+    func join<E: Endpoint>(_ endpoint: E, read: UInt64 = 1) async throws -> Task<RawData, any Error> {
         let count = network.reads.flights(waitingFor: read).count
         let task = call(endpoint)
-        await settle { network.reads.flights(waitingFor: read).count > count }
+        try await settle { network.reads.flights(waitingFor: read).count > count }
         return task
     }
 
     /// Waits until a condition holds that no event tells of.
-    func settle(until condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
+    func settle(fileID: String = #fileID, line: Int = #line, until condition: () -> Bool) async throws {
+        try await waitUntil(fileID: fileID, line: line, condition)
     }
 
     /// The records of all calls, in the order of their numbers.

@@ -113,7 +113,7 @@ struct DeadlineStageTests {
         try await transport.gate.waitForArrivals()
         let short = Task { try await network.call(ThreeSeconds()) }
         try await transport.gate.waitForArrivals(count: 2)
-        while clock.nextDeadline?.offset != .seconds(3) { await Task.yield() }
+        try await waitUntil { clock.nextDeadline?.offset == .seconds(3) }
         clock.advance(by: .seconds(3))
         let error = await #expect(throws: NetworkError.self) { try await short.value }
         #expect(error?.kind == .timedOut)
@@ -152,8 +152,8 @@ struct DeadlineStageTests {
             try await transport.left.pass()
             await layer.events.flush()
         }
-        // What still winds down does so soon; a leak would run into the time limit.
-        while network != nil || remembered.isFlightAlive || clock.sleeperCount > 0 { await Task.yield() }
+        // What still winds down does so soon; a leak would run into the limit of the wait.
+        try await waitUntil { network == nil && !remembered.isFlightAlive && clock.sleeperCount == 0 }
     }
 }
 

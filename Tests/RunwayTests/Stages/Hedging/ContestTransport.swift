@@ -80,9 +80,11 @@ final class ContestTransport: Transport {
         end(index, with: .failure(NetworkError(kind, in: .transporting, "gone \(index)")))
     }
 
-    /// Lets other tasks run until the condition holds.
-    func wait(until condition: (ContestTransport) -> Bool) async {
-        while !condition(self) { await Task.yield() }
+    /// Waits until `condition` holds.
+    func wait(
+        fileID: String = #fileID, line: Int = #line, until condition: (ContestTransport) -> Bool
+    ) async throws {
+        try await waitUntil(fileID: fileID, line: line) { condition(self) }
     }
 }
 
@@ -105,19 +107,19 @@ struct ContestLayer {
     }
 
     /// Begins a call, and waits until its first request is on the wire.
-    func begin<E: Endpoint>(_ endpoint: E) async -> Task<RawData, any Error> {
+    func begin<E: Endpoint>(_ endpoint: E) async throws -> Task<RawData, any Error> {
         let count = transport.count
         let call = Task { try await network.call(endpoint) }
-        await transport.wait { $0.count > count }
+        try await transport.wait { $0.count > count }
         return call
     }
 
     /// Begins a call, and lets the delay pass until its second request is on the wire.
-    func beginHedged<E: Endpoint>(_ endpoint: E) async -> Task<RawData, any Error> {
-        let call = await begin(endpoint)
+    func beginHedged<E: Endpoint>(_ endpoint: E) async throws -> Task<RawData, any Error> {
+        let call = try await begin(endpoint)
         let count = transport.count
         clock.advance(by: SlowRead.delay)
-        await transport.wait { $0.count > count }
+        try await transport.wait { $0.count > count }
         return call
     }
 

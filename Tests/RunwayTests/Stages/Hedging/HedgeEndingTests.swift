@@ -21,11 +21,11 @@ struct HedgeEndingTests {
         _ end: (ContestLayer, Task<RawData, any Error>) async throws -> Void
     ) async throws {
         let layer = ContestLayer(isDeaf: isDeaf)
-        let call = await layer.beginHedged(endpoint)
+        let call = try await layer.beginHedged(endpoint)
         try await end(layer, call)
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.kind == kind)
-        await layer.transport.wait { $0.cancelled == [0, 1] }
+        try await layer.transport.wait { $0.cancelled == [0, 1] }
         let record = try await layer.record()
         #expect(record.attempts.count == 2)
         for attempt in record.attempts { #expect(attempt.end != nil && attempt.failure != nil) }
@@ -50,13 +50,13 @@ struct HedgeEndingTests {
 
     @Test func aLoserThatDoesNotListenHoldsNobodyUp() async throws {
         let layer = ContestLayer(isDeaf: true)
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         layer.transport.answer(1)
         #expect(try await call.value.text == "1")
         #expect(layer.transport.parked == [0])
         // What it brings later changes nothing.
         layer.transport.answer(0)
-        await layer.transport.wait { $0.parked.isEmpty }
+        try await layer.transport.wait { $0.parked.isEmpty }
         let record = try await layer.record()
         #expect(record.attempts.map(\.status) == [nil, .ok])
     }
@@ -65,10 +65,10 @@ struct HedgeEndingTests {
         let layer = ContestLayer()
         var hedged = 0
         for number in 0..<65 {
-            let (call, first) = (await layer.begin(SlowRead(number: number)), layer.transport.count - 1)
+            let (call, first) = (try await layer.begin(SlowRead(number: number)), layer.transport.count - 1)
             try await layer.clock.waitForSleepers()
             layer.clock.advance(by: SlowRead.delay)
-            await layer.transport.wait { transport in
+            try await layer.transport.wait { transport in
                 transport.count == first + 2
                     || transport.flight(first).hasNoted { $0 as? Hedge == .heldBack(.budgetSpent) }
             }
@@ -87,9 +87,9 @@ struct HedgeEndingTests {
         for (layer, reason) in [
             (ContestLayer(limits: .none), Hedge.Reason.budgetSpent), (ContestLayer(status: constrained), .constrained),
         ] {
-            let call = await layer.begin(SlowRead())
+            let call = try await layer.begin(SlowRead())
             layer.clock.advance(by: SlowRead.delay)
-            await layer.transport.wait { $0.flight(0).hasNoted { $0 is Hedge } }
+            try await layer.transport.wait { $0.flight(0).hasNoted { $0 is Hedge } }
             layer.transport.answer(0)
             _ = try await call.value
             #expect(layer.transport.count == 1)
@@ -107,18 +107,18 @@ struct HedgeEndingTests {
         let layer = ContestLayer()
         // The slowest first, so that none takes longer than what is learned by then.
         for index in 0..<64 {
-            let call = await layer.begin(Learning())
+            let call = try await layer.begin(Learning())
             layer.clock.advance(by: .milliseconds(64 - index))
             layer.transport.head(of: index)
             layer.transport.answer(index)
             _ = try await call.value
         }
-        let call = await layer.begin(Learning())
+        let call = try await layer.begin(Learning())
         layer.clock.advance(by: .milliseconds(60))
         for _ in 0..<50 { await Task.yield() }
         #expect(layer.transport.count == 65)
         layer.clock.advance(by: .milliseconds(1))
-        await layer.transport.wait { $0.count == 66 }
+        try await layer.transport.wait { $0.count == 66 }
         layer.transport.answer(65)
         _ = try await call.value
         #expect(try await layer.hedges().first == .started(after: .milliseconds(61)))

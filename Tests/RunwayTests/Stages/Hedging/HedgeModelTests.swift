@@ -32,13 +32,14 @@ struct HedgeModelTests {
         let calls = (0..<callCount).map { number in
             Task { try await network.call(SlowRead(number: number)).text }
         }
-        while records.records.count < callCount {
+        try await waitUntil("the records of seed \(seed)") {
+            records.records.count >= callCount
+        } meanwhile: {
             if let next = clock.nextDeadline, next.offset < Library.deadline / 2 { clock.advance(to: next) }
             if Int.random(in: 0..<20, using: &random) == 0 { for number in cancelled { calls[number].cancel() } }
-            await Task.yield()
         }
         // What was called off ends without any more time.
-        while wire.flyingCount > 0 { await Task.yield() }
+        try await waitUntil { wire.flyingCount == 0 }
         await network.events.flush()
         try #require(records.records.count == callCount, "seed \(seed)")
         var secondCount = 0

@@ -8,7 +8,7 @@ import Testing
 struct HedgingStageTests {
     @Test func aQuickReadHasOneAttemptAndNoLine() async throws {
         let layer = ContestLayer()
-        let call = await layer.begin(SlowRead())
+        let call = try await layer.begin(SlowRead())
         layer.clock.advance(by: SlowRead.delay - .milliseconds(1))
         layer.transport.answer(0)
         #expect(try await call.value.text == "0")
@@ -18,11 +18,11 @@ struct HedgingStageTests {
 
     @Test func aSlowReadIsSentASecondTimeAndTheFirstGoodHeadWins() async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         layer.clock.advance(by: .milliseconds(20))
         layer.transport.head(of: 1)
         // Before the body is here the other attempt is off the wire.
-        await layer.transport.wait { $0.cancelled == [0] }
+        try await layer.transport.wait { $0.cancelled == [0] }
         layer.transport.answer(1)
         #expect(try await call.value.text == "1")
         #expect(layer.transport.parked.isEmpty && layer.transport.cancelled == [0])
@@ -41,16 +41,16 @@ struct HedgingStageTests {
 
     @Test func theFirstAttemptMayStillWin() async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         layer.transport.answer(0)
         #expect(try await call.value.text == "0")
-        await layer.transport.wait { $0.cancelled == [1] }
+        try await layer.transport.wait { $0.cancelled == [1] }
         #expect(try await layer.hedges().last == .won(.first, after: .milliseconds(100)))
     }
 
     @Test func aHeadInTimeKeepsTheSecondAttemptAwayHoweverLongTheBodyTakes() async throws {
         let layer = ContestLayer()
-        let call = await layer.begin(SlowRead())
+        let call = try await layer.begin(SlowRead())
         layer.transport.head(of: 0)
         layer.clock.advance(by: .seconds(10))
         await yield()
@@ -63,11 +63,11 @@ struct HedgingStageTests {
     @Test(arguments: [500, 502, 503, 429, 408, 425])
     func aPoorAnswerWaitsForTheOther(_ code: Int) async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         let status = HTTPResponse.Status(code: code)
         layer.transport.head(of: 1, status)
         layer.transport.answer(1, status)
-        await layer.transport.wait { $0.parked == [0] }
+        try await layer.transport.wait { $0.parked == [0] }
         layer.clock.advance(by: .seconds(1))
         layer.transport.answer(0)
         #expect(try await call.value.text == "0")
@@ -77,7 +77,7 @@ struct HedgingStageTests {
 
     @Test func aFirstAttemptThatFailsWaitsForTheSecond() async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         layer.transport.fail(0)
         await yield()
         layer.transport.answer(1)
@@ -89,7 +89,7 @@ struct HedgingStageTests {
 
     @Test func aFailureBeforeTheDelayIsTheRequests() async throws {
         let layer = ContestLayer()
-        let call = await layer.begin(SlowRead())
+        let call = try await layer.begin(SlowRead())
         layer.transport.fail(0)
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.detail == "gone 0")
@@ -99,7 +99,7 @@ struct HedgingStageTests {
     @Test(arguments: [[0, 1], [1, 0]])
     func twoFailuresGiveOneError(_ order: [Int]) async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         for index in order { layer.transport.fail(index) }
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.detail == "gone 0" && error?.kind == .noNetwork)
@@ -109,10 +109,10 @@ struct HedgingStageTests {
     @Test(arguments: [[0, 1], [1, 0]])
     func aPoorAnswerSaysMoreThanAFailure(_ order: [Int]) async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         for index in order {
             if index == 0 { layer.transport.fail(0) } else { layer.transport.answer(1, .internalServerError) }
-            await layer.transport.wait { !$0.parked.contains(index) }
+            try await layer.transport.wait { !$0.parked.contains(index) }
         }
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.status == .internalServerError)
@@ -135,7 +135,7 @@ struct HedgingStageTests {
         }
         func check(_ endpoint: some Endpoint) async throws {
             let layer = ContestLayer()
-            let call = await layer.begin(endpoint)
+            let call = try await layer.begin(endpoint)
             layer.clock.advance(by: .seconds(30))
             await yield()
             layer.transport.answer(0)
@@ -163,7 +163,7 @@ struct HedgingStageTests {
             var path: EndpointPath { "film" }
         }
         let layer = ContestLayer()
-        let call = await layer.beginHedged(Letter())
+        let call = try await layer.beginHedged(Letter())
         layer.transport.answer(1)
         #expect(try await call.value.text == "1")
         #expect(Film.hedging == .off && BookSearch.hedging == .off)
@@ -171,11 +171,11 @@ struct HedgingStageTests {
 
     @Test func callsThatShareARequestShareItsHedge() async throws {
         let layer = ContestLayer()
-        let first = await layer.begin(SlowRead())
+        let first = try await layer.begin(SlowRead())
         let calls = [first] + (0..<4).map { _ in Task { try await layer.network.call(SlowRead()) } }
-        await layer.transport.wait { $0.flight(0).companions.count == 5 }
+        try await layer.transport.wait { $0.flight(0).companions.count == 5 }
         layer.clock.advance(by: SlowRead.delay)
-        await layer.transport.wait { $0.count == 2 }
+        try await layer.transport.wait { $0.count == 2 }
         layer.transport.answer(1)
         for call in calls { #expect(try await call.value.text == "1") }
         #expect(layer.transport.count == 2)
@@ -189,12 +189,12 @@ struct HedgingStageTests {
             var path: EndpointPath { "stubborn" }
         }
         let layer = ContestLayer()
-        let call = await layer.beginHedged(Stubborn())
+        let call = try await layer.beginHedged(Stubborn())
         layer.transport.fail(0)
         layer.transport.fail(1)
-        await layer.transport.wait { $0.count == 3 }
+        try await layer.transport.wait { $0.count == 3 }
         layer.clock.advance(by: SlowRead.delay)
-        await layer.transport.wait { $0.count == 4 }
+        try await layer.transport.wait { $0.count == 4 }
         layer.transport.answer(3)
         #expect(try await call.value.text == "3")
         let hedges = try await layer.hedges()
@@ -203,7 +203,7 @@ struct HedgingStageTests {
 
     @Test func theRecordTellsEachAttemptByItself() async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         var wires = [WireRecord(), WireRecord()]
         for index in 0...1 {
             wires[index].address = "192.0.2.\(index):443"
@@ -222,9 +222,9 @@ struct HedgingStageTests {
     @Test func ofAStreamTheHeadCountsAndItsOwnRecordIsClosed() async throws {
         let layer = ContestLayer()
         let call = Task { try await layer.network.stream(SlowRead()) }
-        await layer.transport.wait { $0.count == 1 }
+        try await layer.transport.wait { $0.count == 1 }
         layer.clock.advance(by: SlowRead.delay)
-        await layer.transport.wait { $0.count == 2 }
+        try await layer.transport.wait { $0.count == 2 }
         layer.transport.end(
             0, with: .success(Response(head: HTTPResponse(status: .ok), body: .stream(BodyStream([1, 2, 3])))))
         let answer = try await call.value

@@ -78,7 +78,7 @@ struct MergeRouteTests {
         try await layer.waitForWaiting(2)
         layer.server.negotiation.open()
         try await layer.server.held.waitForArrivals()
-        while layer.clock.nextDeadline?.offset != .milliseconds(50) { await Task.yield() }
+        try await waitUntil { layer.clock.nextDeadline?.offset == .milliseconds(50) }
         layer.clock.advance(by: .milliseconds(50))
         for call in calls { _ = try await call.value }
         #expect(Set(layer.server.paths) == ["/v1/held", "/v1/1", "/v1/2"])
@@ -93,7 +93,7 @@ struct MergeRouteTests {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
         let first = try await layer.holdOne()
         let call = Task { try await layer.network.call(Read("1")) }
-        while layer.server.paths.count < 2, layer.network.merger.waitingCount == 0 { await Task.yield() }
+        try await waitUntil { layer.server.paths.count >= 2 || layer.network.merger.waitingCount > 0 }
         #expect(layer.server.paths == ["/v1/held", "/v1/1"])
         layer.server.held.open()
         _ = try await (first.value, call.value)

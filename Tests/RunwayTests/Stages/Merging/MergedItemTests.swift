@@ -82,11 +82,11 @@ struct MergedItemTests {
         }
         let call = Task { try await layer.network.call(Instant()) }
         try await layer.waitForWaiting(1)
-        while layer.clock.nextDeadline?.offset != .milliseconds(2600) { await Task.yield() }
+        try await waitUntil { layer.clock.nextDeadline?.offset == .milliseconds(2600) }
         layer.clock.advance(by: .milliseconds(100))
         let error = try await #require(throws: NetworkError.self) { try await call.value }
         #expect(error.kind == .timedOut)
-        while layer.network.merger.waitingCount > 0 { await Task.yield() }
+        try await waitUntil { layer.network.merger.waitingCount == 0 }
         layer.server.held.open()
         _ = try await first.value
         #expect(layer.server.paths == ["/v1/held"])
@@ -170,13 +170,13 @@ struct MergedItemTests {
             let layer = MergingLayer(EnvelopeServer()) { $0.settling = .milliseconds(2) }
             network = layer.network
             let calls = try await layer.merge([Read("1"), Read("2")])
-            while layer.clock.nextDeadline?.offset != .milliseconds(2) { await Task.yield() }
+            try await waitUntil { layer.clock.nextDeadline?.offset == .milliseconds(2) }
             layer.clock.advance(by: .milliseconds(2))
             for call in calls { _ = try await call.value }
             // The wakes that were asked for are due, and find nothing left to do.
             layer.clock.advance(by: .seconds(1))
             await layer.network.events.flush()
         }
-        while network != nil { await Task.yield() }
+        try await waitUntil { network == nil }
     }
 }

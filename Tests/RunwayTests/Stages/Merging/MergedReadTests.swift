@@ -77,16 +77,16 @@ struct MergedReadTests {
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("secret", account: "ann"), to: Vault.self)
         let first = Task { try await network.call(Drawer(path: "0")) }
-        await transport.waitForArrival(of: 1)
+        try await transport.waitForArrival(of: 1)
         let calls = (1...2).map { number in Task { try await network.call(Drawer(path: "\(number)")) } }
-        while network.merger.waitingCount < 2 { await Task.yield() }
+        try await waitUntil { network.merger.waitingCount >= 2 }
         transport.answer(1)
-        await transport.waitForArrival(of: 4)
+        try await transport.waitForArrival(of: 4)
         let items = ["1", "2"].map {
             #"{"id":"\#($0)","status":307,"headers":[["Location","https://elsewhere.test/\#($0)"]]}"#
         }
         transport.answer(4, with: .success(.json(#"{"responses":[\#(items.joined(separator: ","))]}"#)))
-        await transport.wait { $0.parked == [2, 3] }
+        try await transport.wait { $0.parked == [2, 3] }
         #expect(transport.requests.count == 4)
         for request in transport.requests {
             let isOwn = request.head.authority == "vault.test"
@@ -106,21 +106,21 @@ struct MergedReadTests {
             Task { try await network.call(TimedRead(path: path), options: options) }
         }
         var calls = [call("first")]
-        await transport.waitForArrival(of: 1)
+        try await transport.waitForArrival(of: 1)
         calls.append(call("x"))
-        while network.merger.waitingCount < 1 { await Task.yield() }
+        try await waitUntil { network.merger.waitingCount >= 1 }
         calls.append(call("y"))
-        while network.merger.waitingCount < 2 { await Task.yield() }
+        try await waitUntil { network.merger.waitingCount >= 2 }
         transport.answer(1)
-        await transport.waitForArrival(of: 4)
+        try await transport.waitForArrival(of: 4)
         // A newer request, which leaves after the envelope and is answered before it.
         let newer = call("x", CallOptions(cacheUse: .refresh))
-        while network.merger.waitingCount < 1 { await Task.yield() }
+        try await waitUntil { network.merger.waitingCount >= 1 }
         clock.advance(by: .milliseconds(50))
-        await transport.waitForArrival(of: 5)
+        try await transport.waitForArrival(of: 5)
         // One who came later than both, and joins the older.
         calls.append(call("x"))
-        while network.reads.flights(waitingFor: 2).count < 2 { await Task.yield() }
+        try await waitUntil { network.reads.flights(waitingFor: 2).count >= 2 }
         transport.answer(5)
         #expect(try await newer.number == 5)
         transport.answer(

@@ -57,11 +57,11 @@ struct MergedRetryTests {
     }
 
     /// Starts a call whose request waits to leave with others.
-    private func call<E: Endpoint>(_ endpoint: E, on network: NetworkLayer) async -> Task<RawData, any Error> {
+    private func call<E: Endpoint>(_ endpoint: E, on network: NetworkLayer) async throws -> Task<RawData, any Error> {
         let count = network.merger.waitingCount
         let options = CallOptions(retry: RetryPolicy(baseWait: .zero))
         let call = Task { try await network.call(endpoint, options: options) }
-        while network.merger.waitingCount == count { await Task.yield() }
+        try await waitUntil { network.merger.waitingCount != count }
         return call
     }
 
@@ -72,10 +72,10 @@ struct MergedRetryTests {
             let first = Task { try await network.call(Read("held")) }
             try await held.waitForArrivals()
             let repeatable = [
-                await call(Read("read"), on: network), await call(Replace(), on: network),
-                await call(KeyedWrite(), on: network),
+                try await call(Read("read"), on: network), try await call(Replace(), on: network),
+                try await call(KeyedWrite(), on: network),
             ]
-            let write = await call(Write(content: .bytes([1])), on: network)
+            let write = try await call(Write(content: .bytes([1])), on: network)
             held.open()
             _ = try await first.value
             let paths = ["/v1/read", "/v1/replaced", "/v1/keyed"]

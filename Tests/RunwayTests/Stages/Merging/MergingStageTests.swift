@@ -31,7 +31,7 @@ struct MergingStageTests {
         let first = try await layer.holdOne()
         let calls = (1...2).map { number in Task { try await layer.network.call(Read("item/\(number)")) } }
         try await layer.waitForWaiting(2)
-        while layer.clock.nextDeadline?.offset != .milliseconds(50) { await Task.yield() }
+        try await waitUntil { layer.clock.nextDeadline?.offset == .milliseconds(50) }
         layer.clock.advance(by: .milliseconds(50))
         for call in calls { _ = try await call.value }
         #expect(layer.server.paths == ["/v1/held", "/v1/_batch"])
@@ -164,10 +164,7 @@ struct MergingStageTests {
 extension MergingLayer {
     /// Waits until so many requests wait to leave with others.
     func waitForWaiting(_ count: Int) async throws {
-        while network.merger.waitingCount < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await waitUntil { network.merger.waitingCount >= count }
     }
 
     /// Puts requests into one envelope, while one is in the air, and gives their calls in order.

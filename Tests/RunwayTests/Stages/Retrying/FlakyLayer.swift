@@ -48,16 +48,21 @@ extension StubbedLayer {
     ) async -> Value {
         let isDone = Mutex(false)
         let deadline = clock.now.offset + deadline
-        async let value = { [network] in
-            let value = await operation(network)
-            isDone.withLock { $0 = true }
-            return value
-        }()
-        while !isDone.withLock({ $0 }) {
-            if let next = clock.nextDeadline, next.offset < deadline { clock.advance(to: next) }
-            await Task.yield()
+        let operation = Task { [network] in
+            defer { isDone.withLock { $0 = true } }
+            return await operation(network)
         }
-        return await value
+        do {
+            try await waitUntil("the operation to end") {
+                isDone.withLock { $0 }
+            } meanwhile: {
+                if let next = clock.nextDeadline, next.offset < deadline { clock.advance(to: next) }
+            }
+        } catch {
+            Issue.record(error)
+            operation.cancel()
+        }
+        return await operation.value
     }
 }
 

@@ -13,9 +13,9 @@ struct HTTPAnswerOrderTests {
 
     private func begin(
         _ number: UInt64, _ language: String, _ use: CacheUse = .standard
-    ) async -> Task<RawData, any Error> {
+    ) async throws -> Task<RawData, any Error> {
         let call = room.call(Shelf(fields: ["Accept-Language": language]), options(use))
-        await room.transport.waitForArrival(of: number)
+        try await room.transport.waitForArrival(of: number)
         return call
     }
 
@@ -32,12 +32,12 @@ struct HTTPAnswerOrderTests {
     }
 
     @Test func anOlderAnswerDoesNotComeBackAfterANewerOneThatMayNotBeKept() async throws {
-        let older = await begin(1, "de")
+        let older = try await begin(1, "de")
         answer(1)
         #expect(try await older.number == 1)
-        let newer = await begin(2, "de", .refresh)
+        let newer = try await begin(2, "de", .refresh)
         // Of the same target, in another language: what was asked for before it is not kept.
-        let other = await begin(3, "fr")
+        let other = try await begin(3, "fr")
         answer(3, "no-store")
         #expect(try await other.number == 3)
         #expect(await kept("de") == 1)
@@ -47,7 +47,7 @@ struct HTTPAnswerOrderTests {
     }
 
     @Test func aClearOfOneAccountLetsAnothersAnswerBeKept() async throws {
-        let call = await begin(1, "de")
+        let call = try await begin(1, "de")
         room.network.cache.clear(account: "ann")
         answer(1)
         #expect(try await call.number == 1)
@@ -63,13 +63,13 @@ struct HTTPAnswerOrderTests {
             limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 1), retrying: .none))
         network.configure(Gallery.self) { $0.account = "ann" }
         let flying = Task { try await network.call(Work(id: 2), options: .policy(.http())) }
-        await transport.waitForArrival(of: 1)
+        try await transport.waitForArrival(of: 1)
         let waiting = Task { try await network.call(Work(), options: .policy(.http())) }
-        while network.admission.counts.waiting == 0 { await Task.yield() }
+        try await waitUntil { network.admission.counts.waiting > 0 }
         try clearing.clear(network)
         transport.answer(1)
         _ = try await flying.value
-        await transport.waitForArrival(of: 2)
+        try await transport.waitForArrival(of: 2)
         var response = Response.json(#"{"flight":2}"#)
         response.head.headerFields[.cacheControl] = "max-age=600"
         transport.answer(2, with: .success(response))
@@ -93,13 +93,13 @@ struct HTTPAnswerOrderTests {
         }
         let standard = options()
         let older = Task { try await network.call(Shelf(), options: standard) }
-        await transport.waitForArrival(of: 1)
+        try await transport.waitForArrival(of: 1)
         answer(1, #"{"flight":1}"#)
         #expect(try await older.number == 1)
         #expect(network.cache.http.count == 1)
         let refresh = options(.refresh)
         let newer = Task { try await network.stream(Shelf(), options: refresh) }
-        await transport.waitForArrival(of: 2)
+        try await transport.waitForArrival(of: 2)
         let text = #"{"flight":2,"more":true}"#
         answer(2, text)
         #expect(try await newer.value.body.collect(upTo: 100) == Array(text.utf8))

@@ -48,7 +48,7 @@ private struct HTTPCachePlay {
 
     private mutating func act() async throws -> String? {
         switch number(1...20) {
-        case 1...12: return await read()
+        case 1...12: return try await read()
         case 13, 14: return await change()
         case 15, 16:
             let seconds = number(1...20)
@@ -68,7 +68,7 @@ private struct HTTPCachePlay {
         return nil
     }
 
-    private mutating func read() async -> String? {
+    private mutating func read() async throws -> String? {
         var asked = Model.Asked(target: pick("/a", "/b"), owner: "", fields: [:])
         asked.fields[.acceptLanguage] = pick(nil, "de", "fr")
         asked.fields[.accept] = pick(nil, "text/html", "text/plain")
@@ -82,7 +82,7 @@ private struct HTTPCachePlay {
 
         let sentBefore = cached.sent
         let found = await outcome(of: asked, wish)
-        while cached.network.cache.background.count > 0 { await Task.yield() }
+        try await waitUntil { cached.network.cache.background.count == 0 }
 
         let sent = cached.sent - sentBefore
         if sent != (answer == nil ? 0 : 1) { return "\(sent) requests were sent for \(asked), \(wish)" }

@@ -54,7 +54,7 @@ private struct HTTPCacheStorm {
             group.addTask { try await live(SeededGenerator(seed: seed << 8)) }
             try await group.waitForAll()
         }
-        while network.cache.background.count > 0 { await Task.yield() }
+        try await waitUntil { network.cache.background.count == 0 }
         return origin.log
     }
 

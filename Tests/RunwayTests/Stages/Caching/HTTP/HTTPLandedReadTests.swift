@@ -36,23 +36,23 @@ struct HTTPLandedReadTests {
         let call = Task(executorPreference: executor) { [network = room.network, options] in
             try await network.call(Shelf(), options: options)
         }
-        await room.transport.waitForArrival(of: number)
-        await executor.hold()
+        try await room.transport.waitForArrival(of: number)
+        try await executor.hold()
         room.transport.answer(number, with: .success(response))
-        await room.settle { room.network.reads.isEmpty }
+        try await room.settle { room.network.reads.isEmpty }
         return call
     }
 
     /// A call that comes meanwhile, when it is over or has sent a request, though so many were sent before.
-    private func callMeanwhile(_ number: Int, after count: Int) async -> Task<RawData, any Error> {
+    private func callMeanwhile(_ number: Int, after count: Int) async throws -> Task<RawData, any Error> {
         let call = room.call(Shelf(), options)
-        await room.settle { room.records.records.count == number - 1 || room.transport.sent.count > count }
+        try await room.settle { room.records.records.count == number - 1 || room.transport.sent.count > count }
         return call
     }
 
     @Test func aCallThatComesAsAReadEndsFindsTheAnswerKept() async throws {
         let first = try await landedCall(1, answer(1, [.cacheControl: "max-age=600"]))
-        let second = await callMeanwhile(2, after: 1)
+        let second = try await callMeanwhile(2, after: 1)
         try #require(room.transport.sent == [1])
         #expect(try await second.value.source == .cache)
         executor.release()
@@ -65,13 +65,13 @@ struct HTTPLandedReadTests {
 
     @Test func aCallThatComesAsAValidationEndsFindsTheAnswerFresh() async throws {
         let before = room.call(Shelf(), options)
-        await room.transport.waitForArrival(of: 1)
+        try await room.transport.waitForArrival(of: 1)
         room.transport.answer(1, with: .success(answer(1, [.cacheControl: "max-age=10", .eTag: #""a""#])))
         #expect(try await before.number == 1)
         room.clock.advance(by: .seconds(20))
         let fields: HTTPFields = [.cacheControl: "max-age=600", .eTag: #""a""#]
         let first = try await landedCall(2, answer(2, fields, status: .notModified))
-        let second = await callMeanwhile(3, after: 2)
+        let second = try await callMeanwhile(3, after: 2)
         try #require(room.transport.sent == [1, 2])
         #expect(try await second.value.source == .cache)
         executor.release()
@@ -89,7 +89,7 @@ struct HTTPLandedReadTests {
         let fields: HTTPFields = [.cacheControl: control, .vary: vary]
         let first = try await landedCall(1, answer(1, fields))
         let second = room.call(Shelf(), options)
-        await room.transport.waitForArrival(of: 2)
+        try await room.transport.waitForArrival(of: 2)
         room.transport.answer(2, with: .success(answer(2, fields)))
         #expect(try await second.number == 2)
         executor.release()
@@ -98,7 +98,7 @@ struct HTTPLandedReadTests {
 
     @Test func aCallThatLookedBeforeTheKeepingTakesWhatWasKept() async throws {
         let first = room.call(Shelf(), options)
-        await room.transport.waitForArrival(of: 1)
+        try await room.transport.waitForArrival(of: 1)
         room.transport.answer(1, with: .success(answer(1, [.cacheControl: "max-age=600"])))
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(Shelf.self, options)
@@ -107,7 +107,7 @@ struct HTTPLandedReadTests {
         let next = RequestPipeline.Rest(links: links, transport: room.transport)
         // It found nothing, and goes on.
         let second = Task { try await HTTPCaching().fetch(request, validating: [], in: flight, next: next) }
-        await room.settle { flight.hasNoted { $0 is HTTPCacheDecision } || room.transport.sent.count > 1 }
+        try await room.settle { flight.hasNoted { $0 is HTTPCacheDecision } || room.transport.sent.count > 1 }
         try #require(room.transport.sent == [1])
         #expect(try await second.value.source == .cache)
         let decisions = flight.record(.none).decisions(of: HTTPCacheDecision.self)
@@ -119,7 +119,7 @@ struct HTTPLandedReadTests {
         pipeline.insert(Rewriting(), after: .caching)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(Shelf(), options)
-        await room.transport.waitForArrival(of: 1)
+        try await room.transport.waitForArrival(of: 1)
         room.transport.answer(1, with: .success(answer(1, [.cacheControl: "max-age=600"])))
         #expect(try await first.number == 100)
         let second = try await room.call(Shelf(), options).value

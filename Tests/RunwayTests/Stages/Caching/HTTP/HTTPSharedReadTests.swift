@@ -16,15 +16,15 @@ struct HTTPSharedReadTests {
         var path: EndpointPath { "shelf/1" }
     }
 
-    private func begin(_ number: UInt64, _ use: CacheUse = .standard) async -> Task<RawData, any Error> {
+    private func begin(_ number: UInt64, _ use: CacheUse = .standard) async throws -> Task<RawData, any Error> {
         let call = room.call(Shelf(), CallOptions(cache: .http(), cacheUse: use))
-        await room.transport.waitForArrival(of: number)
+        try await room.transport.waitForArrival(of: number)
         return call
     }
 
-    private func join(_ read: UInt64) async -> Task<RawData, any Error> {
+    private func join(_ read: UInt64) async throws -> Task<RawData, any Error> {
         let call = room.call(Shelf(), options)
-        await room.settle { room.network.reads.flights(waitingFor: read).count == 2 }
+        try await room.settle { room.network.reads.flights(waitingFor: read).count == 2 }
         return call
     }
 
@@ -35,23 +35,23 @@ struct HTTPSharedReadTests {
     }
 
     @Test func ageCountsFromTheRequestAndNotFromTheJoining() async throws {
-        let first = await begin(1)
+        let first = try await begin(1)
         room.clock.advance(by: .seconds(20))
-        let second = await join(1)
+        let second = try await join(1)
         answer(1, "max-age=25")
         for call in [first, second] { #expect(try await call.number == 1) }
         room.clock.advance(by: .seconds(4))
         #expect(try await room.call(Shelf(), options).value.response.headerFields[.age] == "24")
         room.clock.advance(by: .seconds(1))
-        let third = await begin(4)
+        let third = try await begin(4)
         answer(4)
         #expect(try await third.number == 4)
     }
 
     @Test func olderAnswerIsNotKeptOverANewerOneThoughALaterCallJoinedIt() async throws {
-        let first = await begin(1)
-        let newer = await begin(2, .refresh)
-        let second = await join(1)
+        let first = try await begin(1)
+        let newer = try await begin(2, .refresh)
+        let second = try await join(1)
         answer(2)
         #expect(try await newer.number == 2)
         answer(1)
@@ -60,14 +60,14 @@ struct HTTPSharedReadTests {
     }
 
     @Test func olderAnswerIsNotKeptAfterANewerOneThatMayNotBeKept() async throws {
-        let older = await begin(1)
-        let newer = await begin(2, .refresh)
+        let older = try await begin(1)
+        let newer = try await begin(2, .refresh)
         answer(2, "no-store")
         #expect(try await newer.number == 2)
         answer(1)
         #expect(try await older.number == 1)
         #expect(room.network.cache.http.count == 0)
-        let later = await begin(3)
+        let later = try await begin(3)
         answer(3)
         #expect(try await later.number == 3)
         #expect(room.network.cache.http.count == 1, "what is asked for afterwards is kept")
@@ -75,13 +75,15 @@ struct HTTPSharedReadTests {
 
     @Test(arguments: [CachePolicy.http(), .timeToLive(), .off])
     func readThatIsAskedForAfterAChangeDoesNotJoinOneOfBeforeIt(_ policy: CachePolicy) async throws {
-        let before = await begin(1)
+        let before = try await begin(1)
         let change = room.call(ShelfChange(), CallOptions(cache: policy))
-        await room.transport.waitForArrival(of: 2)
+        try await room.transport.waitForArrival(of: 2)
         answer(2)
         _ = try await change.value
         let after = room.call(Shelf(), options)
-        await room.settle { room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2 }
+        try await room.settle {
+            room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
+        }
         #expect(room.transport.parked == [1, 3])
         answer(1)
         answer(3)
@@ -91,12 +93,12 @@ struct HTTPSharedReadTests {
     }
 
     @Test func changeThatFailedLeavesReadsShared() async throws {
-        let before = await begin(1)
+        let before = try await begin(1)
         let change = room.call(ShelfChange())
-        await room.transport.waitForArrival(of: 2)
+        try await room.transport.waitForArrival(of: 2)
         room.transport.answer(2, with: .success(.json("{}", status: .conflict)))
         #expect(try await change.failure().status == .conflict)
-        let after = await join(1)
+        let after = try await join(1)
         answer(1)
         for call in [before, after] { #expect(try await call.number == 1) }
     }
@@ -119,11 +121,11 @@ struct HTTPSharedReadTests {
                     return kept
                 })
         }
-        await room.settle { room.network.reads.flights(waitingFor: 1).count == 1 }
+        try await room.settle { room.network.reads.flights(waitingFor: 1).count == 1 }
         let call = room.call(Shelf(), options)
-        await room.settle { room.network.reads.flights(waitingFor: 1).count == 2 }
+        try await room.settle { room.network.reads.flights(waitingFor: 1).count == 2 }
         gate.open()
-        await room.settle { room.records.records.count == 1 || !room.transport.sent.isEmpty }
+        try await room.settle { room.records.records.count == 1 || !room.transport.sent.isEmpty }
         try #require(room.transport.sent == [2])
         answer(2)
         #expect(try await call.number == 2)
