@@ -130,6 +130,7 @@ extension RequestPipeline {
         private func fly(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             // What was called off before it left is no request on the wire.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
+            if flight.isCalledOff { throw flight.signedOut(in: .transporting, sending: .notSent) }
             let attempt = flight.beginAttempt(request)
             var request = request
             request.record = attempt

@@ -99,7 +99,13 @@ final class TokenKeeper: Sendable {
 
     /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it gives itself.
     func renewalDelay(of identity: TokenIdentity) -> Duration? {
-        state.withLock { state in state.entries.peek(identity)?.trials.delay(at: clock.now) }
+        let now = clock.now
+        return state.withLock { state in
+            guard let entry = state.entries.peek(identity), case .held(let held) = entry.knowledge,
+                !held.acceptance.isAccepted
+            else { return nil }
+            return entry.trials.delay(at: now)
+        }
     }
 
     /// Notes that the app is told to ask for a login.

@@ -79,6 +79,7 @@ final class ClubOrigin: Transport {
     private struct State {
         var goodToken = "t1"
         var tokenCount = 1
+        var refusesRenewed = false
         var answer = RefreshAnswer.newToken
         var sent: [Request] = []
         var refreshing = 0
@@ -107,6 +108,8 @@ final class ClubOrigin: Transport {
     func revoke() { state.withLock { $0.goodToken = "none" } }
     /// Makes a token good, as a login on another path would.
     func accept(_ token: String) { state.withLock { $0.goodToken = token } }
+    /// Gives tokens from now on that are never good.
+    func refuseRenewedTokens() { state.withLock { $0.refusesRenewed = true } }
     func answerRefreshes(_ answer: RefreshAnswer) { state.withLock { $0.answer = answer } }
 
     func endsInTime(_ request: Request) -> Bool { true }
@@ -134,9 +137,9 @@ final class ClubOrigin: Transport {
         let (answer, token) = state.withLock { state in
             if case .newToken = state.answer {
                 state.tokenCount += 1
-                state.goodToken = "t\(state.tokenCount)"
+                if !state.refusesRenewed { state.goodToken = "t\(state.tokenCount)" }
             }
-            return (state.answer, state.goodToken)
+            return (state.answer, "t\(state.tokenCount)")
         }
         switch answer {
         case .newToken: return .json(#"{"access_token":"\#(token)","expires_in":100}"#)

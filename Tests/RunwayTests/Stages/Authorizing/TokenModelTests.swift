@@ -75,6 +75,10 @@ private struct TokenPlay {
     private var isRefreshing = false
     private var refreshCount = 0
     private var tokenCount = 0
+    /// Whether the origin has accepted the token, how many tokens of renewals it refused before that, and when the last was renewed.
+    private var isAccepted = false
+    private var vainCount = 0
+    private var lastRenewal: Duration?
     /// The instant from which the token ends soon.
     private var nearEnd = Duration.zero
     private var refreshDeadline = Duration.zero
@@ -123,9 +127,21 @@ private struct TokenPlay {
         let number = page
         let call = Task { [network] in try await network.call(Members(page: number)) }
         if !isSignedIn || token == .absent { return await end(number, call, as: .needsLogin) }
-        if token == .good, now < nearEnd { return await end(number, call, as: nil) }
-        waiting.append((number, call))
+        if token == .good, now < nearEnd {
+            isAccepted = true
+            return await end(number, call, as: nil)
+        }
+        if token == .revoked, now < nearEnd {
+            // The call itself is refused, and marks the token.
+            vainCount = isAccepted || lastRenewal == nil ? 0 : vainCount + 1
+        }
         token = .knownAsBad
+        if !isRefreshing, !isAccepted, vainCount > 0, let lastRenewal,
+            now < lastRenewal + .seconds(min(60, 1 << (vainCount - 1)))
+        {
+            return await end(number, call, as: .needsAccessToken)
+        }
+        waiting.append((number, call))
         if !isRefreshing {
             isRefreshing = true
             refreshCount += 1
@@ -152,6 +168,7 @@ private struct TokenPlay {
         try await network.signIn(
             AccessToken(value, account: "ann", expiry: expiry, refreshToken: "r"), to: Club.self)
         (isSignedIn, token, nearEnd) = (true, .good, now + .seconds(70))
+        (isAccepted, vainCount, lastRenewal) = (!waiting.isEmpty, 0, nil)
         await endRefresh(as: nil)
     }
 
@@ -175,6 +192,7 @@ private struct TokenPlay {
             let value = "s\(tokenCount)"
             origin.accept(value)
             (token, nearEnd) = (.good, now + .seconds(70))
+            (isAccepted, lastRenewal) = (!waiting.isEmpty, now)
             origin.answer(.json(#"{"access_token":"\#(value)","expires_in":100}"#))
             await endRefresh(as: nil)
         case 2:

@@ -1,0 +1,198 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// What a sign-out, or a sign-in as somebody else, leaves behind of the calls before it: nothing.
+@MainActor
+@Suite(.timeLimit(.minutes(5)))
+struct AccountSessionTests {
+    private let gate = ScriptedGate()
+    private let recorder = LandingRecorder()
+    private let clock = ManualClock()
+
+    /// A layer whose calls wait at the gate, and then get this response.
+    private func layer(_ fields: HTTPFields = [:], tokens: any TokenStore = MemoryTokenStore()) -> NetworkLayer {
+        let network = NetworkLayer(
+            transport: StubTransport { [gate] request throws(NetworkError) in
+                do { try await gate.pass() } catch { throw .cancelled(in: .transporting) }
+                let head = HTTPResponse(status: .ok, headerFields: fields)
+                let text = #"{"of":"\#(request.head.headerFields[.authorization] ?? "nobody")"}"#
+                return Response(head: head, body: .whole(RawData(Array(text.utf8), response: head)))
+            }, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none), tokens: tokens)
+        network.configure(Club.self) { $0.cookies = .jar() }
+        return network
+    }
+
+    private func signIn(_ account: String, to network: NetworkLayer) async throws {
+        try await network.signIn(AccessToken("token of \(account)", account: account), to: Club.self)
+    }
+
+    @Test func responseInFlightAtSignOutSetsNoCookie() async throws {
+        let network = layer([.setCookie: "session=ann"])
+        try await signIn("ann", to: network)
+        let call = Task { try await network.call(Members()) }
+        try await gate.waitForArrivals()
+        try await network.signOut(of: Club.self, cancelling: false)
+        gate.open()
+        #expect(try await call.value["of"].string == "Bearer token of ann", "it was not cancelled")
+        try await signIn("ann", to: network)
+        #expect(network.cookies(of: Club.self).isEmpty)
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func responseOfASignedOutAccountDoesNotLand(_ isCancelling: Bool, _ isNextSignedIn: Bool) async throws {
+        let network = layer()
+        try await signIn("ann", to: network)
+        let manager = APIManager<Members>(on: network, delegate: recorder)
+        manager.load(Members())
+        try await gate.waitForArrivals()
+        try await network.signOut(of: Club.self, cancelling: isCancelling)
+        if isNextSignedIn { try await signIn("bob", to: network) }
+        gate.open()
+        try await waitUntil { !manager.isLoading }
+        #expect(recorder.landings.isEmpty && manager.rawData == nil && manager.error == nil)
+    }
+
+    @Test func responseDoesNotLandOnTheScreenOfAnotherAccount() async throws {
+        let network = layer()
+        try await signIn("ann", to: network)
+        let manager = APIManager<Members>(on: network, delegate: recorder)
+        manager.load(Members())
+        try await gate.waitForArrivals()
+        try await signIn("bob", to: network)
+        let own = APIManager<Members>(on: network, delegate: recorder)
+        own.load(Members())
+        gate.open()
+        let landing = try await recorder.landings(count: 1)[0]
+        #expect(try landing.result.get()["of"].string == "Bearer token of bob")
+        try await waitUntil { !manager.isLoading }
+        #expect(recorder.landings.count == 1 && manager.rawData == nil)
+    }
+
+    @Test func signOutCancelsTheCallsOfTheAccountAndNoOthers() async throws {
+        let network = layer()
+        let anonymous = Task { try await network.call(OpeningHours()) }
+        try await gate.waitForArrivals()
+        try await signIn("ann", to: network)
+        let calls = [
+            Task { try await network.call(Members()) }, Task { try await network.call(Members()) },
+            Task { try await network.call(Members(page: 2), options: CallOptions(priority: .low)) },
+        ]
+        try await gate.waitForArrivals(count: 3)
+        try await network.signOut(of: Club.self)
+        for call in calls { #expect(try await call.failure().kind == .cancelled) }
+        gate.open()
+        _ = try await anonymous.value
+    }
+
+    @Test func signOutEndsAStreamedBody() async throws {
+        let network = NetworkLayer(
+            transport: StubTransport { _ in
+                let body = BodyStream { { try await AwaitedValue(0).wait(until: 1) as Void? == nil ? nil : [1] } }
+                return Response(head: HTTPResponse(status: .ok), body: .stream(body))
+            }, clock: LayerClock(clock))
+        try await signIn("ann", to: network)
+        let response = try await network.stream(Members())
+        let reading = Task { for try await _ in response.body {} }
+        try await network.signOut(of: Club.self)
+        let error = await #expect(throws: NetworkError.self) { try await reading.value }
+        #expect(error?.kind == .cancelled)
+    }
+
+    @Test func waitingCallOfAPriorAccountDemandsNoLogin() async throws {
+        let house = ClubHouse(refreshGate: gate)
+        let demands = LoginDemands(house.network)
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.answerRefreshes(.response(.json("{}", status: .badRequest)))
+        let call = house.calls(1...1)[0]
+        try await house.waitForWaiting(1)
+        try await house.network.signIn(AccessToken("t9", account: "bob"), to: Club.self)
+        gate.open()
+        #expect(try await call.failure().kind == .needsLogin)
+        await demands.settle()
+        #expect(demands.accounts.isEmpty)
+    }
+
+    @Test func renewalThatFailsAfterASignInFailsNobody() async throws {
+        let house = ClubHouse(refreshGate: gate)
+        let demands = LoginDemands(house.network)
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.answerRefreshes(.response(.json("{}", status: .badRequest)))
+        let call = house.calls(1...1)[0]
+        try await house.waitForWaiting(1)
+        // A sign-in up to where it holds the token, but has not ended the renewal of the last one yet.
+        house.origin.accept("t9")
+        let identity = TokenIdentity(service: Club.self, environment: .release, account: "ann")
+        let session = house.network.services.configuration(of: Club.self).session
+        _ = house.network.tokens.hold(
+            AccessToken("t9", account: "ann"), of: identity, in: session, leeway: .zero, clock: house.network.clock)
+        gate.open()
+        _ = try await call.value
+        await demands.settle()
+        #expect(demands.accounts.isEmpty)
+        // The next real demand is made.
+        house.origin.revoke()
+        #expect(try await house.calls(1...1)[0].failure().kind == .needsLogin)
+        await demands.settle()
+        #expect(demands.accounts == ["ann"])
+    }
+
+    @Test func signedOutTokenDoesNotReturnWhenItsMarkIsEvicted() async throws {
+        let house = ClubHouse(limits: AuthorizingLimits(maximumAccounts: 1))
+        try await house.signIn()
+        let (tokens, services) = (house.network.tokens, house.network.services)
+        let identity = TokenIdentity(service: Club.self, environment: .release, account: "ann")
+        let session = services.configuration(of: Club.self).session
+        let version = tokens.knowledge(of: identity).version
+        try await house.network.signOut(of: Club.self)
+        try await house.signIn(as: "bob")
+        // What a renewal of before the sign-out brings, after the mark of the sign-out had to make room.
+        let late = tokens.hold(
+            AccessToken("t7", account: "ann"), of: identity, in: session, leeway: .zero, clock: house.network.clock,
+            renewing: version)
+        #expect(late == nil && house.kept() == nil)
+    }
+
+    @Test func refreshOfAnAccountSetsNoCookieForTheNextOne() async throws {
+        let network = layer([.setCookie: "session=ann"])
+        try await network.signIn(
+            AccessToken("t", account: "ann", expiry: network.clock.date.addingTimeInterval(1), refreshToken: "r"),
+            to: Club.self)
+        clock.advance(by: .seconds(2))
+        let call = Task { try await network.call(Members()) }
+        try await gate.waitForArrivals()
+        try await signIn("bob", to: network)
+        gate.open()
+        _ = await call.result
+        #expect(network.cookies(of: Club.self).isEmpty)
+    }
+}
+
+/// The logins that a layer demanded of the app.
+@MainActor
+final class LoginDemands {
+    private(set) var accounts: [String?] = []
+    private let network: NetworkLayer
+
+    init(_ network: NetworkLayer) {
+        self.network = network
+        _ = NotificationCenter.default.addObserver(
+            forName: NetworkLayer.needsLoginNotification, object: network, queue: nil
+        ) { [weak self] notification in
+            guard let need = NeedsLogin(notification) else { return }
+            MainActor.assumeIsolated { self?.accounts.append(need.account) }
+        }
+    }
+
+    /// Waits until notifications that are on their way have come.
+    func settle() async {
+        await network.events.flush()
+        for _ in 0..<20 { await Task { @MainActor in }.value }
+    }
+}

@@ -1,0 +1,96 @@
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import Runway
+
+/// Services that refuse the tokens that they give, and stores that hang.
+@Suite(.timeLimit(.minutes(5)))
+struct TokenTrialTests {
+    @Test func wavesOfRefusalsDoNotRenewTheTokenEachTime() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.refuseRenewedTokens()
+        for _ in 1...20 { #expect(try await house.calls(1...1)[0].failure().kind == .needsAccessToken) }
+        #expect(house.origin.refreshCount == 1)
+        // One second after the renewal in vain, then two seconds, then four.
+        for (count, seconds) in [(2, 1), (3, 2), (4, 4), (5, 8)] {
+            house.clock.advance(by: .seconds(seconds) - .milliseconds(1))
+            _ = try await house.calls(1...1)[0].failure()
+            #expect(house.origin.refreshCount == count - 1)
+            house.clock.advance(by: .milliseconds(1))
+            _ = try await house.calls(1...1)[0].failure()
+            #expect(house.origin.refreshCount == count)
+        }
+    }
+
+    @Test func acceptedTokenIsRenewedAtOnceWhenItIsRefusedLater() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        for count in 1...5 {
+            house.origin.revoke()
+            _ = try await house.network.call(Members())
+            #expect(house.origin.refreshCount == count)
+        }
+    }
+
+    @Test func signInIsNotHeldUpByRenewalsInVain() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.refuseRenewedTokens()
+        _ = try await house.calls(1...1)[0].failure()
+        house.origin.accept("t9")
+        try await house.network.signIn(AccessToken("t9", account: "ann"), to: Club.self)
+        _ = try await house.network.call(Members())
+    }
+
+    @Test func hangingStoreDoesNotCollectChanges() async throws {
+        let store = HangingStore()
+        let queue = TokenStoreQueue(store)
+        var last: TokenStoreQueue.Completion?
+        for round in 0..<5000 {
+            let place = TokenPlace(network: "n", service: "s", environment: "e", account: "\(round % 3)")
+            last = queue.add(round % 2 == 0 ? .save(AccessToken("\(round)", account: "a")) : .remove, at: place)
+        }
+        store.gate.open()
+        _ = await last?.value
+        #expect(store.changeCount <= 4, "the one that hung, and the newest of each of three places")
+        let many = TokenStoreQueue(HangingStore())
+        let places = (0...TokenStoreQueue.maximumPlaces + 1).map {
+            TokenPlace(network: "n", service: "s", environment: "e", account: "\($0)")
+        }
+        let refused = places.map { many.add(.remove, at: $0) }.last
+        await #expect(throws: CrowdedTokenStore.self) { try await refused?.value.get() }
+    }
+
+    @Test func tokenThatCouldNotBeRemovedIsNotLoadedAgain() async throws {
+        let place = TokenPlace(network: "n", service: "s", environment: "e", account: "ann")
+        let queue = TokenStoreQueue(StubbornStore())
+        #expect(try await queue.load(place) != nil)
+        await #expect(throws: StubbornStore.Refusal.self) { try await queue.add(.remove, at: place).value.get() }
+        #expect(try await queue.load(place) == nil)
+        _ = await queue.add(.save(AccessToken("new", account: "ann")), at: place).value
+        #expect(try await queue.load(place) != nil)
+    }
+}
+
+/// A store whose changes wait until the test lets them go on.
+private final class HangingStore: TokenStore {
+    let gate = ScriptedGate()
+    var changeCount: Int { gate.arrivalCount }
+
+    func load(_ place: TokenPlace) async throws -> AccessToken? { nil }
+    func save(_ token: AccessToken, at place: TokenPlace) async throws { try await gate.pass() }
+    func remove(_ place: TokenPlace) async throws { try await gate.pass() }
+}
+
+/// A store that removes nothing.
+private struct StubbornStore: TokenStore {
+    struct Refusal: Error {}
+
+    func load(_ place: TokenPlace) async throws -> AccessToken? { AccessToken("old", account: place.account) }
+    func save(_ token: AccessToken, at place: TokenPlace) async throws {}
+    func remove(_ place: TokenPlace) async throws { throw Refusal() }
+}
