@@ -9,9 +9,11 @@ public struct Redaction: Sendable, Equatable {
     /// What stands in the place of a secret.
     public static let placeholder = JSONRedaction.mask
 
-    /// Header fields whose values are secret.
+    /// Header fields whose values are secret, beside those that are by ``names``.
     public var headerFields: Set<HTTPField.Name>
-    /// The names of parameters and members whose values are secret, in queries, forms, and JSON.
+    /// The names of parameters, members and header fields whose values are secret, in queries, forms, JSON and messages.
+    ///
+    /// The default tells by their words, so that `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be listed.
     public var names: JSONRedaction
     /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
     public var keepsBodies: Bool
@@ -26,7 +28,7 @@ public struct Redaction: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.
-    ///   - names: Names of parameters and members whose values are secret. The default are the common ones.
+    ///   - names: Names of parameters, members and header fields whose values are secret. The default are the common ones.
     ///   - keepsBodies: Whether records hold bodies. The default is `false`.
     public init(
         headerFields: Set<HTTPField.Name> = Redaction.secretHeaderFields, names: JSONRedaction = .default,
@@ -47,30 +49,39 @@ public struct Redaction: Sendable, Equatable {
 
 extension Redaction {
     func redacted(_ fields: HTTPFields) -> HTTPFields {
-        guard fields.contains(where: { headerFields.contains($0.name) || Self.holdsURL($0.name) }) else {
-            return fields
-        }
+        guard fields.contains(where: { isSecret($0.name) || mayHoldSecret($0.value) }) else { return fields }
         return HTTPFields(
             fields.map { field in
-                if headerFields.contains(field.name) { return HTTPField(name: field.name, value: Self.placeholder) }
-                return Self.holdsURL(field.name)
-                    ? HTTPField(name: field.name, value: redacted(url: field.value)) : field
+                if isSecret(field.name) { return HTTPField(name: field.name, value: Self.placeholder) }
+                // Any field may hold a URL: `Location`, `Link`, `Refresh` and those that a service makes up.
+                return mayHoldSecret(field.value)
+                    ? HTTPField(name: field.name, value: redacted(urlsIn: field.value)) : field
             })
     }
 
-    /// Whether the value of a field is a URL, whose query is looked through like the request's own.
-    private static func holdsURL(_ name: HTTPField.Name) -> Bool {
-        name == .location || name == .contentLocation || name == .referer
+    private func isSecret(_ name: HTTPField.Name) -> Bool {
+        headerFields.contains(name) || names.isSecretField(name.canonicalName)
+    }
+
+    /// A field's value with its URLs redacted. Those of `Link` stand in angle brackets (RFC 8288 §3), which no URL contains.
+    private func redacted(urlsIn value: String) -> String {
+        guard value.utf8.first == UInt8(ascii: "<") else { return redacted(url: value) }
+        var text = ""
+        for part in value.unicodeScalars.split(separator: ">", omittingEmptySubsequences: false) {
+            if !text.isEmpty { text += ">" }
+            text += redacted(url: String(part))
+        }
+        return text
     }
 
     func redacted(_ parameters: Parameters) -> Parameters {
-        guard parameters.entries.contains(where: { names.isSecret($0.name) || $0.value.isNested }) else {
+        guard parameters.entries.contains(where: { names.isSecretParameter($0.name) || $0.value.isNested }) else {
             return parameters
         }
         return Parameters(
             parameters.entries.map { entry in
                 let value: ParameterValue =
-                    if names.isSecret(entry.name) { .string(Self.placeholder) } else { redacted(entry.value) }
+                    if names.isSecretParameter(entry.name) { .string(Self.placeholder) } else { redacted(entry.value) }
                 return Parameters.Entry(entry.name, value)
             })
     }
@@ -101,7 +112,7 @@ extension Redaction {
         guard let start = url.utf8.firstIndex(where: { $0 == marks.0 || $0 == marks.1 }) else { return false }
         return url.utf8[start...].split { $0 == UInt8(ascii: "&") || $0 == marks.0 || $0 == marks.1 }.contains { pair in
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return false }
-            return names.isSecret(Self.decoded(String(Substring(pair[..<equals]))))
+            return names.isSecretParameter(Self.decoded(String(Substring(pair[..<equals]))))
         }
     }
 
@@ -122,7 +133,7 @@ extension Redaction {
     private func redacted(pairs: Substring.UnicodeScalarView) -> String {
         pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            return names.isSecret(Self.decoded(String(pair[..<equals])))
+            return names.isSecretParameter(Self.decoded(String(pair[..<equals])))
                 ? String(pair[...equals]) + Self.placeholder : String(pair)
         }.joined(separator: "&")
     }

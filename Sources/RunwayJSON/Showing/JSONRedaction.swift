@@ -3,51 +3,103 @@
 /// A member is secret by its name, compared without regard to case, `_`, `-` and spaces, so that `access_token`,
 /// `accessToken` and `Access-Token` are one. Everything below a secret member is masked with it.
 public struct JSONRedaction: Sendable, Hashable {
-    private var secretNames: Set<String>
+    /// The secret names of at most 16 bytes of ASCII, which are looked up without an allocation, and the others.
+    private var shortNames: Set<PackedWord> = []
+    private var longNames: Set<String> = []
+    /// Whether names are secret by their words as well.
+    private let readsWords: Bool
 
     /// What stands where a secret was.
     public static let mask = "[redacted]"
 
-    /// The names that are secret in most services: passwords, tokens, keys, cookies, codes, cards.
-    public static let `default` = JSONRedaction(secretNames: [
-        "password", "passwd", "pwd", "passphrase", "passcode", "new_password", "old_password", "current_password",
-        "password_confirmation", "confirm_password", "secret", "client_secret", "app_secret", "secret_key",
-        "secret_access_key", "shared_secret", "token", "access_token", "refresh_token", "id_token", "auth_token",
-        "bearer_token", "session_token", "device_token", "push_token", "csrf_token", "xsrf_token", "security_token",
-        "jwt", "authorization", "proxy_authorization", "auth", "credential", "credentials", "cookie", "cookies",
-        "set_cookie", "session", "session_id", "sid", "api_key", "x_api_key", "app_key", "access_key", "access_key_id",
-        "private_key", "signing_key", "encryption_key", "signature", "sign", "otp", "one_time_password", "pin",
-        "pin_code", "verification_code", "sms_code", "captcha", "mfa_code", "card_number", "credit_card",
-        "credit_card_number", "cvv", "cvc", "security_code", "iban", "ssn", "social_security_number", "id_card",
-        "id_card_number", "id_number", "passport_number",
-    ])
+    /// What is secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
+    ///
+    /// A name is secret by what it ends in, as its signs and capital letters divide it into words: `user_password`, `idToken`,
+    /// `X-Amz-Signature`, `X-Vault-Token`, `client_assertion`, `SAMLResponse`, but not `token_type`, `passenger` or `nextPageToken`.
+    /// A few are secret as whole names alone: `key`, `auth`, `pin`, `session`.
+    ///
+    /// A member `code` is not: it tells what went wrong in the JSON of very many services. As a parameter of a query or a form
+    /// it is what a login is completed with (RFC 6749 §4.1.2), and secret there.
+    public static let `default` = JSONRedaction(
+        secretNames: [
+            "key", "auth", "cookies", "session", "sid", "sessid", "phpsessid", "jsessionid", "aws_access_key_id",
+            "access_key_id", "app_key", "sign", "pin", "captcha", "card_number", "credit_card", "credit_card_number",
+            "id_card", "id_card_number", "id_number", "passport_number", "wresult", "dpop",
+            // As one word, which has no signs that divide it.
+            "api_key", "x_api_key", "access_token", "refresh_token", "id_token", "auth_token", "bearer_token",
+            "session_token", "device_token", "push_token", "csrf_token", "xsrf_token", "security_token", "session_id",
+            "client_secret", "app_secret", "shared_secret", "secret_key", "secret_access_key", "access_key",
+            "private_key",
+            "signing_key", "encryption_key", "set_cookie", "new_password", "old_password", "current_password",
+            "user_password", "one_time_password", "confirm_password", "verification_code", "security_code", "sms_code",
+            "mfa_code", "pin_code", "password", "passwd", "passphrase", "passcode", "saml_response",
+        ], readsWords: true)
 
     /// Nothing is secret.
     public static let none = JSONRedaction(secretNames: [])
 
     /// Makes a redaction of exactly these names.
-    public init(secretNames: some Sequence<String>) {
-        self.secretNames = Set(secretNames.map(Self.normalized))
+    public init(secretNames: some Sequence<String>) { self.init(secretNames: secretNames, readsWords: false) }
+
+    private init(secretNames: some Sequence<String>, readsWords: Bool) {
+        self.readsWords = readsWords
+        add(secretNames)
     }
 
     /// The same redaction with more names.
     public func adding(_ names: some Sequence<String>) -> JSONRedaction {
         var redaction = self
-        redaction.secretNames.formUnion(names.map(Self.normalized))
+        redaction.add(names)
         return redaction
     }
 
-    /// Whether a member of this name is secret. Of `user[password]` and `user.password` every part counts.
-    public func isSecret(_ name: String) -> Bool {
-        if secretNames.contains(Self.normalized(name)) { return true }
-        // Few names have others within.
-        guard name.utf8.contains(where: { "[].".utf8.contains($0) }) else { return false }
-        return name.split { "[].".contains($0) }.contains { secretNames.contains(Self.normalized(String($0))) }
+    private mutating func add(_ names: some Sequence<String>) {
+        for name in names {
+            let words = NameWords(name.utf8)
+            if words.isASCII, words.joined.isWhole {
+                shortNames.insert(words.joined)
+            } else {
+                longNames.insert(Self.normalized(name))
+            }
+        }
     }
 
+    /// Whether a member of this name is secret. Of `user[password]` and `user.password` every part counts.
+    public func isSecret(_ name: String) -> Bool { isSecret(name) { _ in false } }
+
+    /// Whether a parameter of a query or a form of this name is secret: a member's rule, and `code`.
+    package func isSecretParameter(_ name: String) -> Bool {
+        isSecret(name) { readsWords && $0.joined == Self.code }
+    }
+
+    /// Whether a header field of this name is secret: a member's rule, and certain words wherever they stand, as in
+    /// `X-Session-Data` or `Signature-Input`.
+    package func isSecretField(_ name: String) -> Bool { isSecret(name) { readsWords && $0.hasFieldWord } }
+
+    private static let code = PackedWord("code".utf8)
+
+    private func isSecret(_ name: String, _ isSecretToo: (NameWords) -> Bool) -> Bool {
+        if isSecretPart(name, isSecretToo) { return true }
+        // Few names have others within.
+        guard name.utf8.contains(where: { "[].".utf8.contains($0) }) else { return false }
+        return name.split { "[].".contains($0) }.contains { isSecretPart(String($0), isSecretToo) }
+    }
+
+    private func isSecretPart(_ name: String, _ isSecretToo: (NameWords) -> Bool) -> Bool {
+        let words = NameWords(name.utf8)
+        if words.isASCII, words.joined.isWhole {
+            if shortNames.contains(words.joined) { return true }
+        } else if !longNames.isEmpty, longNames.contains(Self.normalized(name)) {
+            return true
+        }
+        return (readsWords && words.endsInSecret) || isSecretToo(words)
+    }
+
+    /// Whether a byte of a name does not count when names are compared.
+    static func isIgnored(_ byte: UInt8) -> Bool { "_- ".utf8.contains(byte) }
+
     private static func normalized(_ name: String) -> String {
-        let bytes = name.lowercased().utf8.filter { !"_- ".utf8.contains($0) }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: name.lowercased().utf8.filter { !isIgnored($0) }, as: UTF8.self)
     }
 
     /// A value as JSON with secrets masked, cut off with a note where it would grow beyond a size.

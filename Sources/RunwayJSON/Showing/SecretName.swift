@@ -4,6 +4,8 @@ struct SecretName {
     private var candidates: [String] = []
     /// Whether it is a name of a form, with nothing but pairs before it.
     private(set) var isForm = false
+    /// Whether it is a name of a form, or one of a URL's query or fragment.
+    private var isParameter = false
     /// Whether it begins a line without quotation marks, like the name of a header field.
     private(set) var isLine = false
 
@@ -20,6 +22,9 @@ struct SecretName {
             let start = Self.startOfWord(endingAt: end, in: bytes, from: first)
             candidates = [Self.decoded(bytes[start..<end])]
             isForm = start <= formEnd && (start == 0 || bytes[start - 1] == UInt8(ascii: "&"))
+            isParameter =
+                bytes[separator] == UInt8(ascii: "=")
+                && (isForm || (start > 0 && "?&#".utf8.contains(bytes[start - 1])))
             isLine = start == 0 || bytes[start - 1] == 0x0A
             return
         }
@@ -38,10 +43,7 @@ struct SecretName {
 
     /// Whether a name is secret: of `user[password]` the outer and every inner name counts.
     func isSecret(by redaction: JSONRedaction) -> Bool {
-        candidates.contains { name in
-            redaction.isSecret(name)
-                || name.split { "[].".contains($0) }.contains { redaction.isSecret(String($0)) }
-        }
+        candidates.contains { isParameter ? redaction.isSecretParameter($0) : redaction.isSecret($0) }
     }
 
     /// The name of the tag that ends before a `>`, when it opens an element of a secret name.

@@ -5,14 +5,50 @@ import Testing
     @Test(arguments: [
         "password", "Password", "PASS_WORD", "access_token", "accessToken", "Access-Token", "api key", "X-API-Key",
         "set-cookie", "CVV", "user.password", "login[pin]", "a[b][token]",
+        "sig", "key", "pass", "assertion", "SAMLResponse", "samlresponse", "saml_response", "user_password",
+        "UserPassword", "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Credential", "X-Goog-Signature",
+        "Private-Token", "X-Vault-Token", "X-Session-Id", "Set-Cookie2", "client_assertion", "APIKey", "x-goog-api-key",
+        "Ocp-Apim-Subscription-Key", "code_verifier", "CSRFToken", "XSRF-TOKEN", "refreshTOKEN", "token_1", "password2",
+        "AWSAccessKeyId", "JSESSIONID", "passwordHash", "db_pass", "otp", "user[Sig]", "id_token_hint", "hmac",
     ])
     func namesAreSecretWhateverTheirSpelling(_ name: String) {
         #expect(JSONRedaction.default.isSecret(name))
     }
 
-    @Test(arguments: ["title", "tokens_left", "passenger", "city", ""])
+    @Test(arguments: [
+        "title", "tokens_left", "passenger", "city", "", "keyword", "monkey", "keys", "primary_key", "Idempotency-Key",
+        "code", "barcode", "postcode", "zipcode", "statusCode", "country_code", "error.code", "design", "signal",
+        "assigned", "significant", "compass", "bypass", "tokenize", "max_tokens", "tokenType", "token_expires_in",
+        "nextPageToken", "continuation-token", "has_password", "Access-Control-Allow-Credentials", "response",
+        "secretary", "author", "authors", "cookies_accepted", "session_count", "signature_version", "ü", "_", "-1",
+        "Sec-WebSocket-Key", "ETag", "client_assertion_type",
+    ])
     func otherNamesAreNot(_ name: String) {
         #expect(!JSONRedaction.default.isSecret(name))
+    }
+
+    @Test(arguments: [
+        ("code=hunter2&state=a", #"code="[redacted]"&state=a"#),
+        ("https://a.example/cb?state=a&code=hunter2", #"https://a.example/cb?state=a&code="[redacted]""#),
+        (#"{"code":0,"detail":"#, #"{"code":0,"detail":"#), ("status code=5", "status code=5"),
+    ])
+    func aCodeIsSecretAsAParameterAndShownAsAMember(_ text: String, _ shown: String) {
+        #expect(JSONRedaction.default.redactedText(of: text.utf8, maximumByteCount: 200) == shown)
+    }
+
+    @Test func aCodeInJSONIsShown() throws {
+        #expect(try JSONDocument(#"{"code":"invalid_grant"}"#).description.contains("invalid_grant"))
+        #expect(try !JSONDocument(#"{"next":"/cb?code=hunter2"}"#).description.contains("hunter2"))
+    }
+
+    @Test func namesOfAnyLengthAndScriptAreTakenAsGiven() {
+        let names = JSONRedaction(secretNames: ["Rental_Agreement_Number", "Straße", "rent_code"])
+        for name in ["rentalAgreementNumber", "STRAßE", "straße", "rentCode"] {
+            #expect(names.isSecret(name), "\(name)")
+        }
+        for name in ["rentalAgreementNumbers", "user_password", "X-Vault-Token", "code"] {
+            #expect(!names.isSecret(name))
+        }
     }
 
     @Test func noTextOfAValueShowsASecret() throws {

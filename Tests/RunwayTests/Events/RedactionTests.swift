@@ -87,6 +87,54 @@ struct RedactionTests {
         #expect(record.attempts.first?.headerFields[.referer] == "https://[redacted]@h.test/?pin=[redacted]")
     }
 
+    @Test(arguments: [
+        "Private-Token", "X-Vault-Token", "X-Session-Id", "Set-Cookie2", "X-Amz-Security-Token", "X-Goog-Api-Key",
+        "X-Hub-Signature-256", "X-Client-Secret", "Signature-Input", "X-My-Session-Data", "DPoP", "X-Auth-Key",
+    ])
+    func fieldsThatNobodyListedAreSecretByTheirWords(_ name: String) throws {
+        let fields: HTTPFields = [try #require(HTTPField.Name(name)): "hunter2"]
+        #expect(Redaction.default.redacted(fields).map(\.value) == ["[redacted]"])
+        #expect(Redaction(headerFields: []).redacted(fields).map(\.value) == ["[redacted]"])
+        #expect(Redaction.none.redacted(fields) == fields)
+    }
+
+    @Test(arguments: [
+        "Accept", "ETag", "Idempotency-Key", "Sec-WebSocket-Key", "Content-Security-Policy", "Surrogate-Key", "Design",
+        "Access-Control-Allow-Credentials", "X-Next-Page-Token", "X-Country-Code", "Keep-Alive", "WWW-Authenticate",
+    ])
+    func fieldsWithoutASecretAreShown(_ name: String) throws {
+        let fields: HTTPFields = [try #require(HTTPField.Name(name)): "plain"]
+        #expect(Redaction.default.redacted(fields) == fields)
+    }
+
+    @Test(arguments: [
+        (
+            "Link", #"<https://h.test/?page=2&token=hunter2>; rel="next", </?sig=hunter2>; rel=last"#,
+            #"<https://h.test/?page=2&token=[redacted]>; rel="next", </?sig=[redacted]>; rel=last"#
+        ),
+        ("Refresh", "5; url=https://h.test/?code=hunter2", "5; url=https://h.test/?code=[redacted]"),
+        ("Location", "/cb#SAMLResponse=hunter2&state=1", "/cb#SAMLResponse=[redacted]&state=1"),
+        (
+            "X-Original-URL", "//me:hunter2@h.test/?X-Amz-Credential=hunter2",
+            "//[redacted]@h.test/?X-Amz-Credential=[redacted]"
+        ),
+        ("Link", "</a?page=2>; rel=next", "</a?page=2>; rel=next"), ("From", "me@h.test", "me@h.test"),
+    ])
+    func urlsInsideAnyFieldLoseTheirSecrets(_ name: String, _ value: String, _ shown: String) throws {
+        let fields: HTTPFields = [try #require(HTTPField.Name(name)): value]
+        #expect(Redaction.default.redacted(fields).map(\.value) == [shown])
+    }
+
+    @Test func aCodeIsSecretInWhatIsSentAndShownInWhatComes() async throws {
+        let layer = StubbedLayer(redaction: Redaction(keepsBodies: true)) { _ in .json(#"{"code":7}"#) }
+        _ = try await layer.network.call(FormCall(given: ["code": "hunter2", "country_code": "CN"]))
+        let record = try await layer.record()
+        let attempt = try #require(record.attempts.first)
+        #expect(record.parameters == ["code": "[redacted]", "country_code": "CN"])
+        #expect(attempt.requestBody.map { String(decoding: $0, as: UTF8.self) } == "code=[redacted]&country_code=CN")
+        #expect(attempt.responseBody.map { String(decoding: $0, as: UTF8.self) } == #"{"code":7}"#)
+    }
+
     @Test func bodiesAreNotKeptUnlessAskedFor() async throws {
         let layer = StubbedLayer()
         _ = try await layer.network.call(JSONCall(given: ["a": 1]))
