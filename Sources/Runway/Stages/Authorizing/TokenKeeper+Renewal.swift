@@ -76,7 +76,7 @@ extension TokenKeeper {
             throw NetworkError.cancelled(in: .stage(.authorizing))
         }
         flight.note(Authorizing.renewed)
-        do { try await settle(write) } catch { flight.note(Authorizing.notKept("\(error)")) }
+        do { try await settle(write) } catch { flight.note(Authorizing.notKept(error.safeText)) }
         return held
     }
 

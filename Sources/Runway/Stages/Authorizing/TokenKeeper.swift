@@ -116,7 +116,8 @@ extension TokenKeeper {
             }
         } catch {
             throw NetworkError(
-                .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error)", underlying: error)
+                .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error.safeText)",
+                underlying: error)
         }
         let clock = flight.clock
         state.withLock { state in
@@ -243,7 +244,7 @@ extension TokenKeeper {
 }
 
 /// The token store has not answered in time.
-struct SlowTokenStore: Error, CustomStringConvertible {
+struct SlowTokenStore: DescribedError {
     let limit: Duration
 
     var description: String { "the store gave no word within \(limit)" }
