@@ -2,15 +2,18 @@ import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import NIOCore
+import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
-import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 import Runway
 
 extension NetworkError {
     /// What an error of the client, or of the libraries below it, means to a caller.
+    ///
+    /// The sentences are fixed. The text of a library's error never gets into one: it may hold header fields, such as NIO's text for
+    /// invalid pseudo-header fields does. An error that is not known here is described by the name of its type.
     ///
     /// - Parameters:
     ///   - error: What was thrown while an answer was awaited or read.
@@ -50,8 +53,7 @@ extension NetworkError {
         case let error as BodyTooLarge:
             (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
         case let error as RequestBodyFailure: error.meaning
-        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError,
-            is ContentDecoder.Failure:
+        case let error as ContentDecoder.Failure:
             (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
         case let error as TrustRefused:
             (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
@@ -59,39 +61,89 @@ extension NetworkError {
             (.noNetwork, "The connection to \(place) was cut off in the middle of the answer.")
         case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection:
             (.noNetwork, "The connection to \(place) was lost before TLS was set up.")
-        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            meaning(of: TrustRefused(reason: TrustRefused.otherName), place)
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError, is NIOTLSUnwrappingError:
             (
                 .notTrusted,
                 TLSFailure(error)?.meaning(place)
-                    ?? "\(place) could not prove over TLS that it is the host that was asked for: \(error)."
+                    ?? "\(place) could not prove over TLS that it is the host that was asked for (\(error.safeText))."
             )
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).meaning(place)
-        case is any NIOHTTP2Error: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
+        case let error as NIOHTTP2Errors.StreamError: meaning(of: error.baseError, place)
+        case let error as any NIOHTTP2Error:
+            (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason(of: error)).")
+        case is any NIOHPACKError:
+            (.invalidAnswer, "The answer of \(place) is not HTTP: its compressed header fields can't be read.")
         case HTTPParserError.invalidEOFState:
             (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
-        case is HTTPParserError: (.invalidAnswer, "The answer of \(place) is not HTTP: \(error).")
+        case let error as HTTPParserError:
+            (.invalidAnswer, "The answer of \(place) is not HTTP: \(error.reason).")
         case let error as NIOConnectionError:
             (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
         case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
             (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
         case is IOError, is ChannelError: (.noNetwork, "The connection to \(place) was lost: \(reason(of: error)).")
-        default: (.noNetwork, "The exchange with \(place) failed: \(error).")
+        default: (.noNetwork, "The exchange with \(place) failed: \(reason(of: error)).")
         }
     }
 
     /// The reasons of every address that was tried, without what repeats.
     private static func reason(of error: NIOConnectionError) -> String {
-        if let dns = error.dnsAError ?? error.dnsAAAAError { return "its name could not be looked up (\(dns))" }
+        if let dns = error.dnsAError ?? error.dnsAAAAError {
+            return "its name could not be looked up (\(reason(of: dns)))"
+        }
         let reasons = error.connectionErrors.map { reason(of: $0.error) }
-        return reasons.isEmpty ? "\(error)" : reasons.joined(separator: "; ")
+        return reasons.isEmpty ? "there was no address to connect to" : reasons.joined(separator: "; ")
     }
 
-    /// What the system says of an error of its own; NIO's text for it names calls that mean nothing to a reader.
+    /// What may be said of the error of any part: what the system says of an error of its own, and fixed words for the others.
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))
+        case let error as POSIXError: String(cString: strerror(error.code.rawValue))
+        case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.inputClosed,
+            ChannelError.outputClosed:
+            "it was closed"
+        case ChannelError.connectTimeout: "it took too long"
+        case let error as any NIOHTTP2Error: reason(of: error)
         case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection: "it was lost before TLS was set up"
-        default: "\(error)"
+        default: error.safeText
+        }
+    }
+
+    private static func reason(of error: any NIOHTTP2Error) -> String {
+        switch error {
+        case is NIOHTTP2Errors.InvalidPseudoHeaders, is NIOHTTP2Errors.MissingPseudoHeader,
+            is NIOHTTP2Errors.DuplicatePseudoHeader, is NIOHTTP2Errors.PseudoHeaderAfterRegularHeader,
+            is NIOHTTP2Errors.UnknownPseudoHeader, is NIOHTTP2Errors.UnsupportedPseudoHeader,
+            is NIOHTTP2Errors.InvalidStatusValue, is NIOHTTP2Errors.InvalidPseudoHeaderValue,
+            is NIOHTTP2Errors.EmptyPathHeader:
+            "its pseudo-header fields are invalid"
+        case is NIOHTTP2Errors.InvalidHTTP2HeaderFieldName: "the name of a header field is invalid"
+        case is NIOHTTP2Errors.InvalidHTTP2HeaderFieldValue: "the value of a header field is invalid"
+        case is NIOHTTP2Errors.ForbiddenHeaderField: "it has a header field that HTTP/2 forbids"
+        case is NIOHTTP2Errors.UnableToParseFrame: "a frame can't be parsed"
+        case is NIOHTTP2Errors.FlowControlViolation, is NIOHTTP2Errors.InvalidFlowControlWindowSize,
+            is NIOHTTP2Errors.InvalidWindowIncrementSize:
+            "it violates the flow control of HTTP/2"
+        case is NIOHTTP2Errors.InvalidSetting, is NIOHTTP2Errors.ReceivedBadSettings: "its settings are invalid"
+        default: "it violates HTTP/2 (\(type(of: error)))"
+        }
+    }
+}
+
+extension HTTPParserError {
+    /// What is wrong with a message of HTTP/1.1, in fixed words.
+    package var reason: String {
+        switch self {
+        case .headerOverflow: "its head is too large"
+        case .invalidVersion, .invalidStatus, .invalidMethod, .invalidURL, .invalidConstant, .strictModeAssertion:
+            "its first line is invalid"
+        case .invalidHeaderToken, .invalidCharactersUsed, .lfExpected: "a header field is invalid"
+        case .invalidContentLength, .unexpectedContentLength: "its Content-Length is invalid"
+        case .invalidChunkSize: "the size of a chunk is invalid"
+        default: "it can't be parsed"
         }
     }
 }

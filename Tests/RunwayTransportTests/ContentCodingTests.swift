@@ -82,10 +82,27 @@ struct ContentCodingTests {
         #expect(raw.response.headerFields[.contentLength] == "10")
     }
 
-    @Test func ofSeveralCodingsTheOuterIsUndoneAndTheOthersAreStillNamed() async throws {
-        let raw = try await answer(to: .bytes(Coded.gzip).header(.contentEncoding, "deflate, gzip"))
+    @Test func codingsBelowOneThatIsNotKnownAreStillNamed() async throws {
+        let raw = try await answer(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress, gzip"))
         #expect(raw.text == Coded.text)
-        #expect(raw.response.headerFields[.contentEncoding] == "deflate")
+        #expect(raw.response.headerFields[.contentEncoding] == "gzip, compress")
+        let coded = try await answer(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress"))
+        #expect(coded.bytes == Coded.gzip)
+        #expect(coded.response.headerFields[.contentEncoding] == "gzip, compress")
+    }
+
+    @Test func noCodingOfABodyIsLeftWhereAllAreKnown() async throws {
+        var coded = Coded.deflate
+        for _ in 0..<2 { coded = try Tool.run("/bin/sh", ["-c", "gzip -c"], coded) }
+        let raw = try await answer(to: .bytes(coded).header(.contentEncoding, "deflate, gzip, x-gzip"))
+        #expect(raw.text == Coded.text)
+        #expect(raw.response.headerFields[.contentEncoding] == nil)
+    }
+
+    @Test func aBodyOfMoreCodingsThanAllowedIsNotRead() async throws {
+        let names = Array(repeating: "gzip", count: 6).joined(separator: ", ")
+        let error = try await failure(of: .bytes(Coded.gzip).header(.contentEncoding, names))
+        #expect(error.kind == .invalidAnswer && error.detail.contains("more than 5 content codings"), "\(error)")
     }
 
     @Test(arguments: [

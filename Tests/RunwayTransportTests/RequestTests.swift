@@ -128,7 +128,7 @@ struct RequestTests {
             let error = try await network.failure(
                 of: Fetch<POST>("a", .stream(body, byteCount: nil, isReplayable: false)))
             #expect(error.kind == .invalidParameters)
-            #expect(error.detail == "The body of the request could not be read: DiskFull().")
+            #expect(error.detail == "The body of the request could not be read: DiskFull.")
             #expect(error.underlying is DiskFull)
         }
     }

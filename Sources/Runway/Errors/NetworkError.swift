@@ -126,13 +126,20 @@ extension NetworkError {
         }
     }
 
+    /// The error of a response whose body could not be read to its end, of a transport that throws errors of its own.
+    static func unreadableBody(_ error: any Error) -> NetworkError {
+        NetworkError(
+            .noNetwork, in: .transporting, "The body of the response could not be read: \(error.safeText).",
+            underlying: error)
+    }
+
     /// What went wrong with a call that is over because its task was cancelled.
     static func cancelled(in step: FlightStep) -> NetworkError {
         NetworkError(.cancelled, in: step, "The call was cancelled.")
     }
 }
 
-extension NetworkError: CustomStringConvertible {
+extension NetworkError: CustomStringConvertible, DescribedError {
     /// One sentence that says what happened, where, and to which request.
     public var description: String {
         var text = detail

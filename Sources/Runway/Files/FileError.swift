@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the system says to an operation on a file.
-struct FileError: Error, CustomStringConvertible {
+struct FileError: DescribedError {
     let path: String
     /// What could not be done, such as `can't be written`.
     let deed: String

@@ -6,3 +6,5 @@ public struct HostListError: Error, Sendable, Equatable, CustomStringConvertible
     /// Makes an error.
     public init(_ description: String) { self.description = description }
 }
+
+extension HostListError: DescribedError {}

@@ -48,7 +48,8 @@ package enum RequestBodyFailure: Error {
         switch self {
         // What made the body knows best what keeps it from being sent.
         case .unreadable(let error as NetworkError): (error.kind, error.detail)
-        case .unreadable(let error): (.invalidParameters, "The body of the request could not be read: \(error).")
+        case .unreadable(let error):
+            (.invalidParameters, "The body of the request could not be read: \(error.safeText).")
         case .wrongLength: (.invalidParameters, "The body of the request is not as long as it was said to be.")
         case .tooLarge(let limit):
             (

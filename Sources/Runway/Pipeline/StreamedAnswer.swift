@@ -64,7 +64,7 @@ private final class StreamRecorder: Sendable {
             switch error {
             case let error as NetworkError: error
             case is CancellationError: NetworkError.cancelled(in: .transporting)
-            default: NetworkError(.noNetwork, in: .transporting, "\(error)", underlying: error)
+            default: NetworkError.unreadableBody(error)
             }
         close(failing: error)
         return flight.finish(failing: error)

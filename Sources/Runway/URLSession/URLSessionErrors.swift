@@ -37,42 +37,42 @@ extension NetworkError {
         case let error as BodyNotAllowed:
             (kind, sending) = (.invalidParameters, .notSent)
             detail = "A \(error.method) request can't have a body."
-        default: (kind, detail, sending) = (.noNetwork, "The exchange with \(place) failed: \(error).", .unknown)
+        default:
+            (kind, sending) = (.noNetwork, .unknown)
+            detail = "The exchange with \(place) failed: \(error.safeText)."
         }
         let cause = (error as? RequestBodyFailure)?.cause ?? error
         self.init(kind, in: .transporting, detail, sending: sending, underlying: cause)
     }
 
+    /// The sentences are fixed: the system's own may show anything of a response or of a certificate.
     private static func meaning(of error: URLError, _ place: String) -> (Kind, String, SendState) {
-        let reason = error.userInfo[NSLocalizedDescriptionKey] as? String ?? "error \(error.errorCode)"
         switch error.code {
         // Who cancels the task of an exchange otherwise says so first.
         case .cancelled: return (.noNetwork, "The transport was shut down.", .unknown)
         case .timedOut: return (.timedOut, "\(place) was silent for too long.", .unknown)
         case .cannotFindHost, .dnsLookupFailed:
-            return (
-                .noNetwork, "No connection to \(place) could be made: its name could not be looked up (\(reason)).",
-                .notSent
-            )
-        case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            return (.noNetwork, "No connection to \(place) could be made: \(reason).", .notSent)
-        case .networkConnectionLost:
-            return (.noNetwork, "The connection to \(place) was lost: \(reason).", .unknown)
-        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
-            return notTrusted(place, reason)
+            return (.noNetwork, "No connection to \(place) could be made: its name could not be looked up.", .notSent)
+        case .cannotConnectToHost:
+            return (.noNetwork, "No connection to \(place) could be made.", .notSent)
+        case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+            return (.noNetwork, "No connection to \(place) could be made: the device has no network for it.", .notSent)
+        case .networkConnectionLost: return (.noNetwork, "The connection to \(place) was lost.", .unknown)
+        case .secureConnectionFailed: return notTrusted(place, "TLS could not be set up")
+        case .serverCertificateHasBadDate: return notTrusted(place, "its certificate has expired or is not valid yet")
+        case .serverCertificateNotYetValid: return notTrusted(place, "its certificate is not valid yet")
+        case .serverCertificateHasUnknownRoot: return notTrusted(place, "its certificate is of an unknown authority")
+        case .serverCertificateUntrusted: return notTrusted(place, "its certificate is not trusted")
         case .clientCertificateRejected, .clientCertificateRequired:
-            return (
-                .notTrusted, "\(place) refuses the client for its certificate, or for having none: \(reason).", .notSent
-            )
+            return (.notTrusted, "\(place) refuses the client for its certificate, or for having none.", .notSent)
         case .badURL, .unsupportedURL:
-            return (.invalidConfiguration, "The URL of the request can't be used: \(reason).", .notSent)
+            return (.invalidConfiguration, "The URL of the request can't be used.", .notSent)
         case .appTransportSecurityRequiresSecureConnection:
             return (.invalidConfiguration, "The app's settings do not allow plain HTTP to \(place).", .notSent)
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .dataLengthExceedsMaximum,
             .zeroByteResource:
-            return (.invalidAnswer, "The answer of \(place) can't be read: \(reason).", .unknown)
-        default: return platformMeaning(of: error, place, reason)
+            return (.invalidAnswer, "The answer of \(place) can't be read (\(error.named)).", .unknown)
+        default: return platformMeaning(of: error, place)
         }
     }
 
@@ -80,25 +80,44 @@ extension NetworkError {
         (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(reason).", .notSent)
     }
 
-    private static func platformMeaning(of error: URLError, _ place: String, _ reason: String) -> (
-        Kind, String, SendState
-    ) {
+    private static func platformMeaning(of error: URLError, _ place: String) -> (Kind, String, SendState) {
         #if canImport(FoundationNetworking)
             if error.code == .badServerResponse {
                 return (.noNetwork, "\(place) closed the connection before it answered in full.", .unknown)
             }
-            // Foundation has no code for most of what libcurl tells apart, but passes its sentence on.
-            if reason.hasPrefix("SSL") || reason.contains("certificate") { return notTrusted(place, reason) }
+            // Foundation has no code for most of what libcurl tells apart, but passes its sentence on, which is compared and not shown.
+            let text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+            if text.hasPrefix("SSL") || text.contains("certificate") {
+                let fault = certificateFaults.first { text.contains($0.text) }
+                return notTrusted(place, fault?.reason ?? "TLS could not be set up")
+            }
             let isAnswer = ["HTTP", "encoding", "transfer closed", "chunk", "header", "Header", "decompress"].contains {
-                reason.contains($0)
+                text.contains($0)
             }
             return isAnswer
-                ? (.invalidAnswer, "The answer of \(place) can't be read: \(reason).", .unknown)
-                : (.noNetwork, "The exchange with \(place) failed: \(reason).", .unknown)
+                ? (.invalidAnswer, "The answer of \(place) can't be read (\(error.named)).", .unknown)
+                : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #else
             return error.code == .badServerResponse
-                ? (.invalidAnswer, "The answer of \(place) can't be read: \(reason).", .unknown)
-                : (.noNetwork, "The exchange with \(place) failed: \(reason).", .unknown)
+                ? (.invalidAnswer, "The answer of \(place) can't be read (\(error.named)).", .unknown)
+                : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #endif
     }
+
+    #if canImport(FoundationNetworking)
+        /// What libcurl and OpenSSL say of certificates, by the parts of their sentences that tell them apart.
+        private static let certificateFaults = [
+            (text: "expired", reason: "its certificate has expired"),
+            (text: "not yet valid", reason: "its certificate is not valid yet"),
+            (text: "self-signed", reason: "its certificate, or that of its authority, is self-signed"),
+            (text: "self signed", reason: "its certificate, or that of its authority, is self-signed"),
+            (text: "issuer certificate", reason: "its certificate is of an unknown authority"),
+            (text: "subject name", reason: "its certificate does not name the host"),
+        ]
+    #endif
+}
+
+extension URLError {
+    /// The error by its number.
+    fileprivate var named: String { "URLError \(errorCode)" }
 }

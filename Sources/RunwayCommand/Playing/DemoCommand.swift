@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Runway
 import RunwayDemo
 import RunwayJSON
 import Synchronization
@@ -78,7 +79,7 @@ struct DemoCommand: AsyncParsableCommand {
         } catch let error as Interruption.Signalled {
             throw error
         } catch {
-            throw CommandFailure("The session could not be played: \(error).", status: ExitStatus.noAnswer)
+            throw CommandFailure("The session could not be played: \(error.safeText).", status: ExitStatus.noAnswer)
         }
         if json {
             try Console.output.write(try JSONDocumentEncoder().encode(report) + [UInt8(ascii: "\n")])

@@ -44,7 +44,7 @@ struct ProxyServer: Sendable {
             try await connections.run { try await server.run() }
         } catch  where !Task.isCancelled {
             await session.end()
-            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.safeText
             throw CommandFailure("The proxy can't listen at \(address.authority(port: address.port)): \(reason).")
         } catch {}
         // In a task of its own: a cancelled task waits for nothing.

@@ -2,6 +2,7 @@ import HTTPTypes
 import NIOHTTP1
 import Runway
 import RunwayJSON
+import RunwayTransport
 
 /// An answer of the proxy's own, to a request that has none.
 struct Refusal: Error, Sendable {
@@ -53,7 +54,7 @@ struct Refusal: Error, Sendable {
             guard let unknownMethod else { fallthrough }
             self.init(.notImplemented, "The method \"\(unknownMethod)\" is none that this proxy can read.")
         default:
-            self.init(.badRequest, "This is no request of HTTP/1.1: \(error).")
+            self.init(.badRequest, "This is no request of HTTP/1.1: \(error.reason).")
         }
     }
 

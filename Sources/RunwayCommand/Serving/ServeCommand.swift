@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Runway
 import RunwayDemo
 
 /// `runway serve`: the demo's backend alone.
@@ -79,7 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try? Console.output.write(greeting(serving.baseURL, authorityFile: authorityFile))
             }
         } catch  where !Task.isCancelled {
-            let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? "\(error)"
+            let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.safeText
             throw CommandFailure("The server can't listen on port \(port ?? 0) of 127.0.0.1: \(reason).")
         }
     }

@@ -104,7 +104,7 @@ public struct ListingsBackend: Sendable {
         } catch {
             guard Task.isCancelled else { throw error }
             // To be cancelled is how the backend ends; what its parts threw while they were torn down says no more.
-            logger.debug("listings backend cancelled", metadata: ["error": "\(error)"])
+            logger.debug("listings backend cancelled", metadata: ["error": "\(type(of: error))"])
         }
     }
 

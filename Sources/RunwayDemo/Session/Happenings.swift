@@ -1,3 +1,5 @@
+import Runway
+
 /// Lets a session wait for what happens elsewhere: a landing, a record, a request that arrives.
 @MainActor
 final class Happenings {
@@ -37,7 +39,7 @@ final class Happenings {
 }
 
 /// Something that should have happened did not.
-struct Stalled: Error, CustomStringConvertible {
+struct Stalled: DescribedError {
     let what: String
     let patience: Duration
     var description: String { "waited \(patience) in vain for \(what)" }

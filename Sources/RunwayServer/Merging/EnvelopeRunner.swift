@@ -127,7 +127,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         } catch is GatheredBody.TooLarge {
             return MergedAnswer(refusal: .internalServerError, "The answer is too large to be merged.")
         } catch {
-            context.logger.debug("a merged request failed", metadata: ["error": "\(error)"])
+            context.logger.debug("a merged request failed", metadata: ["error": "\(type(of: error))"])
             return MergedAnswer(refusal: .internalServerError, "The request failed.")
         }
     }

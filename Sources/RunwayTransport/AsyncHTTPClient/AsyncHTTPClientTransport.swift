@@ -16,6 +16,7 @@ public import Runway
 public final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let isTransparent: Bool
+    private let decodingLimits: ContentDecoder.Limits
     /// The loop on which whole answers are gathered, and so the one on which their connections are.
     private let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     private let gauge = RequestGauge()
@@ -25,6 +26,7 @@ public final class AsyncHTTPClientTransport: Transport {
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
     public init(configuration: TransportConfiguration = TransportConfiguration()) throws(NetworkError) {
         isTransparent = configuration.isTransparent
+        decodingLimits = configuration.wire.decodingLimits
         client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: try configuration.httpClientConfiguration())
     }
@@ -52,7 +54,7 @@ public final class AsyncHTTPClientTransport: Transport {
         do {
             if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
                 let answer = WholeAnswer(
-                    to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent
+                    to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent, decodingLimits
                 ) { head in
                     request.noteHead(HTTPResponse.Status(code: Int(head.status.code)))
                     flight.noteHTTPVersion(head.version.name, of: request)
@@ -60,26 +62,27 @@ public final class AsyncHTTPClientTransport: Transport {
                 let (head, bytes) = try await answer.receive(
                     request.clientRequest(isTransparent: isTransparent), over: client, on: eventLoop, in: flight)
                 gauge.end()
-                return Response(
-                    HTTPResponse(head.status, head.headers, isTransparent: isTransparent), bytes,
-                    isDecoded: !isTransparent && head.headers.isDecoded)
+                return Response(head, bytes)
             }
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
             let answer = try await client.execute(
                 request.streamedClientRequest(isTransparent: isTransparent), deadline: .distantFuture)
             request.noteHead(HTTPResponse.Status(code: Int(answer.status.code)))
             flight.noteHTTPVersion(answer.version.name, of: request)
-            let head = HTTPResponse(answer.status, answer.headers, isTransparent: isTransparent)
+            let head = AnswerHead(
+                answer.status, answer.headers, answering: request.head.method, isTransparent: isTransparent)
             switch request.delivery {
             case .whole(let maximumByteCount):
-                var parts = AnswerParts(answer, to: request, isTransparent: isTransparent)
-                let bytes = try await parts.gather(upTo: maximumByteCount)
+                var body = try head.body(upTo: maximumByteCount, decodingLimits)
+                for try await part in answer.body { try body.append(part) }
+                try body.finish()
                 gauge.end()
-                return Response(head, bytes, isDecoded: !isTransparent && answer.headers.isDecoded)
+                return Response(head, body.bytes)
             case .streamed:
-                let body = BodyStream(answer, to: request, isTransparent: isTransparent, until: GaugeToken(gauge))
-                var response = Response(head: head, body: .stream(body))
-                response.isDecoded = !isTransparent && answer.headers.isDecoded
+                let body = BodyStream(
+                    answer, head, decodingLimits, from: request.head.authority, until: GaugeToken(gauge))
+                var response = Response(head: head.head, body: .stream(body))
+                response.isDecoded = !head.codings.isEmpty
                 return response
             }
         } catch {
@@ -105,9 +108,9 @@ final class GaugeToken: Sendable {
 
 extension Response {
     /// A whole answer.
-    fileprivate init(_ head: HTTPResponse, _ bytes: [UInt8], isDecoded: Bool) {
-        self.init(head: head, body: .whole(RawData(bytes, response: head)))
-        self.isDecoded = isDecoded
+    fileprivate init(_ head: AnswerHead, _ bytes: [UInt8]) {
+        self.init(head: head.head, body: .whole(RawData(bytes, response: head.head)))
+        isDecoded = !head.codings.isEmpty
     }
 }
 

@@ -12,17 +12,25 @@ extension HTTPClientError {
         case .getConnectionFromPoolTimeout: (.timedOut, "No connection to \(place) became free in time.")
         case .tlsHandshakeTimeout: (.timedOut, "TLS with \(place) could not be set up in time.")
         case .readTimeout: (.timedOut, "\(place) was silent for too long.")
-        case .deadlineExceeded, .writeTimeout: (.timedOut, "The exchange with \(place) took too long: \(self).")
+        case .deadlineExceeded, .writeTimeout: (.timedOut, "The exchange with \(place) took too long.")
         case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
-            (.invalidConfiguration, "The URL of the request can't be used: \(self).")
+            (.invalidConfiguration, "The URL of the request can't be used.")
         case .bodyLengthMismatch:
             (.invalidParameters, "The body of the request is not as long as it was said to be.")
         case .traceRequestWithBody: (.invalidParameters, "A TRACE request can't have a body.")
         case .remoteConnectionClosed:
             (.noNetwork, "\(place) closed the connection before it answered in full.")
-        default: (.noNetwork, "The exchange with \(place) failed: \(self).")
+        // What these name, and what their texts show, may be secret.
+        case _ where hasKind(of: .invalidHeaderFieldNames([])):
+            (.invalidParameters, "The name of a header field of the request is invalid.")
+        case _ where hasKind(of: .invalidHeaderFieldValues([])):
+            (.invalidParameters, "The value of a header field of the request is invalid.")
+        default: (.noNetwork, "The exchange with \(place) failed: \(safeText).")
         }
     }
+
+    /// Whether the errors differ in what they carry at most, of which the short description holds nothing.
+    private func hasKind(of other: HTTPClientError) -> Bool { shortDescription == other.shortDescription }
 
     /// Whether any of the request left, as far as the error itself says.
     var sending: SendState {

@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import NIOCore
-import NIOHTTPCompression
 import NIOSSL
 import Runway
 
@@ -32,8 +31,8 @@ extension TransportConfiguration {
             connectionPool: .init(
                 idleTimeout: TimeAmount(keepAlive),
                 concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, maximumConnectionsPerOrigin)),
-            // What comes out is bounded by its reader, so that no ratio needs guessing here.
-            decompression: isTransparent ? .disabled : .enabled(limit: .none))
+            // The client undoes one coding, and takes the first that is named for the last that was applied.
+            decompression: .disabled)
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = if case .http1Only = httpVersions { .http1Only } else { .automatic }
         return configuration

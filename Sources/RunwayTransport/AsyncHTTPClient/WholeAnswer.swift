@@ -10,62 +10,58 @@ import Synchronization
 /// The task that waits for it is woken once, at the end. The client's own `async` functions wake it for the head and for every
 /// part, and start a task and a timer of their own for every request, which together costs more than the whole layer.
 final class WholeAnswer: HTTPClientResponseDelegate {
-    typealias Response = (head: HTTPResponseHead, bytes: [UInt8])
+    typealias Response = (head: AnswerHead, bytes: [UInt8])
 
     private struct State {
-        var head: HTTPResponseHead?
-        var framing: AnswerFraming?
-        var body: GatheredBody?
+        var head: AnswerHead?
+        var body: WholeBody?
     }
 
     private let method: HTTPRequest.Method
     private let maximumByteCount: Int
     private let isTransparent: Bool
+    private let decodingLimits: ContentDecoder.Limits
     private let onHead: @Sendable (HTTPResponseHead) -> Void
     /// Guards what has come so far.
     private let state = Mutex(State())
 
     init(
         to method: HTTPRequest.Method, upTo maximumByteCount: Int, isTransparent: Bool,
+        _ decodingLimits: ContentDecoder.Limits,
         onHead: @escaping @Sendable (HTTPResponseHead) -> Void
     ) {
         self.onHead = onHead
         self.method = method
         self.isTransparent = isTransparent
+        self.decodingLimits = decodingLimits
         self.maximumByteCount = maximumByteCount
     }
 
     /// Sends the request and waits for the answer, until the deadline of the flight.
     ///
-    /// - Throws: ``BodyTooLarge``, or what the client throws.
+    /// - Throws: ``BodyTooLarge``, ``ContentDecoder/Failure``, or what the client throws.
     func receive(
         _ request: HTTPClient.Request, over client: HTTPClient, on eventLoop: any EventLoop, in flight: Flight
     ) async throws -> Response {
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: eventLoop))
-        do {
-            return try await flight.withDeadlineHandler {
-                try await withTaskCancellationHandler {
-                    try await task.get()
-                } onCancel: {
-                    task.cancel()
-                }
-            } onDeadline: {
-                task.fail(reason: HTTPClientError.deadlineExceeded)
+        return try await flight.withDeadlineHandler {
+            try await withTaskCancellationHandler {
+                try await task.get()
+            } onCancel: {
+                task.cancel()
             }
-        } catch {
-            let state = state.withLock { $0 }
-            guard let head = state.head, state.framing?.isHarmless(error) == true else { throw error }
-            return (head, [])
+        } onDeadline: {
+            task.fail(reason: HTTPClientError.deadlineExceeded)
         }
     }
 
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         onHead(head)
         return task.eventLoop.makeCompletedFuture {
-            let framing = AnswerFraming(
-                head.status, head.headers, answering: method, isTransparent: isTransparent)
-            let body = try GatheredBody(framing, upTo: maximumByteCount)
-            state.withLock { $0 = State(head: head, framing: framing, body: body) }
+            try state.withLock { state in
+                let head = AnswerHead(head.status, head.headers, answering: method, isTransparent: isTransparent)
+                state = State(head: head, body: try head.body(upTo: maximumByteCount, decodingLimits))
+            }
         }
     }
 
@@ -76,6 +72,7 @@ final class WholeAnswer: HTTPClientResponseDelegate {
     func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response {
         try state.withLock { state in
             guard let head = state.head, let body = state.body else { throw HTTPClientError.remoteConnectionClosed }
+            try body.finish()
             return (head, body.bytes)
         }
     }

@@ -27,23 +27,34 @@ enum ContentCoding: String, Sendable, CaseIterable {
         return (names + [ContentCoding.gzip.rawValue, ContentCoding.deflate.rawValue]).joined(separator: ", ")
     }()
 
-    /// The coding that was applied last, if it is one that can be undone; codings are named in the order in which they were applied
-    /// (RFC 9110 §8.4).
-    init?(outerOf fields: HTTPFields) {
-        // Most answers name none, and pay for no more than that.
-        guard let value = fields[.contentEncoding], let last = value.namedCodings.last else { return nil }
-        let name = last.lowercased()
+    /// The coding of this name; `nil` for one that can't be undone.
+    fileprivate init?(named name: Substring) {
+        let name = name.lowercased()
         // RFC 9110 §8.4.1.3: an old name of the same coding.
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
+    }
+
+    /// The codings of a body that can be undone, the one that was applied last first: all that are named, or those that were applied after
+    /// the last one that is not known here. Codings are named in the order in which they were applied (RFC 9110 §8.4).
+    static func undoable(in fields: HTTPFields) -> [ContentCoding] {
+        // Most answers name none, and pay for no more than that.
+        guard let value = fields[.contentEncoding] else { return [] }
+        var codings: [ContentCoding] = []
+        for name in value.namedCodings.reversed() {
+            guard let coding = ContentCoding(named: name) else { break }
+            codings.append(coding)
+        }
+        return codings
     }
 }
 
 extension HTTPResponse {
-    /// The head of an answer whose outer coding was undone: the fields that spoke of the coded body are gone, and the codings below it
+    /// The head of an answer of which so many codings were undone: the fields that spoke of the coded body are gone, and the codings below
     /// are still named.
-    var withoutOuterCoding: HTTPResponse {
+    func undoing(_ codingCount: Int) -> HTTPResponse {
+        guard codingCount > 0 else { return self }
         var head = self
-        let inner = (head.headerFields[.contentEncoding] ?? "").namedCodings.dropLast()
+        let inner = (head.headerFields[.contentEncoding] ?? "").namedCodings.dropLast(codingCount)
         head.headerFields[.contentEncoding] = inner.isEmpty ? nil : inner.joined(separator: ", ")
         head.headerFields[.contentLength] = nil
         return head
@@ -52,10 +63,5 @@ extension HTTPResponse {
 
 extension String {
     /// The codings that the value of a field names; empty elements of the list count for nothing (RFC 9110 §5.6.1).
-    fileprivate var namedCodings: [Substring] {
-        split(separator: ",").map { element in
-            element.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-        }
-        .filter { !$0.isEmpty }
-    }
+    fileprivate var namedCodings: [Substring] { split(separator: ",").map(\.withoutBlanks).filter { !$0.isEmpty } }
 }

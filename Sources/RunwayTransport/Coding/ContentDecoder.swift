@@ -1,12 +1,14 @@
 import NIOCore
+import Runway
 
-/// Undoes one content coding of an answer, part by part and within bounds.
+/// Undoes the content codings of an answer, part by part and within bounds.
 ///
 /// What comes in is pushed, what comes out is pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
 /// when decoded waits, coded, for its reader. After each ``push(_:)`` it is pulled until ``pull()`` gives `nil`, and at the end
 /// ``finish()`` says whether that was all.
 ///
-/// One coding is undone and no more: an answer that is coded twice keeps the inner coding, and says so.
+/// Several codings are undone one after the other, by a decoder each. What comes out of any of them is measured by what came in at first,
+/// so that codings together may not grow a body by more than one may.
 ///
 /// Nothing of it is safe to share: it belongs to the loop that gathers a whole answer, or to the reader of a stream.
 final class ContentDecoder {
@@ -14,6 +16,9 @@ final class ContentDecoder {
     static let partByteCount = 1 << 16
     /// How many it gives at first; a body that fills that is given more.
     private static let firstPartByteCount = 1 << 12
+
+    /// The most codings of one body. More are refused: nobody gains by a third, and each costs the memory of a decoder.
+    static let maximumCodingCount = 5
 
     /// How much an answer may grow when it is decoded.
     struct Limits: Sendable {
@@ -31,7 +36,7 @@ final class ContentDecoder {
     }
 
     /// What is wrong with a coded body.
-    enum Failure: Error, Equatable, CustomStringConvertible {
+    enum Failure: DescribedError, Equatable {
         /// It is not what its coding says.
         case malformed
         /// It ends before its end.
@@ -42,6 +47,8 @@ final class ContentDecoder {
         case ratio(limit: Int)
         /// It is larger than ``Limits/maximumByteCount``.
         case size(limit: Int)
+        /// It has more than ``maximumCodingCount`` codings.
+        case tooManyCodings
         /// There was no memory to decode it with.
         case outOfMemory
 
@@ -52,6 +59,7 @@ final class ContentDecoder {
             case .trailingBytes: "something follows its end"
             case .ratio(let limit): "it grows to more than \(limit) times its size"
             case .size(let limit): "it grows to more than \(limit) bytes"
+            case .tooManyCodings: "it has more than \(ContentDecoder.maximumCodingCount) content codings"
             case .outOfMemory: "there is no memory to decode it with"
             }
         }
@@ -68,10 +76,18 @@ final class ContentDecoder {
         #endif
     }
 
+    /// How many coded bytes of the body were read, which the decoders of one body share.
+    private final class Consumption {
+        var byteCount = 0
+    }
+
     private let library: Library
     private let limits: Limits
+    /// Undoes the next coding; `nil` for the last decoder.
+    private let inner: ContentDecoder?
+    private let isOutermost: Bool
+    private let consumption: Consumption
     private var input = ByteBuffer()
-    private var consumedByteCount = 0
     private var producedByteCount = 0
     private var hasStarted = false
     /// How many bytes may come out next.
@@ -81,9 +97,28 @@ final class ContentDecoder {
 
     /// Makes a decoder.
     ///
+    /// - Parameter codings: One at least; the one that is undone first comes first.
+    /// - Throws: ``Failure/tooManyCodings`` and ``Failure/outOfMemory``.
+    convenience init(_ codings: [ContentCoding], limits: Limits = .default) throws(Failure) {
+        guard codings.count <= Self.maximumCodingCount else { throw .tooManyCodings }
+        try self.init(codings[...], limits, within: nil)
+    }
+
+    /// Makes a decoder of one coding.
+    ///
     /// - Throws: ``Failure/outOfMemory``.
-    init(_ coding: ContentCoding, limits: Limits = .default) throws(Failure) {
+    convenience init(_ coding: ContentCoding, limits: Limits = .default) throws(Failure) {
+        try self.init([coding], limits: limits)
+    }
+
+    private init(_ codings: ArraySlice<ContentCoding>, _ limits: Limits, within outer: Consumption?) throws(Failure) {
+        guard let coding = codings.first else { preconditionFailure("A decoder has a coding") }
         self.limits = limits
+        isOutermost = outer == nil
+        let consumption = outer ?? Consumption()
+        self.consumption = consumption
+        let rest = codings.dropFirst()
+        inner = rest.isEmpty ? nil : try ContentDecoder(rest, limits, within: consumption)
         switch coding {
         case .gzip: library = .zlib(try Inflater(.gzip))
         case .deflate: library = .zlib(try Inflater(.zlibOrRaw))
@@ -99,7 +134,7 @@ final class ContentDecoder {
     /// Takes the next coded bytes. What was pushed before must have been pulled.
     func push(_ bytes: ByteBuffer) {
         hasStarted = hasStarted || bytes.readableBytes > 0
-        if input.readableBytes == 0 { input = bytes } else { input.writeImmutableBuffer(bytes) }
+        input.append(bytes)
         // A small body needs little room, and a large one soon has as much as there is.
         room = min(max(room, Self.firstPartByteCount, 4 * bytes.readableBytes), Self.partByteCount)
     }
@@ -108,6 +143,16 @@ final class ContentDecoder {
     ///
     /// - Throws: ``Failure``, and from then on nothing that comes out may be trusted.
     func pull() throws(Failure) -> [UInt8]? {
+        guard let inner else { return try pullOwn() }
+        while true {
+            if let part = try inner.pull() { return part }
+            guard let part = try pullOwn() else { return nil }
+            inner.push(ByteBuffer(bytes: part))
+        }
+    }
+
+    /// The next bytes with this decoder's own coding undone.
+    private func pullOwn() throws(Failure) -> [UInt8]? {
         while true {
             if isAtEnd {
                 guard input.readableBytes > 0 else { return nil }
@@ -119,11 +164,11 @@ final class ContentDecoder {
             let (part, isAtEnd) = try decode()
             self.isAtEnd = isAtEnd
             if part.count == room { room = min(2 * room, Self.partByteCount) }
-            consumedByteCount += before - input.readableBytes
+            if isOutermost { consumption.byteCount += before - input.readableBytes }
             producedByteCount += part.count
             if producedByteCount > limits.maximumByteCount { throw .size(limit: limits.maximumByteCount) }
             if producedByteCount > limits.freeByteCount,
-                producedByteCount / max(1, limits.maximumRatio) > consumedByteCount
+                producedByteCount / max(1, limits.maximumRatio) > consumption.byteCount
             {
                 throw .ratio(limit: limits.maximumRatio)
             }
@@ -138,6 +183,7 @@ final class ContentDecoder {
     /// - Throws: ``Failure/truncated`` where the coded body has not ended. No bytes at all are an empty body.
     func finish() throws(Failure) {
         if hasStarted, !isAtEnd { throw .truncated }
+        try inner?.finish()
     }
 
     private func decode() throws(Failure) -> (part: [UInt8], isAtEnd: Bool) {

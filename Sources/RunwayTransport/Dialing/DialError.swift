@@ -4,7 +4,7 @@ import NIOSSL
 import Runway
 
 /// Why no connection to a host was made. Nothing of any request was sent.
-struct DialError: Error, CustomStringConvertible {
+struct DialError: DescribedError {
     enum Cause: Sendable {
         /// The origin names no host that could be dialled.
         case unusableOrigin(String)
@@ -51,7 +51,9 @@ struct DialError: Error, CustomStringConvertible {
             return
                 "\(address): \(meaning.kind == .notTrusted ? meaning.detail : NetworkError.reason(of: failure.error))"
         }
-        if let lookupError { reasons.append("its name could not be looked up (\(lookupError))") }
+        if let lookupError {
+            reasons.append("its name could not be looked up (\(NetworkError.reason(of: lookupError)))")
+        }
         let kind: NetworkError.Kind = if case .timedOut = cause { .timedOut } else { .noNetwork }
         let text = "No connection to \(place) could be made\(kind == .timedOut ? " in time" : "")"
         let detail = reasons.isEmpty ? "\(text)." : "\(text): \(reasons.joined(separator: "; "))"

@@ -81,7 +81,7 @@ extension HostResolver {
 }
 
 /// A host's name could not be turned into addresses.
-struct LookupError: Error, CustomStringConvertible {
+struct LookupError: DescribedError {
     let host: String
     let reason: String
 

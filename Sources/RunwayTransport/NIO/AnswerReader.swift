@@ -10,7 +10,7 @@ extension Response {
             self.init(head: answer.head, body: .whole(RawData(bytes, response: answer.head)))
         case .stream(let stream):
             let reader = AnswerReader(stream, of: exchange, in: flight, until: pass)
-            self.init(head: answer.head, body: .stream(BodyStream(reader, undoing: answer.coding)))
+            self.init(head: answer.head, body: .stream(BodyStream(reader, undoing: answer.codings)))
         }
         isDecoded = answer.isDecoded
     }
@@ -63,24 +63,14 @@ private final class AnswerReader: Sendable {
 }
 
 extension BodyStream {
-    /// The parts that a reader gives, with the coding undone. They are decoded where they are read, no further than they are read.
-    fileprivate init(_ reader: AnswerReader, undoing coding: ContentCoding?) {
+    /// The parts that a reader gives, with the codings undone. They are decoded where they are read, no further than they are read.
+    fileprivate init(_ reader: AnswerReader, undoing codings: [ContentCoding]) {
         self.init {
-            let settings = reader.exchange.pool.configuration.wire
-            var decoder: ContentDecoder?
+            let limits = reader.exchange.pool.configuration.wire.decodingLimits
+            var parts = DecodedParts(undoing: codings, limits: limits)
             return {
                 do {
-                    guard let coding else { return try await reader.nextPart().map { Array($0.readableBytesView) } }
-                    let current = try decoder ?? ContentDecoder(coding, limits: settings.decodingLimits)
-                    decoder = current
-                    while true {
-                        if let decoded = try current.pull() { return decoded }
-                        guard let part = try await reader.nextPart() else {
-                            try current.finish()
-                            return nil
-                        }
-                        current.push(part)
-                    }
+                    return try await parts.next { try await reader.nextPart() }
                 } catch {
                     throw reader.fail(error)
                 }

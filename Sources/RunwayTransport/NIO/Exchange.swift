@@ -41,7 +41,7 @@ final class Exchange: @unchecked Sendable {
 
     private var continuation: CheckedContinuation<Outcome, Never>?
     private var answerHead: HTTPResponse?
-    private var coding: ContentCoding?
+    private var isDecoded = false
     private var whole: WholeBody?
     private(set) var stream: AnswerStream?
     /// Whether nobody waits for anything of it any more.
@@ -170,22 +170,22 @@ extension Exchange {
         answerBegan()
         reportAnswer()
         request.noteHead(head.status)
-        let coding = isTransparent ? nil : ContentCoding(outerOf: head.headerFields)
-        self.coding = coding
+        let codings = isTransparent ? [] : ContentCoding.undoable(in: head.headerFields)
+        isDecoded = !codings.isEmpty
         let hasBody = !isEmpty && contentLength != 0
-        let visible = coding == nil ? head : head.withoutOuterCoding
+        let visible = head.undoing(codings.count)
         answerHead = visible
         switch request.delivery {
         case .whole(let maximumByteCount):
             whole = try WholeBody(
-                hasBody ? try coding.map(makeDecoder) : nil, contentLength: hasBody ? contentLength : nil,
+                hasBody && isDecoded ? try makeDecoder(codings) : nil, contentLength: hasBody ? contentLength : nil,
                 upTo: maximumByteCount)
         case .streamed:
             let stream = AnswerStream(
                 step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
             self.stream = stream
             let answer = WireAnswer(
-                head: visible, body: .stream(stream), coding: hasBody ? coding : nil, isDecoded: coding != nil)
+                head: visible, body: .stream(stream), codings: hasBody ? codings : [], isDecoded: isDecoded)
             continuation?.resume(returning: (.success(answer), wireRecord))
             continuation = nil
         }
@@ -210,8 +210,8 @@ extension Exchange {
         if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
-    private func makeDecoder(_ coding: ContentCoding) throws -> ContentDecoder {
-        try ContentDecoder(coding, limits: pool.configuration.wire.decodingLimits)
+    private func makeDecoder(_ codings: [ContentCoding]) throws -> ContentDecoder {
+        try ContentDecoder(codings, limits: pool.configuration.wire.decodingLimits)
     }
 
     /// A part of the body came.
@@ -292,7 +292,7 @@ extension Exchange {
         self.continuation = nil
         self.whole = nil
         let answer = WireAnswer(
-            head: answerHead, body: .whole(whole.bytes), coding: nil, isDecoded: coding != nil)
+            head: answerHead, body: .whole(whole.bytes), codings: [], isDecoded: isDecoded)
         continuation.resume(returning: (.success(answer), wireRecord))
     }
 

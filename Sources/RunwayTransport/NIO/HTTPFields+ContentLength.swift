@@ -3,17 +3,21 @@ import HTTPTypes
 extension HTTPFields {
     /// The length that the fields of an answer name; `nil` where they name none.
     ///
-    /// It is made of digits alone (RFC 9110 §8.6). The same length may stand there several times (RFC 9112 §6.3). One that is none is
-    /// refused also where no body follows: whoever says it can't be trusted with a connection.
+    /// It is made of digits alone, any number of which may be leading zeros (RFC 9110 §8.6). The same length may stand there several times,
+    /// also as a list (RFC 9112 §6.3). One that is none is refused also where no body follows: whoever says it can't be trusted with a
+    /// connection.
     ///
     /// - Throws: ``WireError/malformed(_:)`` for what is no number, or several.
     func contentLength() throws(WireError) -> Int? {
         var length: Int?
         for value in self[values: .contentLength] {
             for item in value.split(separator: ",", omittingEmptySubsequences: false) {
-                let digits = item.drop { $0 == " " || $0 == "\t" }
-                let isNumber = !digits.isEmpty && digits.utf8.count <= 18 && digits.utf8.allSatisfy(\.isDigit)
-                guard isNumber, let number = Int(digits) else { throw .malformed("its Content-Length is no number") }
+                let digits = item.withoutBlanks
+                let significant = digits.utf8.drop { $0 == UInt8(ascii: "0") }
+                guard !digits.isEmpty, significant.count <= 18, digits.utf8.allSatisfy(\.isDigit) else {
+                    throw .malformed("its Content-Length is no number")
+                }
+                let number = significant.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
                 guard length == nil || length == number else {
                     throw .malformed("its Content-Length is said in several ways")
                 }

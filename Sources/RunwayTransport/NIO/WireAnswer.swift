@@ -11,8 +11,8 @@ struct WireAnswer: Sendable {
 
     let head: HTTPResponse
     let body: Body
-    /// The coding that the reader of a stream has to undo; `nil` for none.
-    let coding: ContentCoding?
+    /// The codings that the reader of a stream has to undo, in this order.
+    let codings: [ContentCoding]
     /// Whether a coding was undone, or is.
     let isDecoded: Bool
 }

@@ -31,6 +31,8 @@ enum WireError: Error, Equatable {
     case unsolicited
     /// What came is not HTTP, or not unambiguous; says why.
     case malformed(String)
+    /// The body of an HTTP/1.1 response has a transfer coding that is not undone here; names it.
+    case transferCoding(String)
     /// The server ended the stream of the request.
     case reset(HTTP2ErrorCode)
     /// The server is ending the connection, and did not act on the request.
@@ -59,6 +61,11 @@ extension WireError {
         case .unsolicited:
             (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
         case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
+        case .transferCoding(let name):
+            (
+                .invalidAnswer,
+                "The body of the response of \(place) can't be decoded: its transfer coding \"\(name)\" is not known."
+            )
         case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm), .ended(.enhanceYourCalm):
             (.overloaded, "\(place) asks for fewer requests (ENHANCE_YOUR_CALM).")
         case .reset(let code): (.noNetwork, "\(place) gave up the request over HTTP/2: \(code).")

@@ -63,7 +63,8 @@ final class HostProbeRun {
                 for address in addresses.compactMap({ $0.ipAddress.flatMap { IPAddress($0) } }) {
                     self.connect(to: address, .dns)
                 }
-            case .failure(let error): self.report.dnsFailure = "The name could not be looked up: \(error)."
+            case .failure(let error):
+                self.report.dnsFailure = "The name could not be looked up: \(NetworkError.reason(of: error))."
             }
             self.finishIfDone()
         }

@@ -175,7 +175,7 @@ struct ProxyHandshake {
 }
 
 /// A proxy does not pass bytes on to the host.
-struct ProxyError: Error, Equatable, CustomStringConvertible {
+struct ProxyError: DescribedError, Equatable {
     private let reason: String
 
     init(_ reason: String) { self.reason = reason }

@@ -41,8 +41,9 @@
                 self.status = status
                 self.source = Mutex(source)
             } catch {
+                let reason = NetworkError.reason(of: error)
                 throw NetworkError(
-                    .invalidConfiguration, in: .transporting, "The system does not tell of its network: \(error).",
+                    .invalidConfiguration, in: .transporting, "The system does not tell of its network: \(reason).",
                     underlying: error)
             }
         }

@@ -44,7 +44,7 @@ struct ChainVerifier: Sendable {
         do {
             certificates = try shown.map { try Certificate(derEncoded: $0.toDERBytes()) }
         } catch {
-            throw TrustRefused(reason: "its certificates can't be read: \(error)")
+            throw TrustRefused(reason: "its certificates can't be read")
         }
         guard let leaf = certificates.first else { throw TrustRefused(reason: "it showed no certificate") }
         let enforced = pins.filter { $0.mode == .enforced }.map(\.pins)
@@ -72,8 +72,10 @@ struct ChainVerifier: Sendable {
         switch result {
         case .validCertificate(let chain): return chain.compactMap(\.pin)
         case .couldNotValidate(let failures):
-            let reason = failures.first.map { "\($0.policyFailureReason)" }
-            throw TrustRefused(reason: reason ?? "no path leads from its certificate to a trusted authority")
+            // The library's own texts show whole certificates.
+            let reasons = failures.map { "\($0.policyFailureReason)" }
+            let own = reasons.first(where: WebServerPolicy.reasons.contains)
+            throw TrustRefused(reason: own ?? CertificateFault(of: leaf, among: certificates.dropFirst()).reason)
         }
     }
 }
@@ -90,6 +92,14 @@ extension Certificate {
 /// What a web server's path must be beside RFC 5280: its certificate names the host where it should and is for servers,
 /// authorities may sign, and nothing rests on SHA-1.
 private struct WebServerPolicy: VerifierPolicy {
+    private static let mayNotSign = "an authority in its chain may not sign certificates"
+    private static let isUnreadable = "an extension of its certificates can't be read"
+    private static let isWeak = "its chain rests on SHA-1"
+    /// The reasons for which it refuses a path.
+    static let reasons: Set<String> = [
+        TrustRefused.otherName, TrustRefused.notForServers, mayNotSign, isUnreadable, isWeak,
+    ]
+
     let identity: ServerIdentity
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
         .X509ExtensionID.subjectAlternativeName, .X509ExtensionID.extendedKeyUsage, .X509ExtensionID.keyUsage,
@@ -109,19 +119,19 @@ private struct WebServerPolicy: VerifierPolicy {
             if let usage = try chain.leaf.extensions.extendedKeyUsage,
                 !usage.contains(.serverAuth), !usage.contains(.any)
             {
-                return .failsToMeetPolicy(reason: "its certificate is not for servers")
+                return .failsToMeetPolicy(reason: TrustRefused.notForServers)
             }
             for authority in chain.dropFirst() {
                 if let usage = try authority.extensions.keyUsage, !usage.keyCertSign {
-                    return .failsToMeetPolicy(reason: "an authority in its chain may not sign certificates")
+                    return .failsToMeetPolicy(reason: Self.mayNotSign)
                 }
             }
         } catch {
-            return .failsToMeetPolicy(reason: "an extension of its certificates can't be read: \(error)")
+            return .failsToMeetPolicy(reason: Self.isUnreadable)
         }
         // The signature of the root by itself proves nothing, and is not looked at.
         for certificate in chain.dropLast() where certificate.signatureAlgorithm == .sha1WithRSAEncryption {
-            return .failsToMeetPolicy(reason: "its chain rests on SHA-1")
+            return .failsToMeetPolicy(reason: Self.isWeak)
         }
         return .meetsPolicy
     }

@@ -1,5 +1,8 @@
 import NIOSSL
+import Runway
+import SwiftASN1
 import Synchronization
+import X509
 
 /// The TLS side of one connection: the handler, and why it refused the server if it did.
 struct TLSClient {
@@ -20,17 +23,23 @@ struct TLSClient {
         !hasAllRoots && refusal.reason == nil && TLSFailure(error)?.isOfVerification == true
     }
 
-    /// What a failed handshake failed with: BoringSSL only says that a certificate was not verified, not why.
+    /// What a failed handshake failed with: BoringSSL only says that a certificate was not verified, not why. On the connection's loop.
     func explained(_ error: any Error) -> any Error {
-        refusal.reason.map { TrustRefused(reason: $0) } ?? error
+        if let reason = refusal.reason { return TrustRefused(reason: reason) }
+        guard TLSFailure(error)?.isOfVerification == true, let shown = handler.peerCertificate,
+            let leaf = try? Certificate(derEncoded: shown.toDERBytes())
+        else { return error }
+        return TrustRefused(reason: CertificateFault(of: leaf).reason)
     }
 }
 
 /// A server was refused for what it showed of itself. Certainly no byte of a request left.
-struct TrustRefused: Error, CustomStringConvertible {
+struct TrustRefused: DescribedError {
     let reason: String
     /// The reason where the certificate is somebody else's.
     static let otherName = "its certificate does not name the host in its subject alternative names"
+    /// The reason where the certificate is for other purposes.
+    static let notForServers = "its certificate is not for servers"
     var description: String { reason }
 }
 

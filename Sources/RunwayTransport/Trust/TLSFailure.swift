@@ -73,8 +73,7 @@ struct TLSFailure {
 extension BoringSSLInternalError {
     /// BoringSSL's name of the reason, without the place in its source that follows.
     fileprivate var reason: String {
-        guard let start = description.firstRange(of: "OPENSSL_internal:")?.upperBound else { return description }
-        let rest = description[start...]
-        return String(rest[..<(rest.firstRange(of: " at ")?.lowerBound ?? rest.endIndex)])
+        guard let start = description.firstRange(of: "OPENSSL_internal:")?.upperBound else { return "UNKNOWN" }
+        return String(description[start...].prefix { $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_") })
     }
 }

@@ -126,13 +126,32 @@ struct ContentDecoderTests {
 
     @Test(
         arguments: [
-            (["gzip"], .gzip), (["X-GZIP "], .gzip), (["gzip, Deflate"], .deflate), (["deflate", " gzip"], .gzip),
-            (["gzip, ,"], .gzip), (["gzip, compress"], nil), ([], nil), ([""], nil),
-        ] as [([String], ContentCoding?)])
-    func theOutermostCodingIsTheOneThatIsUndone(values: [String], coding: ContentCoding?) {
+            (["gzip"], [.gzip]), (["X-GZIP "], [.gzip]), (["gzip, Deflate"], [.deflate, .gzip]),
+            (["deflate", " gzip"], [.gzip, .deflate]), (["gzip, ,"], [.gzip]), (["gzip, compress"], []),
+            (["gzip, compress, gzip"], [.gzip]), ([], []), ([""], []),
+        ] as [([String], [ContentCoding])])
+    func codingsAreUndoneFromTheOutermostToTheFirstUnknown(values: [String], codings: [ContentCoding]) {
         var fields = HTTPFields()
         for value in values { fields.append(HTTPField(name: .contentEncoding, value: value)) }
-        #expect(ContentCoding(outerOf: fields) == coding)
+        #expect(ContentCoding.undoable(in: fields) == codings)
+    }
+
+    @Test func codingsTogetherDoNotExpandMoreThanOneMay() throws {
+        var coded = [UInt8](repeating: 0, count: 1 << 20)
+        for _ in 0..<2 { coded = try Tool.run("/bin/sh", ["-c", "gzip -9 -c"], coded) }
+        // Each of the codings for itself stays below this.
+        let limits = ContentDecoder.Limits(maximumRatio: 1100, freeByteCount: 1000)
+        let decoder = try ContentDecoder([.gzip, .gzip], limits: limits)
+        decoder.push(ByteBuffer(bytes: coded))
+        #expect(throws: ContentDecoder.Failure.ratio(limit: 1100)) { while try decoder.pull() != nil {} }
+    }
+
+    @Test func aBodyCutInAnInnerCodingIsNotTakenForWhole() throws {
+        let coded = try Tool.run("/bin/sh", ["-c", "gzip -c"], Array(Coded.gzip.dropLast(9)))
+        let decoder = try ContentDecoder([.gzip, .gzip])
+        decoder.push(ByteBuffer(bytes: coded))
+        while try decoder.pull() != nil {}
+        #expect(throws: ContentDecoder.Failure.truncated) { try decoder.finish() }
     }
 
     @Test func whatIsAskedForIsWhatCanBeUndone() {

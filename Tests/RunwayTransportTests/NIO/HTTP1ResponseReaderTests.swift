@@ -91,9 +91,13 @@ struct HTTP1ResponseReaderTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 0x5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Length: 5 5\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 9999999999999999999\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: \"gzip\"\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: ,\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: gzip\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5,,5\r\n\r\nhello",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: \u{B}chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -114,6 +118,53 @@ struct HTTP1ResponseReaderTests {
             Issue.record("\(error)")
             return
         }
+    }
+
+    @Test(arguments: [
+        ("gzip, chunked", "gzip"), ("Identity", "identity"), ("chunked, gzip", "gzip"), ("foo;a=b", "foo"),
+        ("gzip", "gzip"),
+    ])
+    func unknownTransferCodingIsNotCalledMalformed(codings: String, unknown: String) throws {
+        var reader = HTTP1ResponseReader(maximumHeadByteCount: 1000, maximumFieldCount: 20)
+        reader.expectAnswer(to: .get)
+        reader.feed(ByteBuffer(string: "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\nhello"))
+        guard case .head(let head, false, nil)? = try reader.next() else {
+            Issue.record("there is no head")
+            return
+        }
+        #expect(head.status == .ok && !reader.isPersistent)
+        #expect(throws: WireError.transferCoding(unknown)) { try reader.next() }
+    }
+
+    @Test(arguments: [
+        "Content-Length: 5 , 5", "Content-Length:\t5\t,5 \r\nContent-Length: 05",
+        "Content-Length: \(String(repeating: "0", count: 40))5", "Transfer-Encoding: , Chunked ,",
+    ])
+    func legalLengthIsNotRefused(field: String) throws {
+        let isChunked = field.hasPrefix("T")
+        let body = isChunked ? "\(String(repeating: "0", count: 40))5\r\nhello\r\n000\r\n\r\n" : "hello"
+        let answer = try read("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n\(body)")
+        #expect(answer.body == "hello" && answer.isComplete && answer.isPersistent)
+    }
+
+    @Test(arguments: 0..<8) func readBytesAreNotBufferedWhateverTheCut(cut: Int) throws {
+        // Each segment ends within what stands between two chunks, so that something always waits to be read.
+        let content = [UInt8](repeating: 1, count: 4096)
+        let frame = Array("\r\n01000\r\n".utf8)
+        var reader = HTTP1ResponseReader(maximumHeadByteCount: 1000, maximumFieldCount: 20)
+        reader.expectAnswer(to: .get)
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n01000\r\n"
+        var segment = Array(head.utf8) + content + frame.prefix(cut)
+        // A reader that is slow holds them all.
+        var parts: [ByteBuffer] = []
+        for _ in 0..<256 {
+            reader.feed(ByteBuffer(bytes: segment))
+            while let event = try reader.next() { if case .body(let part) = event { parts.append(part) } }
+            segment = Array(frame.dropFirst(cut)) + content + frame.prefix(cut)
+        }
+        #expect(parts.reduce(0) { $0 + $1.readableBytes } == 256 * content.count)
+        let held = parts.map(\.storageCapacity).max() ?? 0
+        #expect(held <= 4 * segment.count, "a part of \(content.count) bytes holds \(held)")
     }
 
     @Test func foldedValueIsOneValue() throws {

@@ -70,7 +70,7 @@ struct TLSFailureTests {
             let detail = try await expectRefusal(of: running, by: TrustingClient(roots))
             #expect(
                 detail == "localhost:\(running.port) could not prove over TLS that it is the host that was asked for: "
-                    + "its certificate is not valid, or of no authority that is trusted.")
+                    + "its certificate was issued by \"CN=two\", which leads to no trusted authority.")
         }
     }
 

@@ -102,7 +102,7 @@ struct URLSessionRequestTests {
             let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(
                 of: Fetch<POST>("a", .stream(body, byteCount: nil, isReplayable: false)))
             #expect(error.kind == .invalidParameters)
-            #expect(error.detail == "The body of the request could not be read: DiskFull().")
+            #expect(error.detail == "The body of the request could not be read: DiskFull.")
             #expect(error.underlying is DiskFull)
         }
     }

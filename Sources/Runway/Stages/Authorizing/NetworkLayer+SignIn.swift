@@ -85,7 +85,7 @@ extension NetworkLayer {
         } catch is CancellationError {
             throw .cancelled(in: .stage(.authorizing))
         } catch {
-            throw NetworkError(.storage, in: .stage(.authorizing), "\(what): \(error)", underlying: error)
+            throw NetworkError(.storage, in: .stage(.authorizing), "\(what): \(error.safeText)", underlying: error)
         }
     }
 }

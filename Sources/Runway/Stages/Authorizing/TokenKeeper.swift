@@ -136,7 +136,8 @@ extension TokenKeeper {
             loaded = try await waiting { [store] in try await store.load(place) }
         } catch {
             throw NetworkError(
-                .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error)", underlying: error)
+                .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error.safeText)",
+                underlying: error)
         }
         let clock = flight.clock
         state.withLock { state in
@@ -249,7 +250,7 @@ extension TokenKeeper {
 }
 
 /// The token store has not answered in time.
-struct SlowTokenStore: Error, CustomStringConvertible {
+struct SlowTokenStore: DescribedError {
     let limit: Duration
 
     var description: String { "the store gave no word within \(limit)" }

@@ -6,3 +6,5 @@ public struct TokenStoreError: Error, Sendable, Equatable, CustomStringConvertib
     /// Makes an error.
     public init(_ description: String) { self.description = description }
 }
+
+extension TokenStoreError: DescribedError {}

@@ -100,7 +100,7 @@ struct Download: Sendable {
                 return flight.timeout("Nothing came for \(flight.lifetime).", in: .saving)
             }
             return error as? NetworkError
-                ?? NetworkError(.noNetwork, in: .transporting, "\(error)", underlying: error)
+                ?? .unreadableBody(error)
         }
     }
 

@@ -144,7 +144,7 @@ final class PartialFile: Sendable {
 
     private static func write(_ note: PartialNote, _ path: String) throws(FileError) {
         let text: [UInt8]
-        do { text = try note.text() } catch { throw FileError(path, "can't be kept", reason: "\(error)") }
+        do { text = try note.text() } catch { throw FileError(path, "can't be kept", reason: error.safeText) }
         try PrivateFile.replace(path, with: text)
     }
 }

@@ -63,7 +63,7 @@ public struct MultipartForm: Sendable {
 }
 
 /// A form holds what no form may hold.
-struct UnsendableForm: Error, CustomStringConvertible {
+struct UnsendableForm: DescribedError {
     let problem: String
     var description: String { problem }
 }
@@ -128,6 +128,6 @@ extension RequestBody {
 }
 
 /// A part of a body is longer or shorter than it was said to be.
-struct BodyLengthMismatch: Error, CustomStringConvertible {
+struct BodyLengthMismatch: DescribedError {
     var description: String { "a part of it is not as long as it was said to be" }
 }

@@ -43,8 +43,7 @@ extension HTTPFields {
     func names(_ token: String, in name: HTTPField.Name) -> Bool {
         self[values: name].contains { value in
             value.split(separator: ",").contains { item in
-                let item = item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-                return item.lowercased() == token
+                item.withoutBlanks.lowercased() == token
             }
         }
     }

@@ -61,8 +61,8 @@ extension HTTP1ResponseReader {
         let head = HTTPResponse(status: status, headerFields: fields)
         let isEmpty = isBodiless(status, to: method)
         let contentLength = try fields.contentLength()
-        let isChunked = try isChunked(isBinding: !isEmpty)
-        guard isEmpty || contentLength == nil || !isChunked else {
+        let codings = isEmpty ? [] : try transferCodings()
+        guard contentLength == nil || codings.isEmpty else {
             throw .malformed("it says its length both by Content-Length and by Transfer-Encoding")
         }
         let isToStay = isHTTP10 ? fields.names("keep-alive", in: .connection) : !fields.names("close", in: .connection)
@@ -70,7 +70,10 @@ extension HTTP1ResponseReader {
         headByteCount = 0
         if isEmpty {
             state = .body(remaining: 0)
-        } else if isChunked {
+        } else if let unknown = codings.first(where: { $0 != "chunked" }) {
+            isPersistent = false
+            state = .undecodable(unknown)
+        } else if !codings.isEmpty {
             state = .chunkSize
         } else if let contentLength {
             state = .body(remaining: contentLength)
@@ -81,31 +84,42 @@ extension HTTP1ResponseReader {
         return .head(head, isEmpty: isEmpty, contentLength: contentLength)
     }
 
-    /// Whether the body comes in chunks. No other transfer coding was asked for, so that none can be understood.
-    private func isChunked(isBinding: Bool) throws(WireError) -> Bool {
-        let codings = fields[values: .transferEncoding]
-        guard isBinding, !codings.isEmpty else { return false }
-        guard codings.count == 1, codings[0].lowercased() == "chunked" else {
-            throw .malformed("its Transfer-Encoding is not chunked")
+    /// The transfer codings of the body in lower case, in the order in which they were applied (RFC 9112 §6.1).
+    ///
+    /// Any others than `chunked` leave the response a response of HTTP, whose body ends where its chunks or the connection do (§6.3), though
+    /// nothing but `chunked` is undone here.
+    private func transferCodings() throws(WireError) -> [String] {
+        let codings = fields[values: .transferEncoding].flatMap { value in
+            value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }
         }
-        guard !isHTTP10 else { throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not know") }
-        return true
+        guard !isHTTP10 || codings.isEmpty else {
+            throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not know")
+        }
+        // A coding has a short name, and may have parameters, of which `chunked` has none (RFC 9112 §7.1).
+        let names = codings.map { String($0.prefix { $0 != ";" }.withoutBlanks) }
+        guard codings.isEmpty == fields[values: .transferEncoding].isEmpty,
+            names.allSatisfy({ HTTPField.Name($0) != nil && $0.utf8.count <= 32 }),
+            names.count(where: { $0 == "chunked" }) <= 1, names.contains("chunked") == codings.contains("chunked")
+        else { throw .malformed("its Transfer-Encoding is malformed") }
+        return names
     }
 
     /// Reads the size of a chunk; extensions are passed over (RFC 9112 §7.1.1).
     mutating func chunkSize(_ line: ByteBuffer) throws(WireError) -> Int {
         let bytes = line.readableBytesView
         let digits = bytes.prefix { $0.hexValue != nil }
+        let significant = digits.drop { $0 == UInt8(ascii: "0") }
         let rest = bytes[digits.endIndex...]
         let isExtended = rest.drop(while: \.isBlank).first == UInt8(ascii: ";")
-        guard !digits.isEmpty, digits.count <= 15, rest.isEmpty || isExtended, rest.allSatisfy(\.mayStandInValue) else {
+        guard !digits.isEmpty, significant.count <= 15, rest.isEmpty || isExtended, rest.allSatisfy(\.mayStandInValue)
+        else {
             throw .malformed("the size of a chunk is no number")
         }
         extensionByteCount += rest.count
         guard extensionByteCount <= Self.maximumExtensionByteCount else {
             throw .malformed("its chunks have extensions of more than \(Self.maximumExtensionByteCount) bytes")
         }
-        return digits.reduce(0) { $0 << 4 | Int($1.hexValue ?? 0) }
+        return significant.reduce(0) { $0 << 4 | Int($1.hexValue ?? 0) }
     }
 }
 
@@ -124,6 +138,15 @@ extension UInt8 {
         case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
         default: nil
         }
+    }
+}
+
+extension Substring {
+    /// Without the blanks at both ends, which the elements of a list may have around them (RFC 9110 §5.6.1).
+    var withoutBlanks: Substring {
+        let rest = drop { $0 == " " || $0 == "\t" }
+        guard let last = rest.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return rest[...last]
     }
 }
 

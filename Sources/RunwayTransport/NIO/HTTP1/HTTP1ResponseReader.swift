@@ -27,6 +27,8 @@ struct HTTP1ResponseReader {
         case chunk(remaining: Int)
         case chunkEnd
         case trailers
+        /// The body has a transfer coding that is not known here.
+        case undecodable(String)
     }
 
     /// The longest line of a chunk's size, extensions included.
@@ -78,12 +80,8 @@ struct HTTP1ResponseReader {
     mutating func feed(_ bytes: ByteBuffer) {
         guard bytes.readableBytes > 0 else { return }
         if case .idle = state {} else { hasBegun = true }
-        if buffer.readableBytes == 0 {
-            buffer = bytes
-            scannedByteCount = 0
-        } else {
-            buffer.writeImmutableBuffer(bytes)
-        }
+        if buffer.readableBytes == 0 { scannedByteCount = 0 }
+        buffer.append(bytes)
     }
 
     /// What comes next in the bytes; `nil` where more of them are needed.
@@ -129,6 +127,7 @@ struct HTTP1ResponseReader {
             case .trailers:
                 guard let line = try nextLine(upTo: maximumHeadByteCount) else { return nil }
                 if line.readableBytes > 0 { try readField(line) } else { return end() }
+            case .undecodable(let coding): throw .transferCoding(coding)
             }
         }
     }

@@ -55,3 +55,32 @@ extension HTTP2Connection {
         flushSoon()
     }
 }
+
+/// How much the server takes. NIO's handler checks the windows of streams on which the request is still being sent, and passes over those on
+/// which it was sent in full.
+extension HTTP2Connection {
+    /// The server opened its window of a stream (RFC 9113 §6.9, §6.9.1).
+    func receive(windowUpdate increment: Int, on id: HTTP2StreamID) {
+        guard let stream = streams[id] else { return }
+        stream.grantedByteCount += increment
+        if increment == 0 {
+            fail(stream, WireError.malformed("a WINDOW_UPDATE has an increment of 0"), .protocolError)
+        } else if isTooOpen(stream) {
+            fail(stream, WireError.malformed("a WINDOW_UPDATE opens a window too far"), .flowControlError)
+        }
+    }
+
+    /// Follows the size that the windows of the server have at first; `false` where one becomes too large (RFC 9113 §6.9.2).
+    func followWindow(in settings: HTTP2Settings) -> Bool {
+        for setting in settings where setting.parameter == .initialWindowSize {
+            peerStreamWindow = setting.value
+            if streams.values.contains(where: isTooOpen) { return false }
+        }
+        return true
+    }
+
+    /// Whether a window of the server is larger than a window may be. What is written and waits counts as sent.
+    private func isTooOpen(_ stream: HTTP2Stream) -> Bool {
+        peerStreamWindow + stream.grantedByteCount - stream.sentByteCount > Int(Int32.max)
+    }
+}

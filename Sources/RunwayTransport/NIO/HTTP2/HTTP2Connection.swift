@@ -30,12 +30,15 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     /// What of the streamed answers waits for readers.
     let unreadBytes = UnreadBytes()
     var unread: UnreadBytes? { unreadBytes }
+    /// How many bytes the server takes at first on a stream (RFC 9113 §6.9.2).
+    var peerStreamWindow = 65_535
     /// By how much the window of every stream grows when the server takes our settings, which NIO's handler counts no sooner.
     private(set) var windowToCome: Int
     private(set) var context: ChannelHandlerContext?
     private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
     private var nextStreamNumber = 1
-    private var hasSettings = false
+    /// Whether the server has sent its settings.
+    var hasSettings = false
     /// Whether no further stream may be begun.
     private var isDraining = false
     /// The error because of which the server said that it ends the connection; `nil` where it gave none.
@@ -80,22 +83,6 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         }
     }
 
-    static func protocolHandler(_ settings: WireSettings, window: Int) -> NIOHTTP2Handler {
-        var connection = NIOHTTP2Handler.ConnectionConfiguration()
-        connection.initialSettings = [
-            HTTP2Setting(parameter: .enablePush, value: 0),
-            HTTP2Setting(parameter: .initialWindowSize, value: window),
-            HTTP2Setting(
-                parameter: .maxHeaderListSize, value: min(max(1, settings.maximumHeadByteCount), Int(UInt32.max))),
-        ]
-        // An empty frame now and then is a server's habit; many in a row are a flood.
-        connection.maximumSequentialEmptyDataFrames = 8
-        connection.maximumBufferedControlFrames = 1000
-        // What the server had sent before it learned that a stream was given up still comes.
-        connection.maximumRecentlyResetStreams = 1024
-        return NIOHTTP2Handler(mode: .client, frameDelegate: nil, connectionConfiguration: connection)
-    }
-
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
@@ -105,6 +92,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
             promise?.fail(WireError.closed)
             return
         }
+        if case .data(let part) = payload { streams[stream]?.sentByteCount += part.data.readableBytes }
         context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: promise)
     }
 
@@ -183,7 +171,10 @@ extension HTTP2Connection {
     }
 
     /// The answer of a stream is complete.
-    private func end(_ stream: HTTP2Stream) {
+    ///
+    /// - Throws: ``WireError/malformed(_:)`` where it is shorter than it says.
+    private func end(_ stream: HTTP2Stream) throws(WireError) {
+        try stream.checkLength()
         if stream.isRequestSent { remove(stream) } else { reset(stream, .cancel) }
         stream.exchange.receiveEnd()
         pool.ended(id, isKept: true)
@@ -206,7 +197,8 @@ extension HTTP2Connection {
         case .goAway(let last, let code, _): receiveGoAway(last, code)
         case .settings(.settings(let settings)): receive(settings)
         case .settings(.ack): windowToCome = 0
-        case .ping, .priority, .pushPromise, .windowUpdate, .alternativeService, .origin: break
+        case .windowUpdate(let increment): receive(windowUpdate: increment, on: frame.streamID)
+        case .ping, .priority, .pushPromise, .alternativeService, .origin: break
         }
     }
 
@@ -220,9 +212,9 @@ extension HTTP2Connection {
         guard let stream = streams[id] else { return }
         stream.lastProgress = lastRead
         // What follows the body are trailers, whose end NIO's handler has checked.
-        if stream.hasHead { return payload.endStream ? end(stream) : () }
         let exchange = stream.exchange
         do {
+            if stream.hasHead { return payload.endStream ? try end(stream) : () }
             let settings = pool.configuration.wire
             guard payload.headers.count <= settings.maximumFieldCount else {
                 throw WireError.malformed("it has more than \(settings.maximumFieldCount) fields")
@@ -249,10 +241,11 @@ extension HTTP2Connection {
             }
             // A length that is none makes the answer malformed (RFC 9113 §8.1.1).
             stream.isBodiless = isBodiless(head.status, to: exchange.head.method)
+            let contentLength = try head.headerFields.contentLength()
+            if !stream.isBodiless { stream.missingByteCount = contentLength }
             try exchange.receive(
-                head, isEmpty: payload.endStream || stream.isBodiless,
-                contentLength: try head.headerFields.contentLength())
-            if payload.endStream { end(stream) }
+                head, isEmpty: payload.endStream || stream.isBodiless, contentLength: contentLength)
+            if payload.endStream { try end(stream) }
         } catch {
             fail(stream, error, error is WireError ? .protocolError : .cancel)
         }
@@ -265,9 +258,10 @@ extension HTTP2Connection {
             if stream.isBodiless, part.readableBytes > 0 {
                 throw WireError.malformed("it has content, which an answer of its status has not")
             }
+            try stream.count(part.readableBytes)
             try stream.exchange.receive(part)
             if stream.exchange.stream != nil { stream.untakenByteCount += part.readableBytes }
-            if payload.endStream { end(stream) }
+            if payload.endStream { try end(stream) }
         } catch {
             fail(stream, error, error is WireError ? .protocolError : .cancel)
         }
@@ -297,14 +291,6 @@ extension HTTP2Connection {
                 refused(stream, .goneAway(code))
             }
         }
-    }
-
-    private func receive(_ settings: HTTP2Settings) {
-        let said = settings.last { $0.parameter == .maxConcurrentStreams }?.value
-        // Without a word of the server there is no limit but ours.
-        guard let limit = said ?? (hasSettings ? nil : Int.max) else { return }
-        hasSettings = true
-        pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

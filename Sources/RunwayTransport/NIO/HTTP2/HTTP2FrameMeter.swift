@@ -2,6 +2,9 @@ import NIOCore
 import NIOHTTP2
 
 /// Counts the bytes of every stream's frames, frame headers included, as they pass below NIO's handler, which does not tell.
+///
+/// It also clears the dependencies between streams in PRIORITY and HEADERS frames of the server: RFC 9113 §5.3.2 has them ignored, while NIO's
+/// handler ends the connection for a stream that depends on itself, as RFC 7540 §5.3.1 had it.
 final class HTTP2FrameMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -15,16 +18,17 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
     weak var connection: HTTP2Connection?
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let bytes = unwrapInboundIn(data)
-        inbound.read(bytes) { stream, byteCount in
+        var bytes = unwrapInboundIn(data)
+        let dependencies = inbound.read(bytes) { stream, byteCount in
             connection?.streams[HTTP2StreamID(stream)]?.exchange.received(byteCount: byteCount)
         }
-        context.fireChannelRead(data)
+        for range in dependencies { bytes.setRepeatingByte(0, count: range.count, at: range.lowerBound) }
+        context.fireChannelRead(wrapInboundOut(bytes))
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
-            outbound.read(bytes) { stream, byteCount in
+            _ = outbound.read(bytes) { stream, byteCount in
                 connection?.streams[HTTP2StreamID(stream)]?.exchange.sent(byteCount: byteCount)
             }
         }
@@ -38,6 +42,8 @@ struct FrameLengths {
 
     /// How many bytes come before the next frame's header.
     private var skip: Int
+    /// Where among these bytes the dependency of a stream stands, counted from their end; empty where there is none.
+    private var dependency = 0..<0
     /// The part of a frame's header that came, where it came in part.
     private var header: [UInt8] = []
 
@@ -45,22 +51,42 @@ struct FrameLengths {
 
     /// Reads on, and calls `found` for every frame whose header is complete with the number of its stream and its length, header
     /// included. Frames of no stream are passed over.
-    mutating func read(_ bytes: ByteBuffer, found: (Int, Int) -> Void) {
+    ///
+    /// - Returns: Where in the bytes a dependency between streams stands, or a part of one.
+    mutating func read(_ bytes: ByteBuffer, found: (Int, Int) -> Void) -> [Range<Int>] {
+        var dependencies: [Range<Int>] = []
         var index = bytes.readerIndex
         while index < bytes.writerIndex {
             let skipped = min(skip, bytes.writerIndex - index)
+            let range = dependency.clamped(to: skip - skipped..<skip)
+            if !range.isEmpty { dependencies.append(index + skip - range.upperBound..<index + skip - range.lowerBound) }
             skip -= skipped
             index += skipped
-            guard skip == 0, index < bytes.writerIndex else { return }
+            guard skip == 0, index < bytes.writerIndex else { break }
             let wanted = min(Self.headerByteCount - header.count, bytes.writerIndex - index)
-            guard let part = bytes.getBytes(at: index, length: wanted) else { return }
+            guard let part = bytes.getBytes(at: index, length: wanted) else { break }
             header += part
             index += wanted
-            guard header.count == Self.headerByteCount else { return }
+            guard header.count == Self.headerByteCount else { break }
             skip = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])
+            dependency = Self.dependency(ofType: header[3], flags: header[4], byteCount: skip)
             let stream = header[5...].reduce(0) { $0 << 8 | Int($1) } & 0x7FFF_FFFF
             header.removeAll(keepingCapacity: true)
             if stream > 0 { found(stream, skip + Self.headerByteCount) }
         }
+        return dependencies
+    }
+
+    /// Where in a frame the dependency of its stream stands, counted from the frame's end (RFC 9113 §6.2, §6.3).
+    private static func dependency(ofType type: UInt8, flags: UInt8, byteCount: Int) -> Range<Int> {
+        let isPadded = flags & 0x08 != 0
+        let start: Int? =
+            switch type {
+            case 0x01 where flags & 0x20 != 0: isPadded ? 1 : 0
+            case 0x02: 0
+            default: nil
+            }
+        guard let start, byteCount >= start + 4 else { return 0..<0 }
+        return byteCount - start - 4..<byteCount - start
     }
 }

@@ -12,6 +12,11 @@ final class HTTP2Stream {
     var hasHead = false
     /// Whether its answer has no content, whatever comes (RFC 9110 §6.4.1).
     var isBodiless = false
+    /// How many bytes of content are missing of the length that the head names; `nil` where it names none, or there is no content.
+    var missingByteCount: Int?
+    /// How many bytes of the request's body were written, and by how many the server has opened its window.
+    var sentByteCount = 0
+    var grantedByteCount = 0
     /// What sends the body if the server does not say that it wants it.
     var continueTimer: Scheduled<Void>?
     /// How many bytes the server may still send.
@@ -33,6 +38,20 @@ final class HTTP2Stream {
 
     /// By how much the server's window can be opened again: what came and was read.
     func credit(of target: Int) -> Int { target - window - untakenByteCount }
+
+    /// Counts content that came (RFC 9113 §8.1.1).
+    ///
+    /// - Throws: ``WireError/malformed(_:)`` where it is more than the head says.
+    func count(_ byteCount: Int) throws(WireError) {
+        guard let missing = missingByteCount else { return }
+        guard byteCount <= missing else { throw .malformed("it is longer than its Content-Length") }
+        missingByteCount = missing - byteCount
+    }
+
+    /// - Throws: ``WireError/malformed(_:)`` where some of the content has not come at its end (RFC 9113 §8.1.1).
+    func checkLength() throws(WireError) {
+        if let missingByteCount, missingByteCount > 0 { throw .malformed("it is shorter than its Content-Length") }
+    }
 
     func stopWaitingToGoOn() {
         continueTimer?.cancel()

@@ -74,6 +74,23 @@ struct HTTP2MisbehaviourTests {
         Misdeed(description: "settings of a stream", frames: [RawFrame(.settings, stream: 1)]),
         Misdeed(description: "window of a wrong size", frames: [.settings([4: 0x8000_0000])]),
         Misdeed(description: "frame size that may not be", frames: [.settings([5: 100])]),
+        Misdeed(description: "push that is enabled", frames: [.settings([2: 1])]),
+        Misdeed(
+            description: "window update of nothing on a stream whose request was sent",
+            frames: [RawFrame(.windowUpdate, stream: 1, RawFrame.number(0))]),
+        Misdeed(
+            description: "window beyond its bound of a stream whose request was sent",
+            frames: Array(repeating: RawFrame(.windowUpdate, stream: 1, RawFrame.number(0x4000_0000)), count: 2)),
+        Misdeed(
+            description: "settings that open a window beyond its bound",
+            frames: [
+                RawFrame(.windowUpdate, stream: 1, RawFrame.number(0x7FFF_0000)), .settings([4: 65_536]),
+            ]),
+        Misdeed(
+            description: "length without a body",
+            frames: [
+                .headers(1, [0x88] + rawBlock([("content-length", "5")]), isLast: true)
+            ]),
         Misdeed(description: "ping of a wrong size", frames: [RawFrame(.ping, [1])]),
         Misdeed(description: "window update of nothing", frames: [RawFrame(.windowUpdate, RawFrame.number(0))]),
         Misdeed(

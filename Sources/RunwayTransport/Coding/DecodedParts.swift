@@ -1,0 +1,32 @@
+import NIOCore
+
+/// The parts of a streamed body with its codings undone, no further than they are read.
+struct DecodedParts {
+    private let codings: [ContentCoding]
+    private let limits: ContentDecoder.Limits
+    private var decoder: ContentDecoder?
+
+    /// - Parameter codings: The codings to undo, in this order; none where the parts are passed as they come.
+    init(undoing codings: [ContentCoding], limits: ContentDecoder.Limits) {
+        self.codings = codings
+        self.limits = limits
+    }
+
+    /// The next part; `nil` at the end.
+    ///
+    /// - Parameter nextPart: Returns the next part as it came, and `nil` at the end.
+    /// - Throws: ``ContentDecoder/Failure``, or what `nextPart` throws.
+    mutating func next(from nextPart: () async throws -> ByteBuffer?) async throws -> [UInt8]? {
+        if codings.isEmpty { return try await nextPart().map { Array($0.readableBytesView) } }
+        let current = try decoder ?? ContentDecoder(codings, limits: limits)
+        decoder = current
+        while true {
+            if let decoded = try current.pull() { return decoded }
+            guard let part = try await nextPart() else {
+                try current.finish()
+                return nil
+            }
+            current.push(part)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHPACK
+import NIOHTTP1
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import RunwayTesting
+import SwiftASN1
+import Testing
+
+@testable import Runway
+@testable import RunwayTransport
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Errors of the libraries below, each of which holds a secret where it can hold anything, and what is said of them.
+@Suite(.timeLimit(.minutes(5)))
+struct DependencyErrorTests {
+    private static let secret = "planted-7f3a"
+
+    /// An error that nobody knows, and whose every text is a secret.
+    private struct Unknown: Error, LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
+        var description: String { secret }
+        var debugDescription: String { secret }
+        var errorDescription: String? { secret }
+    }
+
+    private static let block = HPACKHeaders([
+        (":status", secret), ("authorization", "Bearer \(secret)"), ("cookie", "sid=\(secret)"), (secret, secret),
+    ])
+
+    private static let ofHTTP2: [any Error] = [
+        NIOHTTP2Errors.invalidPseudoHeaders(block), NIOHTTP2Errors.unsupported(info: secret),
+        NIOHTTP2Errors.missingPseudoHeader(secret), NIOHTTP2Errors.duplicatePseudoHeader(secret),
+        NIOHTTP2Errors.pseudoHeaderAfterRegularHeader(secret), NIOHTTP2Errors.unknownPseudoHeader(secret),
+        NIOHTTP2Errors.unsupportedPseudoHeader(secret), NIOHTTP2Errors.invalidStatusValue(secret),
+        NIOHTTP2Errors.invalidHTTP2HeaderFieldName(secret),
+        NIOHTTP2Errors.forbiddenHeaderField(name: secret, value: secret),
+        NIOHTTP2Errors.invalidHTTP2HeaderFieldValue(name: secret, value: secret),
+        NIOHTTP2Errors.invalidPseudoHeaderValue(name: secret, value: secret),
+        NIOHTTP2Errors.streamError(streamID: 1, baseError: NIOHTTP2Errors.invalidPseudoHeaders(block)),
+        NIOHTTP2Errors.streamError(streamID: 1, baseError: Unknown()),
+        NIOHTTP2Errors.invalidSetting(setting: HTTP2Setting(parameter: .enablePush, value: 1)),
+        NIOHTTP2Errors.invalidFlowControlWindowSize(delta: 1, currentWindowSize: 1),
+        NIOHTTP2Errors.noSuchStream(streamID: 1), NIOHTTP2Errors.streamClosed(streamID: 1, errorCode: .cancel),
+        NIOHTTP2Errors.badStreamStateTransition(), NIOHTTP2Errors.priorityCycle(streamID: 1),
+        NIOHTTP2Errors.trailersWithoutEndStream(streamID: 1), NIOHTTP2Errors.excessiveOutboundFrameBuffering(),
+        NIOHTTP2Errors.invalidALPNToken(), NIOHTTP2Errors.badClientMagic(), NIOHTTP2Errors.flowControlViolation(),
+        NIOHTTP2Errors.ioOnClosedConnection(), NIOHTTP2Errors.receivedBadSettings(),
+        NIOHTTP2Errors.maxStreamsViolation(), NIOHTTP2Errors.streamIDTooSmall(), NIOHTTP2Errors.missingPreface(),
+        NIOHTTP2Errors.createdStreamAfterGoaway(), NIOHTTP2Errors.invalidStreamIDForPeer(),
+        NIOHTTP2Errors.raisedGoawayLastStreamID(), NIOHTTP2Errors.invalidWindowIncrementSize(),
+        NIOHTTP2Errors.pushInViolationOfSetting(), NIOHTTP2Errors.unableToSerializeFrame(),
+        NIOHTTP2Errors.unableToParseFrame(), NIOHTTP2Errors.missingHostHeader(), NIOHTTP2Errors.duplicateHostHeader(),
+        NIOHTTP2Errors.emptyPathHeader(), NIOHTTP2Errors.contentLengthViolated(),
+        NIOHTTP2Errors.contentLengthHeadersMismatch(), NIOHTTP2Errors.contentLengthHeaderNegative(),
+        NIOHTTP2Errors.contentLengthHeaderMalformedValue(), NIOHTTP2Errors.excessiveEmptyDataFrames(),
+        NIOHTTP2Errors.excessiveNumberOfGlitches(), NIOHTTP2Errors.excessivelyLargeHeaderBlock(),
+        NIOHTTP2Errors.noStreamIDAvailable(), NIOHTTP2Errors.missingMultiplexer(),
+        NIOHTTP2Errors.excessiveRSTFrames(), NIOHTTP2Errors.excessiveControlFrames(),
+        NIOHTTP2Errors.excessiveContinuationFrames(), NIOHTTP2Errors.excessiveStreamErrors(),
+        NIOHPACKErrors.ZeroHeaderIndex(), NIOHPACKErrors.MaxHeaderListSizeViolation(),
+        NIOHPACKErrors.EmptyLiteralHeaderFieldName(), NIOHPACKErrors.UnrepresentableInteger(),
+    ]
+
+    private static let ofHTTP1: [HTTPParserError] = [
+        .invalidCharactersUsed, .trailingGarbage, .invalidEOFState, .headerOverflow, .closedConnection,
+        .invalidVersion, .invalidStatus, .invalidMethod, .invalidURL, .lfExpected, .invalidHeaderToken,
+        .invalidContentLength, .unexpectedContentLength, .invalidChunkSize, .invalidConstant, .invalidInternalState,
+        .strictModeAssertion, .paused, .unknown,
+    ]
+
+    private static let ofTLS: [any Error] = [
+        NIOSSLError.writeDuringTLSShutdown, NIOSSLError.unableToAllocateBoringSSLObject,
+        NIOSSLError.noSuchFilesystemObject, NIOSSLError.failedToLoadCertificate, NIOSSLError.failedToLoadPrivateKey,
+        NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])), NIOSSLError.handshakeFailed(.wantRead),
+        NIOSSLError.handshakeFailed(.sslError([.eofDuringAdditionalCertficiateChainValidation])),
+        NIOSSLError.shutdownFailed(.sslError([])), NIOSSLError.cannotMatchULabel,
+        NIOSSLError.noCertificateToValidate, NIOSSLError.unableToValidateCertificate, NIOSSLError.cannotFindPeerIP,
+        NIOSSLError.readInInvalidTLSState, NIOSSLError.uncleanShutdown, BoringSSLError.unknownError([]),
+        NIOSSLExtraError.failedToValidateHostname, NIOSSLExtraError.serverHostnameImpossibleToMatch,
+        NIOSSLExtraError.cannotUseIPAddressInSNI, NIOSSLExtraError.invalidSNIHostname,
+        NIOSSLExtraError.unknownPrivateKeyFileType, NIOSSLCloseTimedOutError(), NIOTLSUnwrappingError.alreadyClosed,
+        ASN1Error.invalidPEMDocument(reason: secret), ASN1Error.invalidASN1Object(reason: secret),
+    ]
+
+    private static let ofChannels: [any Error] = [
+        IOError(errnoCode: ECONNRESET, reason: secret), IOError(errnoCode: ECONNREFUSED, reason: secret),
+        IOError(errnoCode: EPIPE, reason: secret), POSIXError(.EIO, userInfo: ["reason": secret]),
+        ChannelError.connectPending, ChannelError.connectTimeout(.seconds(1)), ChannelError.operationUnsupported,
+        ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.outputClosed,
+        ChannelError.inputClosed, ChannelError.eof, ChannelError.writeMessageTooLarge,
+        ChannelError.writeHostUnreachable, ChannelError.unknownLocalAddress,
+        ChannelError.inappropriateOperationForState, ChannelError.unremovableHandler,
+    ]
+
+    private static let ofClient: [HTTPClientError] = [
+        .invalidURL, .emptyHost, .missingSocketPath, .alreadyShutdown, .emptyScheme, .unsupportedScheme(secret),
+        .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled, .identityCodingIncorrectlyPresent,
+        .invalidProxyResponse, .contentLengthMissing, .proxyAuthenticationRequired, .redirectLimitReached,
+        .redirectCycleDetected, .uncleanShutdown, .traceRequestWithBody, .invalidHeaderFieldNames([secret]),
+        .invalidHeaderFieldValues([secret]), .bodyLengthMismatch, .writeAfterRequestSent, .connectTimeout,
+        .socksHandshakeTimeout, .httpProxyHandshakeTimeout, .tlsHandshakeTimeout,
+        .serverOfferedUnsupportedApplicationProtocol(secret), .shutdownUnsupported, .deadlineExceeded,
+        .requestStreamCancelled, .getConnectionFromPoolTimeout, .internalStateFailure(file: secret),
+    ]
+
+    private static func all() throws -> [any Error] {
+        let failures = [DialError.Failure(address: try SocketAddress(ipAddress: "::1", port: 1), error: Unknown())]
+        let app: [any Error] = [
+            Unknown(), RequestBodyFailure.unreadable(Unknown()), NSError(domain: secret, code: 1),
+            EncodingError.invalidValue(secret, .init(codingPath: [], debugDescription: secret)),
+        ]
+        return ofHTTP2 + ofHTTP1 + ofTLS + ofChannels + ofClient + app + [
+            DialError(cause: .failed, lookupError: Unknown(), failures: failures), ExchangeFailure(Unknown()),
+        ]
+    }
+
+    @Test func noErrorOfADependencyIsShownInItsOwnWords() throws {
+        for error in try Self.all() {
+            let mapped = NetworkError(transport: error, from: "example.com")
+            let json = String(decoding: try JSONEncoder().encode(mapped), as: UTF8.self)
+            for text in [mapped.detail, "\(mapped)", json] {
+                #expect(!text.contains(Self.secret), "\(type(of: error)): \(text)")
+                // Nor is the place in a library's source shown.
+                #expect(!text.contains("NIOHTTP2/") && !text.contains(".swift") && !text.contains(".cc:"), "\(text)")
+            }
+        }
+    }
+
+    @Test func noErrorOfASessionIsShownInItsOwnWords() throws {
+        let codes: [URLError.Code] = [
+            .cancelled, .timedOut, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet,
+            .internationalRoamingOff, .callIsActive, .dataNotAllowed, .networkConnectionLost, .secureConnectionFailed,
+            .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired, .badURL,
+            .unsupportedURL, .appTransportSecurityRequiresSecureConnection, .cannotParseResponse,
+            .cannotDecodeRawData, .cannotDecodeContentData, .dataLengthExceedsMaximum, .zeroByteResource,
+            .badServerResponse, .unknown, .resourceUnavailable, .cannotOpenFile,
+        ]
+        for text in ["", "HTTP header ", "SSL certificate expired "] {
+            let info = [NSLocalizedDescriptionKey: text + Self.secret, "NSErrorFailingURLStringKey": Self.secret]
+            for error in codes.map({ URLError($0, userInfo: info) }) + [Unknown() as any Error] {
+                let mapped = NetworkError(session: error, from: "example.com")
+                #expect(!"\(mapped)".contains(Self.secret), "\(mapped)")
+            }
+        }
+    }
+
+    @Test func noErrorOfAnAppsPartsIsShownInItsOwnWords() {
+        #expect(Unknown().safeText == "Unknown")
+        #expect(!NetworkError.unreadableBody(Unknown()).detail.contains(Self.secret))
+        #expect(TokenStoreError("The disk is full.").safeText == "The disk is full.")
+    }
+
+    @Test func theHeadOfAResponseWithoutAStatusIsNotInAnyRecord() async throws {
+        let block = rawBlock([("authorization", "Bearer \(Self.secret)"), ("cookie", "sid=\(Self.secret)")])
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            if frame.is(.headers) { connection.write(.headers(frame.stream, block, isLast: true)) }
+        } _: { server in
+            let records = RecordCollector()
+            let network = try server.layer(sinks: [records])
+            let error = try await network.failure(of: Fetch<POST>("a"))
+            #expect(error.kind == .invalidAnswer && error.detail.contains("pseudo-header"), "\(error)")
+            let record = try #require(try await records.records(count: 1).first)
+            let json = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
+            for text in ["\(error)", "\(record)", record.summary, json] {
+                #expect(!text.contains(Self.secret), "\(text)")
+            }
+        }
+    }
+}

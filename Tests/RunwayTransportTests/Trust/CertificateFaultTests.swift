@@ -1,0 +1,78 @@
+import Foundation
+import Runway
+import Testing
+import X509
+
+@testable import RunwayTransport
+
+/// What callers are told of a certificate that is not trusted, whether BoringSSL verified it or swift-certificates.
+@Suite(.timeLimit(.minutes(5)))
+struct CertificateFaultTests {
+    enum Verification: CaseIterable { case ofSystem, withPins }
+
+    /// The reason for which a server is refused.
+    private func reason(
+        _ server: TestAuthority.Server, by root: TestAuthority, _ verification: Verification
+    ) async throws -> String {
+        var trust = TrustPolicy(roots: .certificates(pem: [try root.pem]))
+        if verification == .withPins {
+            let pems = [try server.leafPEM, try TestAuthority("other").pem]
+            let pins = try pems.map { try PublicKeyPin(certificatePEM: $0).description }
+            trust.pins = [try PublicKeyPins(host: "localhost", pins: pins)]
+        }
+        return try await withTLSServer(server) { running in
+            let detail = try await expectRefusal(of: running, by: TrustingClient(trust))
+            let start = "localhost:\(running.port) could not prove over TLS that it is the host that was asked for: "
+            #expect(detail.hasPrefix(start), "\(detail)")
+            return String(detail.dropFirst(start.count))
+        }
+    }
+
+    @Test(arguments: Verification.allCases)
+    func anExpiredCertificateIsNotRefusedWithoutItsDate(verification: Verification) async throws {
+        let root = try TestAuthority()
+        let server = try root.server(days: -2 ... -1)
+        let date = server.chain[0].notValidAfter.formatted(.iso8601)
+        #expect(try await reason(server, by: root, verification) == "its certificate expired on \(date).")
+    }
+
+    @Test(arguments: Verification.allCases)
+    func aCertificateOfTheFutureIsNotRefusedWithoutItsDate(verification: Verification) async throws {
+        let root = try TestAuthority()
+        let server = try root.server(days: 1...2)
+        let date = server.chain[0].notValidBefore.formatted(.iso8601)
+        #expect(try await reason(server, by: root, verification) == "its certificate is not valid before \(date).")
+    }
+
+    @Test(arguments: Verification.allCases)
+    func aSelfSignedCertificateIsNotCalledAnythingElse(verification: Verification) async throws {
+        let server = try TestAuthority.selfSigned()
+        #expect(try await reason(server, by: TestAuthority(), verification) == "its certificate is self-signed.")
+    }
+
+    @Test(arguments: Verification.allCases)
+    func anUnknownAuthorityIsNotLeftUnnamed(verification: Verification) async throws {
+        let stranger = try TestAuthority("stranger")
+        let sentence = "its certificate was issued by \"CN=stranger\", which leads to no trusted authority."
+        #expect(try await reason(stranger.server(), by: TestAuthority(), verification) == sentence)
+        let below = try await reason(stranger.intermediate().server(), by: TestAuthority(), verification)
+        // NIOSSL passes on the server's own certificate alone of those that BoringSSL refused.
+        let name = verification == .withPins ? "CN=stranger" : "CN=intermediate"
+        #expect(below == "its certificate was issued by \"\(name)\", which leads to no trusted authority.")
+    }
+
+    @Test(arguments: Verification.allCases)
+    func aCertificateForClientsIsNotCalledUntrusted(verification: Verification) async throws {
+        let root = try TestAuthority()
+        let sentence = "its certificate is not for servers."
+        #expect(try await reason(root.server(usage: .clientAuth), by: root, verification) == sentence)
+    }
+
+    @Test(arguments: Verification.allCases)
+    func aCertificateOfAnotherHostIsNotCalledUntrusted(verification: Verification) async throws {
+        let root = try TestAuthority()
+        let server = try root.server(names: [.dnsName("elsewhere.example")])
+        let sentence = "its certificate does not name the host in its subject alternative names."
+        #expect(try await reason(server, by: root, verification) == sentence)
+    }
+}
