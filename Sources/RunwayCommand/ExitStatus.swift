@@ -2,7 +2,7 @@
 enum ExitStatus {
     /// Everything was fine.
     static let fine: Int32 = 0
-    /// The server refused, or its answer was not judged fine.
+    /// The server refused, or its answer was not judged fine, or is not the JSON that it says it is.
     static let refused: Int32 = 1
     /// The command line, or a file that it names, can't be used.
     static let unusable: Int32 = 2

@@ -16,7 +16,7 @@
 /// ```
 ///
 /// What RFC 8259 leaves open is answered so:
-/// - A byte order mark before the document is ignored (§8.1 allows it).
+/// - A byte order mark before the document is ignored (§8.1 allows it). UTF-16 and UTF-32 are refused by their names.
 /// - Of members with the same name, a lookup finds the first, as Foundation's `JSONDecoder` does; ``JSONValue/members``
 ///   shows them all (§4). Names are compared by their Unicode scalars, never by equivalence (§8.3).
 /// - A lone surrogate, which only an escape can write, is read as U+FFFD (§8.2).

@@ -7,7 +7,7 @@ public struct JSONError: Error, Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable {
         /// The bytes are not JSON by the grammar of RFC 8259.
         case syntax
-        /// A string's bytes are not well-formed UTF-8 (Unicode, table 3-7).
+        /// A string's bytes are not well-formed UTF-8 (Unicode, table 3-7), or the document is in UTF-16 or UTF-32.
         case invalidUTF8
         /// The document is beyond a bound of ``JSONLimits``.
         case limitExceeded

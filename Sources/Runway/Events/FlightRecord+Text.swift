@@ -42,35 +42,6 @@ extension FlightRecord: CustomStringConvertible {
     }
 }
 
-extension String {
-    /// The text with the characters that end a line or steer a terminal as `\u{A}`: what a server says makes no lines of its own in
-    /// a log.
-    var oneLine: String {
-        // Most texts need nothing, and are not copied.
-        if !unicodeScalars.contains(where: \.breaksLines) { return self }
-        var line = ""
-        // "\r\n" is one character, and two scalars.
-        for scalar in unicodeScalars {
-            if scalar.breaksLines {
-                line += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            } else {
-                line.unicodeScalars.append(scalar)
-            }
-        }
-        return line
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether this is a control character, or separates lines or paragraphs (the categories Cc, Zl and Zp of Unicode).
-    fileprivate var breaksLines: Bool {
-        switch value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
-        default: false
-        }
-    }
-}
-
 extension Duration {
     /// The duration as a person reads it: in the unit that fits, with three digits.
     public var text: String {

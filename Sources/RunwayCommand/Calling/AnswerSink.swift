@@ -23,8 +23,19 @@ enum AnswerSink: Sendable {
 /// What became of the body of an answer.
 enum ShownAnswer: Sendable {
     case written
+    /// Likewise, of a body that says that it is JSON and is not.
+    case writtenDespite(JSONError)
     case saved(path: String)
     case collected(RawData)
+
+    /// What is wrong with a body that was read as JSON, as it says it is.
+    var jsonFault: JSONError? {
+        switch self {
+        case .writtenDespite(let fault): fault
+        case .collected(let rawData): rawData.jsonFault
+        case .written, .saved: nil
+        }
+    }
 }
 
 extension AnswerSink {
@@ -36,8 +47,8 @@ extension AnswerSink {
         let parts = CountedParts(body: body, progress: progress)
         switch self {
         case .shown:
-            try await AnswerText(head: head, progress: progress).write(parts)
-            return .written
+            let fault = try await AnswerText(head: head, progress: progress).write(parts)
+            return fault.map { .writtenDespite($0) } ?? .written
         case .verbatim:
             progress.giveWay()
             try await parts.forEach { try Console.output.write($0) }

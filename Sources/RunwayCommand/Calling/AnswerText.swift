@@ -5,8 +5,9 @@ import RunwayJSON
 
 /// Writes the body of an answer to standard output so that a person can read it.
 ///
-/// JSON is indented, and coloured on a terminal. Other text is written as it is. What is not text goes out byte for byte
-/// where no terminal is, and is described by its size and type where one is.
+/// JSON is indented, and coloured on a terminal. Other text is written as it is, with control characters escaped on a terminal.
+/// What is not text, or has a content coding that was not undone, goes out byte for byte where no terminal is, and is described
+/// by its size and type where one is.
 struct AnswerText {
     /// The largest body that is gathered to be made readable; larger ones are written as they come. 16 MiB.
     static let maximumGatheredByteCount = 16 << 20
@@ -19,6 +20,7 @@ struct AnswerText {
 
     /// Whether the body has to be known to its end before it can be written.
     private var mustGather: Bool {
+        if head.remainingCoding != nil { return console.isTerminal }
         guard let mediaType else { return console.isTerminal }
         if mediaType.isJSON { return true }
         let isPlainText = mediaType.type == "text" && [nil, "utf-8", "utf8", "us-ascii"].contains(mediaType.charset)
@@ -26,54 +28,93 @@ struct AnswerText {
     }
 
     /// Writes all parts.
-    func write(_ parts: CountedParts) async throws {
+    ///
+    /// - Returns: What is wrong with a body that says that it is JSON, and is not.
+    func write(_ parts: CountedParts) async throws -> JSONError? {
         var gathered: [UInt8] = []
         var isGathering = mustGather
+        var output = ConsoleParts(for: console)
         var last: UInt8?
+        if let coding = head.remainingCoding, !console.isTerminal {
+            Console.error.remark(
+                "The body has the content coding \(coding), which is not known here, and is written as it came.")
+        }
         try await parts.forEach { part in
             if isGathering {
                 gathered += part
                 if gathered.count <= Self.maximumGatheredByteCount { return }
                 isGathering = false
                 // Too large to be made readable. A terminal is spared what is not text.
-                if console.isTerminal, String(validating: gathered.dropLast(3), as: UTF8.self) == nil {
+                if console.isTerminal, !isText(gathered.dropLast(3)) {
                     throw CommandFailure(
                         "The answer is larger than \(ByteCount(Self.maximumGatheredByteCount)) and not text; "
                             + "--output FILE keeps it.", status: ExitStatus.noAnswer)
                 }
                 progress.giveWay()
-                try console.write(gathered)
+                try output.write(gathered)
                 gathered = []
             } else {
                 progress.giveWay()
-                try console.write(part)
+                try output.write(part)
             }
             last = part.last
         }
         if isGathering {
             progress.giveWay()
-            try write(RawData(gathered, response: head))
-        } else if console.isTerminal, let last, last != 0x0A {
-            try console.write("\n")
+            return try write(RawData(gathered, response: head))
         }
+        try output.end()
+        if console.isTerminal, let last, last != 0x0A { try console.write("\n") }
+        return nil
     }
 
-    private func write(_ rawData: RawData) throws {
-        if rawData.bytes.isEmpty { return }
-        if mediaType?.isJSON == true {
+    private func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
+        head.remainingCoding == nil && String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private func write(_ rawData: RawData) throws -> JSONError? {
+        if rawData.bytes.isEmpty { return nil }
+        if mediaType?.isJSON == true, head.remainingCoding == nil {
             let root = rawData.json
             guard let error = root.invalidDocumentError else {
                 var text = JSONText(for: console)
-                return try text.write(root.rawBytes)
+                try text.write(root.rawBytes)
+                return nil
             }
-            Console.error.remark("The answer says that it is JSON, and is not: \(error)")
+            if error.kind == .limitExceeded { Console.error.remark("\(error). It is written as it came.") }
         }
+        try writeAsItIs(rawData)
+        return rawData.jsonFault
+    }
+
+    private func writeAsItIs(_ rawData: RawData) throws {
         guard console.isTerminal else { return try console.write(rawData.bytes) }
-        guard let text = rawData.text, !text.utf8.contains(0) else {
+        guard head.remainingCoding == nil, let text = rawData.text, !text.utf8.contains(0) else {
             let kind = mediaType.map { " of \($0)" } ?? ""
-            let remark = "[\(ByteCount(rawData.bytes.count))\(kind), which is not text; --output FILE keeps it]"
-            return try console.write(console.styled(remark, .dim) + "\n")
+            let coding = head.remainingCoding.map { " in the content coding \($0)" } ?? ""
+            let size = ByteCount(rawData.bytes.count)
+            let remark = "[\(size)\(kind)\(coding), which is not text; --output FILE keeps it]\n"
+            return try console.write(ConsoleText(remark, .dim, for: console))
         }
         try console.write(text.utf8.last == 0x0A ? text : text + "\n")
+    }
+}
+
+extension HTTPResponse {
+    /// The content codings of the body that nobody has undone, as a list; `nil` for none (RFC 9110 §8.4).
+    var remainingCoding: String? {
+        let codings = headerFields[values: .contentEncoding].flatMap { $0.split { ", \t".contains($0) } }
+        // It stands for no coding, although it is not meant for this field (RFC 9110 §12.5.3).
+        let others = codings.filter { $0.lowercased() != "identity" }
+        return others.isEmpty ? nil : others.joined(separator: ", ")
+    }
+}
+
+extension RawData {
+    /// What is wrong with a body that says that it is JSON and is not. One of which nobody has undone the coding, or which is only
+    /// beyond the limits within which JSON is read here, is not wrong; an empty one says nothing.
+    var jsonFault: JSONError? {
+        guard mediaType?.isJSON == true, response.remainingCoding == nil, !bytes.isEmpty else { return nil }
+        return json.invalidDocumentError.flatMap { $0.kind == .limitExceeded ? nil : $0 }
     }
 }

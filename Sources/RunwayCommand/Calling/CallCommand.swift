@@ -112,11 +112,14 @@ struct CallCommand: AsyncParsableCommand {
 
     private func show(_ head: HTTPResponse) throws {
         let console = Console.output
-        var text = console.styled("\(head.status.code) \(head.status.reasonPhrase)", .bold) + "\n"
+        var text = ConsoleText("\(head.status.code) \(head.status.reasonPhrase)", .bold, for: console)
+        text.append("\n")
         for field in head.headerFields {
-            text += "\(console.styled(field.name.rawName, .cyan)): \(field.value)\n"
+            text.append(field.name.rawName, .cyan)
+            text.append(": \(field.value)\n")
         }
-        try console.write(text + "\n")
+        text.append("\n")
+        try console.write(text)
     }
 
     /// Writes what follows the answer; gives the code to exit with.

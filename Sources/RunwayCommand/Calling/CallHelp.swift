@@ -28,10 +28,15 @@ enum CallHelp {
           have any size.
 
         ANSWER
-          JSON is indented, and on a terminal coloured. Other text is shown as it
-          is. What is not text is described by size and type on a terminal, and
-          written byte for byte to a file or pipe; "--output -" writes everything
-          byte for byte. JSON of more than 16 MiB is written as it comes.
+          JSON is indented, at most 32 levels, and on a terminal coloured. Other
+          text is shown as it is. What is not text is described by size and type
+          on a terminal, and written byte for byte to a file or pipe; so is a body
+          in a content coding that is not known here. JSON of more than 16 MiB, or
+          of more than 512 levels, is written as it comes.
+
+          On a terminal, control characters in what a server sent, and those that
+          change the direction of text, are written as \\u001B. "--output -"
+          writes everything byte for byte, to a terminal too.
 
           With --output FILE the file appears when the body is complete and the
           server did not refuse. Until then, and if not, what stood there stays;
@@ -43,8 +48,9 @@ enum CallHelp {
           --json prints {"request", "response", "flight", "error"}; what there is
           not is left out. Header fields are pairs [name, value] in their order.
           A body is text in "body" or, if it is not text, Base64 in "bodyBase64";
-          that of the answer may have 64 MiB. Times are seconds. "flight" has the
-          outcome, every decision of the layer, and every request that was sent
+          that of the answer may have 64 MiB. "contentCoding" names a coding that is
+          not known here; the body is Base64 then. Times are seconds. "flight" has
+          the outcome, every decision of the layer, and every request that was sent
           ("attempts").
 
           Secrets in the request, in header fields and in the flight are replaced
@@ -62,8 +68,9 @@ enum CallHelp {
 
         EXIT CODES
           0    The answer was fine.
-          1    The server refused (a status of 400 or more), or its answer was
-               not judged fine.
+          1    The server refused (a status of 400 or more), its answer was not
+               judged fine, or what was shown of it says that it is JSON and is
+               not.
           2    The command line, or a file that it names, can't be used.
           3    There was no whole answer: no network, no trust (TLS), no time.
           130  Ctrl-C; 143 for SIGTERM. What was begun is stopped at once, and no

@@ -36,8 +36,10 @@ struct CallReport: Encodable, Sendable {
         let headers: [[String]]?
         /// The body where it is text in the charset that the answer names.
         let body: String?
-        /// The body where it is not text.
+        /// The body where it is not text, or has a content coding.
         let bodyBase64: String?
+        /// The content coding of the body, where it was not undone.
+        let contentCoding: String?
         let byteCount: Int?
         /// The file that the body was written to.
         let file: String?
@@ -48,8 +50,10 @@ struct CallReport: Encodable, Sendable {
             reason = head.status.reasonPhrase
             headers = last?.responseHeaderFields?.pairs
             let rawData: RawData? = if case .collected(let rawData) = answer { rawData } else { nil }
-            body = rawData?.text
-            bodyBase64 = rawData.flatMap { $0.text == nil ? Data($0.bytes).base64EncodedString() : nil }
+            contentCoding = head.remainingCoding
+            let text = contentCoding == nil ? rawData?.text : nil
+            body = text
+            bodyBase64 = text == nil ? rawData.map { Data($0.bytes).base64EncodedString() } : nil
             byteCount = last?.responseByteCount
             file = if case .saved(let path) = answer { path } else { nil }
         }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Runway
+import RunwayJSON
 import RunwayTransport
 import Synchronization
 
@@ -87,8 +88,18 @@ struct CallSession: Sendable {
         await Task { await network.events.flush() }.value
         await transport.shutdown(.cutting)
         guard let record = keeper.record else { return nil }
-        return Result(
-            head: head, answer: answer, isFine: isFine, error: failure ?? record.outcome.error, record: record)
+        let error = failure ?? record.outcome.error ?? answer?.jsonFault.map { NetworkError($0, status: head?.status) }
+        return Result(head: head, answer: answer, isFine: isFine, error: error, record: record)
+    }
+}
+
+extension NetworkError {
+    /// The error of a response whose body is not the JSON that its media type names.
+    fileprivate init(_ fault: JSONError, status: HTTPResponse.Status?) {
+        self.init(
+            .invalidAnswer, in: .checking,
+            "The body can't be read as the JSON that its Content-Type names. \(fault)".oneLine, status: status,
+            underlying: fault)
     }
 }
 

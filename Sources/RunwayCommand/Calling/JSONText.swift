@@ -1,10 +1,12 @@
 /// JSON that is known to be sound, written for a person: indented by two, and coloured where that is wanted.
 ///
-/// Strings and numbers stay as they are written. It writes in parts, so that a deep document can't fill the memory with
-/// blanks.
+/// Strings and numbers stay as they are written, but for control characters on a terminal. It writes in parts, so that a large
+/// document does not fill the memory.
 struct JSONText {
     /// How much is gathered before it is written.
     private static let partByteCount = 1 << 16
+    /// Deeper levels are not indented further: no terminal is that wide, and each value would cost as many blanks as it is deep.
+    private static let maximumIndentation = 32
 
     private let console: Console
     private var output: [UInt8] = []
@@ -72,15 +74,15 @@ struct JSONText {
 
     private mutating func newLine() {
         output.append(0x0A)
-        output += repeatElement(0x20, count: 2 * openObjects.count)
+        output += repeatElement(0x20, count: 2 * min(openObjects.count, Self.maximumIndentation))
     }
 
     private mutating func append(_ bytes: ArraySlice<UInt8>, _ style: Console.Style) {
-        guard console.usesColour else {
+        guard console.isTerminal else {
             output += bytes
             return
         }
-        output += console.styled(String(decoding: bytes, as: UTF8.self), style).utf8
+        output += ConsoleText(String(decoding: bytes, as: UTF8.self), style, for: console).rendered.utf8
     }
 
     /// Takes a string with its quotation marks.

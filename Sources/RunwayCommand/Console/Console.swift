@@ -3,7 +3,8 @@ import Synchronization
 
 /// One of the process's two output streams, and what may be drawn on it.
 ///
-/// Text goes out unbuffered. Whatever is written to a terminal wipes the progress line first; see ``ProgressLine``.
+/// Text goes out unbuffered. Whatever is written to a terminal wipes the progress line first; see ``ProgressLine``. A terminal acts
+/// on control characters, which a server may have put into whatever it sends: text is shown there with them escaped.
 struct Console: Sendable {
     /// Standard output: what was asked for.
     static let output = Console(descriptor: STDOUT_FILENO)
@@ -33,12 +34,17 @@ struct Console: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes text as UTF-8.
+    /// Writes text as UTF-8: to a terminal with its control characters escaped, elsewhere as it is.
     ///
     /// - Throws: As ``write(_:)-([UInt8])``.
-    func write(_ text: String) throws { try write(Array(text.utf8)) }
+    func write(_ text: String) throws { try write(ConsoleText(text, for: self)) }
 
-    /// Writes bytes, all of them.
+    /// Writes text with styles in it.
+    ///
+    /// - Throws: As ``write(_:)-([UInt8])``.
+    func write(_ text: ConsoleText) throws { try write(Array(text.rendered.utf8)) }
+
+    /// Writes bytes as they are, all of them.
     ///
     /// - Throws: ``BrokenPipe`` when nobody reads any more, ``CommandFailure`` when the system takes no more.
     func write(_ bytes: [UInt8]) throws {
@@ -54,17 +60,16 @@ struct Console: Sendable {
 
     /// Writes a sentence about what went wrong. That it can't be written can't be told to anyone either.
     func report(_ message: String) {
-        try? write("\(styled("runway:", .red)) \(message)\n")
+        var text = ConsoleText("runway:", .red, for: self)
+        text.append(" \(message)\n")
+        try? write(text)
     }
 
     /// Writes a remark in a line of its own, dimmed.
-    func remark(_ text: String) {
-        try? write(styled(text, .dim) + "\n")
-    }
-
-    /// The text in a style, where the stream shows styles.
-    func styled(_ text: String, _ style: Style) -> String {
-        usesColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    func remark(_ remark: String) {
+        var text = ConsoleText(remark, .dim, for: self)
+        text.append("\n")
+        try? write(text)
     }
 
     /// How text looks (ECMA-48 §8.3.117).

@@ -58,7 +58,8 @@ enum ProgressLine {
         let line = "\(frames[turn % frames.count]) \(text)".prefix(max(console.columns - 1, 0))
         isDrawn.withLock { isDrawn in
             isDrawn = true
-            try? console.descriptor.writeAll(Array("\r\u{1B}[2K\(console.styled(String(line), .dim))".utf8))
+            let text = ConsoleText(String(line), .dim, for: console)
+            try? console.descriptor.writeAll(Array("\r\u{1B}[2K\(text.rendered)".utf8))
         }
     }
 

@@ -46,12 +46,16 @@ struct ProbeTable {
     }
 
     /// A line about the name, and a table of its addresses, the fastest first.
-    func text(for console: Console) -> String {
+    func text(for console: Console) -> ConsoleText {
         let host = report.host.contains(":") ? "[\(report.host)]" : report.host
-        var head = console.styled("\(host):\(report.port)", .bold)
-        if let dns = report.dns { head += "  DNS \(dns.text)" }
-        if let failure = report.dnsFailure { head += "  \(console.styled(failure, .yellow))" }
-        if report.entries.isEmpty { return head + "\n" }
+        var text = ConsoleText("\(host):\(report.port)", .bold, for: console)
+        if let dns = report.dns { text.append("  DNS \(dns.text)") }
+        if let failure = report.dnsFailure {
+            text.append("  ")
+            text.append(failure.oneLine, .yellow)
+        }
+        text.append("\n")
+        if report.entries.isEmpty { return text }
         let rows =
             [["ADDRESS", "FROM", "TCP", "TLS", "TOTAL", ""]]
             + report.entries.map { entry in
@@ -62,19 +66,20 @@ struct ProbeTable {
                 ]
             }
         let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        let lines = rows.enumerated().map { number, row in
+        for (number, row) in rows.enumerated() {
             let cells = zip(row, widths).enumerated().map { column, cell in
                 let blanks = String(repeating: " ", count: cell.1 - cell.0.count)
                 // Words stand left, times right.
                 return column < 2 ? cell.0 + blanks : blanks + cell.0
             }
-            let line = cells.joined(separator: "  ")
-            if number == 0 { return console.styled(line, .dim) }
-            let isFine = report.entries[number - 1].failure == nil
-            let rest = isFine ? row[5] : console.styled(row[5], .red)
-            return row[5].isEmpty ? line : "\(line)  \(rest)"
+            text.append(cells.joined(separator: "  "), number == 0 ? .dim : nil)
+            if !row[5].isEmpty {
+                text.append("  ")
+                text.append(row[5].oneLine, report.entries[number - 1].failure == nil ? nil : .red)
+            }
+            text.append("\n")
         }
-        return head + "\n" + lines.joined(separator: "\n") + "\n"
+        return text
     }
 }
 

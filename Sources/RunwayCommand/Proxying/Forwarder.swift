@@ -101,8 +101,19 @@ private struct Answer: Sendable {
     var body: Runway.ResponseBody
 
     init(_ response: Runway.Response) {
+        let fields = response.head.headerFields
+        // A server switches protocols only where it is asked to (RFC 9110 §15.2.2), and this proxy asks none.
+        guard response.head.status.kind != .informational else {
+            let code = response.head.status.code
+            self = Answer(Refusal(.badGateway, "The server answered \(code), which nothing had asked for."))
+            return
+        }
         head = response.head
-        head.headerFields = response.head.headerFields.endToEnd
+        head.headerFields = fields.endToEnd
+        // The one length by which the body was read (RFC 9112 §6.3), where there may be one (RFC 9110 §8.6).
+        let isFramedOtherwise = fields.contains(.transferEncoding) || head.status == .noContent
+        let length = isFramedOtherwise ? nil : ContentLength.understood(fields[values: .contentLength])
+        head.headerFields[.contentLength] = length.map { "\($0)" }
         // Who has a clock dates what it forwards (RFC 9110 §6.6.1).
         if head.headerFields[.date] == nil { head.headerFields[.date] = HTTPDate(Date.now).text }
         body = response.body

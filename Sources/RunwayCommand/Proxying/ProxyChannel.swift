@@ -17,6 +17,8 @@ struct ProxyChannel: HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let origin: CallTarget
     let address: ListeningAddress
+    /// The hosts besides its own under which the proxy may be called.
+    let allowedHosts: [String]
     /// The longest silence of a client.
     let clientTimeout: TimeAmount
 
@@ -38,7 +40,8 @@ struct ProxyChannel: HTTPChannelHandler {
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
             let screening = RequestScreening(
-                origin: origin, address: address, port: channel.localAddress?.port ?? address.port)
+                origin: origin, address: address, allowedHosts: allowedHosts,
+                localAddress: channel.localAddress?.ipAddress, port: channel.localAddress?.port ?? address.port)
             try pipeline.addHandler(ClientConnection(screening: screening, peek: peek))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             return try NIOAsyncChannel(

@@ -12,6 +12,8 @@ import ServiceLifecycle
 struct ProxyServer: Sendable {
     let session: ProxySession
     let address: ListeningAddress
+    /// The hosts besides its own under which the proxy may be called.
+    let allowedHosts: [String]
     /// The longest silence of a client.
     let clientTimeout: TimeAmount
 
@@ -25,7 +27,8 @@ struct ProxyServer: Sendable {
         let builder = HTTPServerBuilder { responder in
             CuttableChannel(
                 base: ProxyChannel(
-                    responder: responder, origin: session.origin, address: address, clientTimeout: clientTimeout),
+                    responder: responder, origin: session.origin, address: address, allowedHosts: allowedHosts,
+                    clientTimeout: clientTimeout),
                 connections: connections)
         }
         let configuration = ServerConfiguration(address: .hostname(address.host, port: address.port))

@@ -26,20 +26,25 @@ struct ProxySession: Sendable {
     static let maximumCacheByteCount = 64 << 20
 
     let origin: CallTarget
-    private let cache: ProxyCache
+    private let options: CallOptions
     private let network: NetworkLayer
     private let transport: NIOTransport
 
     /// Makes the layer.
     ///
+    /// - Parameter appliesPolicies: Whether requests are refused and repeated as those of an app are. Otherwise clients see the origin as
+    ///   it is.
     /// - Throws: ``CommandFailure`` for certificates that can't be read.
     init(
-        to origin: CallTarget, cache: ProxyCache, timeout: Duration, isHTTP1Only: Bool,
+        to origin: CallTarget, cache: ProxyCache, appliesPolicies: Bool, timeout: Duration, isHTTP1Only: Bool,
         certificateAuthorityFile: String?,
         printer: RecordPrinter, redaction: Redaction
     ) throws(CommandFailure) {
         self.origin = origin
-        self.cache = cache
+        // All clients share what is stored, and a cookie is for the one that it was set for.
+        var policy = CachePolicy.http()
+        policy.storesSetCookie = false
+        options = CallOptions(cache: cache == .http ? policy : .off, retry: appliesPolicies ? .standard : .off)
         let configuration = TransportConfiguration(
             trust: try TransportConfiguration.Trust(cacert: certificateAuthorityFile),
             httpVersions: isHTTP1Only ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
@@ -56,7 +61,9 @@ struct ProxySession: Sendable {
             name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction,
             limits: LayerLimits(
                 httpCache: HTTPCacheLimits(
-                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumKeptByteCount)))
+                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumKeptByteCount),
+                admission: appliesPolicies
+                    ? AdmissionLimits() : AdmissionLimits(maximumIdenticalRequests: nil, circuitBreaker: nil)))
         network.configure(ProxiedServer.self) { $0.deadline = timeout }
     }
 
@@ -64,7 +71,7 @@ struct ProxySession: Sendable {
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
         try await network.exchange(
             Request(head: head, body: body, delivery: .streamed), with: ProxiedServer.self,
-            options: CallOptions(cache: cache == .http ? .http() : .off))
+            options: options)
     }
 
     /// Cuts every connection to the origin, and prints what is still to be printed.

@@ -43,7 +43,7 @@ struct RecordPrinter: EventSink {
             text += "; " + decisions.map { "\($0.step): \($0.decision)" }.joined(separator: "; ")
         }
         if case .failed(let error) = record.outcome, record.attempts.last?.status == nil { text += "; \(error.detail)" }
-        return text
+        return text.oneLine
     }
 }
 

@@ -11,11 +11,24 @@ struct Refusal: Error, Sendable {
     let kind: String
     /// One sentence.
     let message: String
+    /// The type of the error by RFC 9209 §2.3.
+    let proxyError: String
+    /// After how long the client may try again; set for status 503 alone.
+    private let retryAfter: Duration?
 
     init(_ status: HTTPResponse.Status, _ message: String) {
         self.status = status
         kind = "refused"
         self.message = message
+        retryAfter = nil
+        proxyError =
+            switch status.code {
+            case 421: "http_request_denied"
+            case 502: "http_protocol_error"
+            case 508: "proxy_loop_detected"
+            case 400..<500: "http_request_error"
+            default: "proxy_internal_response"
+            }
     }
 
     init(_ error: NetworkError) {
@@ -32,6 +45,10 @@ struct Refusal: Error, Sendable {
             }
         kind = "\(error.kind)"
         message = error.description
+        proxyError = error.proxyError
+        // Where nobody knows how long, a client that asks again at once would only be refused again.
+        let known = (error.underlying as? Admission.Refusal)?.retryAfter ?? .seconds(1)
+        retryAfter = status == .serviceUnavailable ? known : nil
     }
 
     /// What is wrong with bytes that are no request.
@@ -58,8 +75,14 @@ struct Refusal: Error, Sendable {
         }
     }
 
-    /// The fields that go with the error.
-    var headerFields: HTTPFields { [.contentType: "application/json", .cacheControl: "no-store"] }
+    /// The fields that go with the error. `Proxy-Status` says that the response is not the origin's (RFC 9209).
+    var headerFields: HTTPFields {
+        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        if let name = HTTPField.Name("Proxy-Status") { fields[name] = "runway; error=\(proxyError)" }
+        // Whole seconds, and never too few (RFC 9110 §10.2.3).
+        fields[.retryAfter] = retryAfter.map { "\(max(1, ($0 + .nanoseconds(999_999_999)).components.seconds))" }
+        return fields
+    }
 
     /// The error as a JSON object.
     var json: [UInt8] {
@@ -74,5 +97,29 @@ struct Refusal: Error, Sendable {
         writer.endObject()
         writer.endObject()
         return writer.bytes + [UInt8(ascii: "\n")]
+    }
+}
+
+extension NetworkError {
+    /// The type of the error by RFC 9209 §2.3, as far as it is known.
+    fileprivate var proxyError: String {
+        switch kind {
+        case _ where underlying is ClientSilence: "http_request_error"
+        case .noNetwork where step == .stage(.caching): "proxy_internal_response"
+        case .timedOut where step == .stage(.admission): "connection_limit_reached"
+        case .timedOut: sending == .notSent ? "connection_timeout" : "http_response_timeout"
+        case .noNetwork: sending == .notSent ? "destination_unavailable" : "connection_terminated"
+        case .notTrusted: "tls_certificate_error"
+        case .invalidAnswer: "http_protocol_error"
+        case .invalidParameters: "http_request_error"
+        case .invalidConfiguration: "proxy_configuration_error"
+        case .overloaded:
+            switch underlying as? Admission.Refusal {
+            case .circuitOpen: "destination_unavailable"
+            case .flood: "http_request_denied"
+            default: "connection_limit_reached"
+            }
+        default: "proxy_internal_error"
+        }
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
@@ -18,15 +19,24 @@ final class RequestLinePeek: ChannelInboundHandler {
     /// The method of a request line, where it is one that the parser does not know.
     var unknownMethod: String? {
         let token = start.prefix { $0 != 0x20 }
-        guard !token.isEmpty, token.count < start.count - 1, token.allSatisfy({ Self.isLetterOfMethods($0) }),
-            start[token.count + 1] == UInt8(ascii: "/")
+        guard token.count < start.count - 1, start[token.count + 1] == UInt8(ascii: "/"),
+            let method = HTTPRequest.Method(String(decoding: token, as: UTF8.self)),
+            !HTTPMethod.isParsed(method.rawValue)
         else { return nil }
-        let method = String(decoding: token, as: UTF8.self)
-        guard case .RAW = HTTPMethod(rawValue: method) else { return nil }
-        return method
+        return method.rawValue
     }
+}
 
-    private static func isLetterOfMethods(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
+extension HTTPMethod {
+    /// The method whose name in NIO is not the one in the request line.
+    private static let search = (inNIO: HTTPMethod.MSEARCH, onTheWire: "M-SEARCH")
+
+    /// The method under the name that the request line has, which a proxy passes as it is (RFC 9110 §9.1).
+    var asReceived: HTTPMethod { self == Self.search.inNIO ? .RAW(value: Self.search.onTheWire) : self }
+
+    /// Whether NIO's parser reads a request line with this method.
+    fileprivate static func isParsed(_ name: String) -> Bool {
+        if case .RAW = HTTPMethod(rawValue: name) { return name == search.onTheWire }
+        return name != search.inNIO.rawValue
     }
 }

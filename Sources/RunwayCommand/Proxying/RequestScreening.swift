@@ -6,7 +6,12 @@ import Runway
 /// Decides which requests of clients go on to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
 struct RequestScreening: Sendable {
     let origin: CallTarget
+    /// Where the proxy listens.
     let address: ListeningAddress
+    /// The hosts besides its own under which the proxy may be called.
+    let allowedHosts: [String]
+    /// The address that the client connected to; `nil` where the system does not know it.
+    let localAddress: String?
     /// The port that the proxy got.
     let port: Int
 
@@ -18,20 +23,20 @@ struct RequestScreening: Sendable {
     /// - Throws: The answer to a request that goes no further.
     func screened(_ head: HTTPRequestHead) throws(Refusal) -> HTTPRequestHead {
         var head = head
+        head.method = head.method.asReceived
         guard head.method != .CONNECT else {
             throw Refusal(.notImplemented, "CONNECT asks for a tunnel, which this proxy does not make.")
         }
-        try checkFraming(head)
+        try checkFraming(&head)
         try checkExpectation(&head)
         let authority = try resolveTarget(&head)
         guard isOwn(authority) else {
             throw Refusal(
                 .misdirectedRequest,
-                "This proxy is for \(origin.authority) alone, and not for \(authority ?? "no host").")
+                "This proxy is for \(origin.authority) alone, and not for \(authority?.host ?? "no host").")
         }
         try countForward(&head)
-        let steps = head.headers[canonicalForm: "via"].map { $0.split(separator: " ") }
-        guard !steps.contains(where: { $0.count > 1 && $0[1] == pseudonym }) else {
+        guard !ViaField.recipients(of: head.headers["via"]).contains(pseudonym) else {
             throw Refusal(
                 .init(code: 508, reasonPhrase: "Loop Detected"), "The request came through this proxy before.")
         }
@@ -41,12 +46,17 @@ struct RequestScreening: Sendable {
     }
 
     /// Whether the end of the body is certain, and the body free of codings that would have to be undone here (RFC 9112 §6.1).
-    private func checkFraming(_ head: HTTPRequestHead) throws(Refusal) {
+    /// A length goes on in the form in which it was understood.
+    private func checkFraming(_ head: inout HTTPRequestHead) throws(Refusal) {
         let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
-        if codings.isEmpty { return }
-        guard head.isHTTP11, !head.headers.contains(name: "content-length") else {
+        let lengths = head.headers["content-length"]
+        let isAmbiguous = !codings.isEmpty && (!head.isHTTP11 || !lengths.isEmpty)
+        let length = ContentLength.understood(lengths)
+        guard !isAmbiguous, lengths.isEmpty || length != nil else {
             throw Refusal(.badRequest, "Where the body of the request ends can be read in two ways.")
         }
+        if let length { head.headers.replaceOrAdd(name: "Content-Length", value: "\(length)") }
+        if codings.isEmpty { return }
         guard codings == ["chunked"] else {
             throw Refusal(
                 .notImplemented, "The transfer coding \"\(codings.joined(separator: ", "))\" is not undone here.")
@@ -64,12 +74,15 @@ struct RequestScreening: Sendable {
     }
 
     /// Brings the target into origin-form; gives the authority that it is for.
-    private func resolveTarget(_ head: inout HTTPRequestHead) throws(Refusal) -> String? {
+    ///
+    /// A `Host` field that is none is refused whatever the form of the target (RFC 9112 §3.2).
+    private func resolveTarget(_ head: inout HTTPRequestHead) throws(Refusal) -> RequestAuthority? {
         let hosts = head.headers["host"]
         guard hosts.count == 1 || hosts.isEmpty && !head.isHTTP11 else {
             throw Refusal(.badRequest, "A request has one Host field (RFC 9112 §3.2), and this one has \(hosts.count).")
         }
-        if head.uri.hasPrefix("/") { return hosts.first }
+        let named: RequestAuthority? = if let host = hosts.first { try RequestAuthority(host) } else { nil }
+        if head.uri.hasPrefix("/") { return named }
         if head.uri == "*" {
             throw Refusal(.notImplemented, "The target \"*\" is the proxy itself, which has no answer of its own.")
         }
@@ -84,16 +97,15 @@ struct RequestScreening: Sendable {
         let path = rest.dropFirst(authority.count)
         head.uri = path.hasPrefix("/") ? String(path) : "/\(path)"
         head.headers.replaceOrAdd(name: "Host", value: authority)
-        return authority
+        return try RequestAuthority(authority)
     }
 
-    /// Whether a request is for this proxy or its origin, by whatever port. Web pages can't send one without an authority.
-    private func isOwn(_ authority: String?) -> Bool {
-        guard address.isLoopback, let authority else { return true }
-        let isBracketed = authority.hasPrefix("[")
-        let host = isBracketed ? authority.prefix { $0 != "]" }.dropFirst() : authority.prefix { $0 != ":" }
-        let name = host.lowercased()
-        return [address.host, origin.host].contains(name) || ListeningAddress.isLoopback(name)
+    /// Whether a request is for this proxy or its origin, by whatever port, so that no web page can send one under a name of its own.
+    /// Web pages can't send one without an authority.
+    private func isOwn(_ authority: RequestAuthority?) -> Bool {
+        guard let authority else { return true }
+        let own = [address.host, origin.host, localAddress].compactMap(\.self) + allowedHosts
+        return own.contains(where: authority.isHost) || ListeningAddress.isLoopback(authority.host)
     }
 
     /// Counts the step where the client bounds them (RFC 9110 §7.6.2).

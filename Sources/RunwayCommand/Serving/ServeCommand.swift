@@ -111,10 +111,11 @@ struct ServeCommand: AsyncParsableCommand {
         return folder
     }
 
-    private func greeting(_ baseURL: String, authorityFile: String?) -> String {
-        let console = Console.output
+    private func greeting(_ baseURL: String, authorityFile: String?) -> ConsoleText {
         let trust = authorityFile.map { " --cacert \($0.shellWord)" } ?? ""
-        var lines = ["Listings from seed \(seed) at \(console.styled(baseURL, .bold))"]
+        var text = ConsoleText("Listings from seed \(seed) at ", for: .output)
+        text.append(baseURL, .bold)
+        var lines = [""]
         if let authorityFile { lines.append("Certificate authority: \(authorityFile)") }
         lines += [
             "", "Try:",
@@ -124,7 +125,8 @@ struct ServeCommand: AsyncParsableCommand {
         ]
         if authorityFile != nil { lines.append("  curl\(trust) '\(baseURL)/xinfang/list?limit=3'") }
         lines += ["", "Ctrl-C stops it.", ""]
-        return lines.joined(separator: "\n")
+        text.append(lines.joined(separator: "\n"))
+        return text
     }
 }
 

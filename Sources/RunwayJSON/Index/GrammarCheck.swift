@@ -34,6 +34,9 @@ struct GrammarCheck {
     }
 
     private mutating func document() throws(JSONError) {
+        if let encoding = Self.wideEncoding(of: bytes) {
+            throw fault(.invalidUTF8, expected: "UTF-8, as JSON has to be (RFC 8259 §8.1)", found: encoding)
+        }
         try value(orClosing: nil)
         while let isObject = openContainers.last {
             skipBlanks()
@@ -225,6 +228,21 @@ extension GrammarCheck {
             }
         }
         return (line, column)
+    }
+
+    /// The encoding of a document that is in UTF-16 or UTF-32; `nil` for every other.
+    ///
+    /// A byte order mark tells it, or where the zero bytes of the first two characters stand (RFC 4627 §3). No document in
+    /// UTF-8 begins in either way.
+    static func wideEncoding(of bytes: [UInt8]) -> String? {
+        let start = bytes.prefix(4)
+        if start.elementsEqual([0xFF, 0xFE, 0, 0]) || start.elementsEqual([0, 0, 0xFE, 0xFF]) { return "UTF-32" }
+        if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) { return "UTF-16" }
+        switch start.map({ $0 == 0 }) {
+        case [false, true, true, true], [true, true, true, false]: return "UTF-32"
+        case [false, true, false, true], [true, false, true, false]: return "UTF-16"
+        default: return nil
+        }
     }
 
     /// The start of a body for an error, redacted and bounded.

@@ -131,12 +131,13 @@ public struct JSONRedaction: Sendable, Hashable {
     /// attributes of XML are found by their look, a secret name with `:`, `=` or `>` behind it. In doubt too much is masked.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes; what is not UTF-8 is shown as U+FFFD, control characters as blanks.
+    ///   - bytes: The bytes; what is not UTF-8 is shown as U+FFFD, control characters as blanks. Zero bytes are left out:
+    ///     without them the names in UTF-16 are found, too.
     ///   - maximumByteCount: How many bytes of UTF-8 the text may have before the "…"; a negative bound is zero.
     public func redactedText(of bytes: some Sequence<UInt8>, maximumByteCount: Int) -> String {
         let maximumByteCount = min(max(maximumByteCount, 0), Int.max / 4)
         // A secret that begins inside the bound may end outside; more than twice the bound is never looked at.
-        var line = RedactedLine(redaction: self, bytes: Array(bytes.prefix(2 * maximumByteCount + 1)))
+        var line = RedactedLine(redaction: self, bytes: bytes.prefix(2 * maximumByteCount + 1).filter { $0 != 0 })
         return line.text(maximumByteCount: maximumByteCount)
     }
 }

@@ -37,12 +37,60 @@ struct AnswerTests {
         #expect(tool.status == 0)
     }
 
-    @Test func anAnswerThatClaimsToBeJSONIsShownAsItCameWithARemark() async throws {
+    @Test func aResponseThatFalselyClaimsToBeJSONIsNoSuccess() async throws {
         let tool = try await shown(.json(#"{"a":"#))
 
         #expect(tool.output == #"{"a":"#)
-        #expect(tool.errors.contains("is not"))
+        #expect(tool.errors.contains("The body can't be read as the JSON that its Content-Type names."))
+        #expect(tool.errors.contains("The body is not JSON"))
+        #expect(tool.status == 1)
+        // Without a body nothing is claimed.
+        #expect(try await shown(.json("")).status == 0)
+    }
+
+    @Test func jsonInUTF16IsCalledThat() async throws {
+        let bytes: [UInt8] =
+            [0xFF, 0xFE] + #"{"token":"s3cret"}"#.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let tool = try await shown(.bytes(bytes, contentType: "application/json"))
+
+        #expect(tool.bytes == bytes)
+        #expect(tool.errors.contains("expected UTF-8, as JSON has to be (RFC 8259 §8.1), found UTF-16"))
+        #expect(!tool.errors.contains("not JSON") && !tool.errors.contains("s3cret"))
+        #expect(tool.status == 1)
+    }
+
+    @Test func deepJSONIsNotCalledNoJSON() async throws {
+        let text = String(repeating: "[", count: 513) + String(repeating: "]", count: 513)
+        let tool = try await shown(.json(text))
+
+        #expect(tool.output == text)
+        #expect(
+            tool.errors.contains("The JSON is beyond what is accepted") && tool.errors.contains("at most depth 512"))
+        #expect(!tool.errors.contains("is not") && !tool.errors.contains("not JSON"))
         #expect(tool.status == 0)
+    }
+
+    @Test func deepJSONDoesNotGrowByItsIndentation() async throws {
+        let elements = String(repeating: "1,", count: 20_000) + "1"
+        let text = String(repeating: "[", count: 511) + elements + String(repeating: "]", count: 511)
+        let tool = try await shown(.json(text))
+
+        #expect(tool.status == 0)
+        #expect(tool.bytes.count < 40 * text.utf8.count)
+        #expect(tool.output.filter { !" \n".contains($0) } == text)
+    }
+
+    @Test func aBodyThatIsStillCodedIsNotShownAsText() async throws {
+        let coded = ScriptedResponse.json("{}").header(.contentEncoding, "x-secret-box")
+        let piped = try await shown(coded)
+        #expect(piped.output == "{}" && piped.errors.contains("the content coding x-secret-box") && piped.status == 0)
+
+        let report = try await shown(coded, "--json")
+        let response = try #require(
+            (JSONSerialization.jsonObject(with: Data(report.bytes)) as? NSDictionary)?["response"] as? NSDictionary)
+        #expect(response["body"] == nil)
+        #expect(response["bodyBase64"] as? String == "e30=")
+        #expect(response["contentCoding"] as? String == "x-secret-box")
     }
 
     @Test func whatIsNotJSONGoesByteForByteIntoAFileOrPipe() async throws {

@@ -104,6 +104,24 @@ struct ReportTests {
         }
     }
 
+    @Test func noReportOfFalseJSONLacksAnError() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/false", respond: .json("<html>"))
+            origin.on("/refused", respond: .json("<html>", status: .badGateway))
+            let tool = try await Tool.run("call", "GET", "\(origin.baseURL)/false", "--json")
+            let report = try report(tool)
+
+            #expect(tool.status == 1)
+            #expect(report.response?.body == "<html>")
+            #expect(report.error?.kind == "invalidAnswer" && report.error?.status == 200)
+            #expect(report.error?.message.contains("The body is not JSON") == true)
+            // What the server refused is the error of that alone.
+            let refused = try await Tool.run("call", "GET", "\(origin.baseURL)/refused", "--json")
+            #expect(refused.status == 1)
+            #expect(try self.report(refused).error?.kind == "refused")
+        }
+    }
+
     @Test(arguments: ["--json", "--curl", "--verbose"])
     func secretsAreHiddenUnlessTheyAreAskedFor(option: String) async throws {
         try await withScriptedOrigin { origin in

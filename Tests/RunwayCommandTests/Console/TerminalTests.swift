@@ -57,6 +57,13 @@ struct TerminalTests {
         #expect(!text.contains("\0"))
     }
 
+    @Test func aBodyThatIsStillCodedIsDescribed() async throws {
+        let text = try await standing(ScriptedResponse.text("coded").header(.contentEncoding, "x-box, identity"))
+
+        #expect(text.contains("[5 bytes of text/plain; charset=utf-8 in the content coding x-box, which is not text;"))
+        #expect(!text.contains("coded\r\n"))
+    }
+
     @Test func textInAnotherCharsetIsReadable() async throws {
         let text = try await standing(.bytes([0xC9, 0xCF, 0xBA, 0xA3], contentType: "text/plain; charset=gbk"))
 

@@ -91,4 +91,28 @@ import Testing
             #expect(error.offset == 1)
         }
     }
+
+    /// RFC 8259 §8.1 asks for UTF-8; RFC 4627 §3 told the others by their zero bytes.
+    @Test func noWideEncodingIsCalledNoJSON() throws {
+        let text = #"{"token":"hunter2","city":"上海"}"#
+        let little16 = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let big16 = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let big32 = text.unicodeScalars.flatMap { [0, 0, UInt8($0.value >> 8), UInt8($0.value & 0xFF)] }
+        let little32 = text.unicodeScalars.flatMap { [UInt8($0.value & 0xFF), UInt8($0.value >> 8), 0, 0] }
+        for (bytes, name) in [
+            ([0xFF, 0xFE] + little16, "UTF-16"), ([0xFE, 0xFF] + big16, "UTF-16"), (little16, "UTF-16"),
+            (big16, "UTF-16"),
+            ([0xFF, 0xFE, 0, 0] + little32, "UTF-32"),
+            ([0, 0, 0xFE, 0xFF] + big32, "UTF-32"), (little32, "UTF-32"), (big32, "UTF-32"),
+        ] as [([UInt8], String)] {
+            let error = try #require(throws: JSONError.self) { try JSONDocument(bytes) }
+            #expect(error.kind == .invalidUTF8 && error.found == name && error.offset == 0)
+            #expect("\(error)".contains("expected UTF-8, as JSON has to be") && !"\(error)".contains("not JSON"))
+            // Nor does its start show a secret between the zero bytes.
+            #expect(!"\(error)".replacing(" ", with: "").contains("hunter2"), "\(error)")
+        }
+        for bytes in [[0x5B, 0, 0x5D], [0], [], [0xFF], [0x5B, 0, 0, 0x5D], [0x31, 0]] as [[UInt8]] {
+            #expect(try #require(throws: JSONError.self) { try JSONDocument(bytes) }.kind == .syntax, "\(bytes)")
+        }
+    }
 }

@@ -58,12 +58,12 @@ struct FlightRecordTextTests {
 
     @Test func whatAServerSaysMakesNoLinesOfItsOwn() async throws {
         let layer = StubbedLayer { _ in
-            .json(#"{"code":17,"msg":"gone\r\n#2 museum forged\u2028\u2029\u0085\u001b[2J"}"#)
+            .json(#"{"code":17,"msg":"gone\r\n#2 museum forged\u2028\u2029\u0085\u001b[2J\u202e\u2066"}"#)
         }
         let error = try await layer.failure(of: PaintingList())
-        let message = "gone\r\n#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J"
+        let message = "gone\r\n#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J\u{202E}\u{2066}"
         #expect(error.kind == .service(ServiceError(code: "17", message: message)), "code reads what the server said")
-        let shown = #"17: gone\u{D}\u{A}#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J"#
+        let shown = #"17: gone\u{D}\u{A}#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J\u{202E}\u{2066}"#
         #expect(error.detail == "The service answered with its error \(shown).")
         let record = try await layer.record()
         #expect(record.summary.hasPrefix("#1 museum PaintingList failed: \(error.detail) (GET"))

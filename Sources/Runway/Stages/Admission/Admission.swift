@@ -11,8 +11,8 @@ public enum Admission: FlightDecision, Equatable {
     /// The call was not let out.
     case refused(Refusal)
 
-    /// Why a call was not let out.
-    public enum Refusal: Sendable, Equatable {
+    /// Why a call was not let out. It is the ``NetworkError/underlying`` error of the call.
+    public enum Refusal: Error, Equatable {
         /// The device has no network.
         case noNetwork
         /// The device has no network, and so many calls wait for it that no more may.
@@ -41,6 +41,14 @@ public enum Admission: FlightDecision, Equatable {
 }
 
 extension Admission.Refusal {
+    /// After how long the request may be let out; `nil` where nobody knows.
+    public var retryAfter: Duration? {
+        switch self {
+        case .flood(_, _, let time), .circuitOpen(_, let time): time
+        case .noNetwork, .tooManyWaitForNetwork, .lineFull: nil
+        }
+    }
+
     /// One sentence that a person can act on.
     var sentence: String {
         switch self {
@@ -58,15 +66,15 @@ extension Admission.Refusal {
 
     /// The error of the call.
     var error: NetworkError {
+        var error = NetworkError(kind, in: Admission.step, sentence, sending: .notSent, underlying: self)
+        if case .circuitOpen(let host, _) = self { error.host = host }
+        return error
+    }
+
+    private var kind: NetworkError.Kind {
         switch self {
-        case .noNetwork, .tooManyWaitForNetwork:
-            return NetworkError(.noNetwork, in: Admission.step, sentence, sending: .notSent)
-        case .flood, .lineFull:
-            return NetworkError(.overloaded, in: Admission.step, sentence, sending: .notSent)
-        case .circuitOpen(let host, _):
-            var error = NetworkError(.overloaded, in: Admission.step, sentence, sending: .notSent)
-            error.host = host
-            return error
+        case .noNetwork, .tooManyWaitForNetwork: .noNetwork
+        case .flood, .lineFull, .circuitOpen: .overloaded
         }
     }
 }

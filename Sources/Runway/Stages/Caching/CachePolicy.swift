@@ -48,6 +48,10 @@ public struct CachePolicy: Sendable, Hashable {
     /// How long after its freshness an answer may land where no fresh one can be had, by ``Rule/timeToLive``. The
     /// default is not at all.
     public var staleIfError: Duration = .zero
+    /// Whether a response that sets cookies may be stored by ``Rule/http``. The default is `true`: `Set-Cookie` does not forbid it, and
+    /// the server says what is private (RFC 9111 §7.3). Set it to `false` where several users share a layer, as in a proxy: a
+    /// cookie that was set for one of them is then never returned to another.
+    public var storesSetCookie = true
 
     /// Nothing is kept.
     public static let off = CachePolicy(rule: .none, tiers: [])

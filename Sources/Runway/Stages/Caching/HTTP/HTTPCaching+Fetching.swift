@@ -63,7 +63,7 @@ extension HTTPCaching {
         }
         guard var response = best.response(to: request.head, age: nil), request.takes(response) else { return nil }
         flight.note(HTTPCacheDecision.notModified(updated: updated.count))
-        let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
+        let isNoStore = isNoStore(request, head, in: flight)
         // The one to prefer is kept last, so that of several that serve the request it is the one that stays.
         for answer in updated.reversed() { store(answer, for: request, isRequestNoStore: isNoStore, in: flight) }
         response.source = .cache

@@ -34,7 +34,7 @@ extension HTTPCaching {
         if request.head.method == .head, freshenByHead(response, to: request, times, ticket, in: flight) {
             return response
         }
-        let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
+        let isNoStore = isNoStore(request, response.head, in: flight)
         let partition = CachePartition(request, in: flight)
         @Sendable func answer(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredResponse? {
             StoredResponse(
@@ -69,6 +69,12 @@ extension HTTPCaching {
                 })
             return copied
         }
+    }
+
+    /// Whether nothing of a response is stored, as its request or the policy of the call has it.
+    func isNoStore(_ request: Request, _ head: HTTPResponse, in flight: Flight) -> Bool {
+        RequestDirectives(request.head.headerFields).isNoStore
+            || !flight.cachePolicy.storesSetCookie && head.headerFields.contains(.setCookie)
     }
 
     /// Puts an answer into the store, if it may be kept.
@@ -119,7 +125,7 @@ extension HTTPCaching {
         }
         if kept.isEmpty { return false }
         let fields = response.head.headerFields
-        let isNoStore = RequestDirectives(request.head.headerFields).isNoStore
+        let isNoStore = isNoStore(request, response.head, in: flight)
         let good = kept.filter { $0.isConfirmed(byHead: fields) }
         let others = kept.filter { !$0.isConfirmed(byHead: fields) }.map(\.ticket)
         flight.note(HTTPCacheDecision.head(updated: good.count, distrusted: others.count))

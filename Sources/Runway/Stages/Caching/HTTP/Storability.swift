@@ -6,7 +6,7 @@ public enum NotKept: String, Sendable, Hashable {
     case method
     /// The status is not final, or speaks of this one request alone.
     case status
-    /// The request or the answer says that nothing may be kept.
+    /// The request or the response says that nothing may be stored, or the call's policy forbids it for a response that sets cookies.
     case noStore
     /// Nothing says that it may be kept.
     case notCacheable

@@ -177,6 +177,43 @@ struct HTTPStoringTests {
         }
     }
 
+    /// For a layer that several users share: no response that sets a cookie, whole or streamed, nor one that a 304 or HEAD updates so.
+    @Test func noSetCookieIsStoredWhereThePolicyForbidsIt() async throws {
+        var policy = CachePolicy.http()
+        policy.storesSetCookie = false
+        let options = CallOptions(cache: policy)
+        let fields: HTTPFields = [.cacheControl: "max-age=60", .setCookie: "a=1", .eTag: "\"1\""]
+        for delivery in [ResponseDelivery.whole(maximumByteCount: 1000), .streamed] {
+            let cached = HTTPCachedLayer()
+            var request = cached.request()
+            request.delivery = delivery
+            cached.answer(fields)
+            cached.answer(fields)
+            for _ in 0..<2 {
+                let response = try await cached.network.exchange(request, with: Library.self, options: options)
+                #expect(response.source == .network && response.head.headerFields[.setCookie] == "a=1")
+                if case .stream(let body) = response.body { for try await _ in body {} }
+            }
+            #expect(cached.network.cache.http.count == 0)
+        }
+        for method in [HTTPRequest.Method.get, .head] {
+            let cached = HTTPCachedLayer()
+            var fields = fields
+            fields[.setCookie] = nil
+            cached.answer(fields)
+            _ = try await cached.network.exchange(cached.request(), with: Library.self, options: options)
+            #expect(cached.network.cache.http.count == 1)
+            cached.advance(61)
+            fields[.setCookie] = "b=2"
+            cached.answer("", status: method == .get ? .notModified : .ok, fields)
+            var again = cached.request()
+            again.head.method = method
+            let response = try await cached.network.exchange(again, with: Library.self, options: options)
+            #expect(response.head.headerFields[.setCookie] == "b=2")
+            #expect(cached.network.cache.http.count == 0)
+        }
+    }
+
     @Test func answerWithoutADateGetsTheOneAtWhichItCame() async throws {
         for value in [nil, "yesterday"] as [String?] {
             let cached = HTTPCachedLayer()

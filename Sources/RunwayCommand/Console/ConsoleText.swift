@@ -1,0 +1,69 @@
+import Runway
+
+/// Text for one console, with styles in it. What is put in is shown as text: on a terminal its control characters are escaped.
+struct ConsoleText {
+    private let console: Console
+    /// The text as the console gets it.
+    private(set) var rendered = ""
+
+    /// Begins with `text`, in `style` where the console shows styles.
+    init(_ text: String = "", _ style: Console.Style? = nil, for console: Console) {
+        self.console = console
+        append(text, style)
+    }
+
+    /// Adds text, in `style` where the console shows styles.
+    mutating func append(_ text: String, _ style: Console.Style? = nil) {
+        let shown = console.isTerminal ? text.terminalText : text
+        if let style, console.usesColour {
+            rendered += "\u{1B}[\(style.rawValue)m\(shown)\u{1B}[0m"
+        } else {
+            rendered += shown
+        }
+    }
+}
+
+/// A text that comes in parts, for a console: the parts may be cut within a character.
+struct ConsoleParts {
+    let console: Console
+    /// What came of a character, or of CRLF, that is not complete.
+    private var rest: [UInt8] = []
+
+    init(for console: Console) { self.console = console }
+
+    /// Writes what is complete: to a terminal as text in UTF-8 with its control characters escaped, elsewhere as it is.
+    ///
+    /// - Throws: What `Console.write` throws.
+    mutating func write(_ part: [UInt8]) throws {
+        guard console.isTerminal else { return try console.write(part) }
+        rest += part
+        let complete = rest.dropLast(rest.incompleteByteCount)
+        rest = Array(rest[complete.endIndex...])
+        try console.write(String(decoding: complete, as: UTF8.self))
+    }
+
+    /// Writes what is left.
+    ///
+    /// - Throws: What `Console.write` throws.
+    mutating func end() throws {
+        if rest.isEmpty { return }
+        try console.write(String(decoding: rest, as: UTF8.self))
+        rest = []
+    }
+}
+
+extension [UInt8] {
+    /// How many bytes at the end may begin a sequence of UTF-8, or CRLF, whose rest is to come.
+    fileprivate var incompleteByteCount: Int {
+        if last == 0x0D { return 1 }
+        guard let lead = suffix(3).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }
+        let byteCount =
+            switch self[lead] {
+            case 0xC2...0xDF: 2
+            case 0xE0...0xEF: 3
+            case 0xF0...0xF4: 4
+            default: 1
+            }
+        return count - lead < byteCount ? count - lead : 0
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+/// A proxy shows its origin: nothing is repeated or refused but where that is asked for, and what is not the origin's says so.
+@Suite(.timeLimit(.minutes(10)))
+struct ProxyPolicyTests {
+    @Test func aFailingOriginIsNotHiddenByACircuit() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("broken", status: .internalServerError))
+            _ = try await proxying(to: origin.baseURL) { proxy in
+                for _ in 0..<8 {
+                    let answer = try await fetch("\(proxy.url)/")
+                    #expect(answer.status == 500 && answer.text == "broken" && answer["Proxy-Status"] == nil)
+                }
+                #expect(origin.requestCount == 8)
+            }
+            let printed = try await proxying(to: origin.baseURL, "--policies") { proxy in
+                for _ in 0..<5 { #expect(try await fetch("\(proxy.url)/").status == 500) }
+                let refused = try await fetch("\(proxy.url)/")
+                #expect(refused.status == 503 && refused["Proxy-Status"] == "runway; error=destination_unavailable")
+                #expect((1...5).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
+                #expect(origin.requestCount == 13)
+            }
+            #expect(printed.output.contains("its circuit is open"))
+        }
+    }
+
+    @Test func nothingIsRetriedUnlessAsked() async throws {
+        try await withScriptedOrigin { origin in
+            let busy = ScriptedResponse.text("busy", status: .serviceUnavailable).header(.retryAfter, "0")
+            for (path, arguments) in [("/shown", []), ("/retried", ["--policies"])] {
+                origin.on(nil, path, respond: [busy, .text("fine")])
+                let tool = try RunningTool(
+                    ["proxy", "--origin", origin.baseURL] + arguments, streams: .pipe, environment: [:])
+                let greeting = try await tool.wait(for: "\n")
+                let url = try #require(greeting.firstMatch(of: /Listening at (\S+) for/)).1
+                let answer = try await fetch(url + path)
+                #expect(answer.text == (arguments.isEmpty ? "busy" : "fine"))
+                #expect(answer["Proxy-Status"] == nil)
+                tool.signal(SIGINT)
+                _ = await tool.end()
+            }
+            #expect(origin.requests.map(\.path) == ["/shown", "/retried", "/retried"])
+        }
+    }
+
+    @Test func manyEqualRequestsAreNoFloodUnlessAsked() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("fine").header(.cacheControl, "no-store"))
+            let requests = String(repeating: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 101)
+            let last = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            _ = try await proxying(to: origin.baseURL) { proxy in
+                let answers = try await RawClient.exchange(requests + last, port: proxy.port)
+                #expect(answers.ranges(of: "HTTP/1.1 200 OK").count == 102)
+            }
+            _ = try await proxying(to: origin.baseURL, "--policies") { proxy in
+                let answers = try await RawClient.exchange(requests + last, port: proxy.port)
+                #expect(answers.contains("HTTP/1.1 503 "))
+                #expect(answers.contains("\r\nProxy-Status: runway; error=http_request_denied\r\n"))
+                #expect(answers.contains("\r\nRetry-After: "))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("nonsense\r\n\r\n", 400, "http_request_error"),
+        ("BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", 501, "proxy_internal_response"),
+        ("GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n", 421, "http_request_denied"),
+        ("GET /never HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 504, "http_response_timeout"),
+        ("GET /reset HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 502, "connection_terminated"),
+        ("GET /noise HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 502, "http_protocol_error"),
+        (
+            "GET / HTTP/1.1\r\nHost: localhost\r\nCache-Control: only-if-cached\r\nConnection: close\r\n\r\n", 504,
+            "proxy_internal_response"
+        ),
+    ])
+    func noResponseOfItsOwnPassesForTheOrigins(request: String, status: Int, error: String) async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/never", respond: .never)
+            origin.on("/reset", respond: .resetting)
+            origin.on("/noise", respond: .raw("this is nothing\r\n\r\n"))
+            let timeout = request.contains("/never") ? "1" : "60"
+            _ = try await proxying(to: origin.baseURL, "--timeout", timeout) { proxy in
+                let answer = try await RawClient.exchange(request, port: proxy.port)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+                #expect(answer.contains("\r\nProxy-Status: runway; error=\(error)\r\n"), "\(answer)")
+            }
+        }
+    }
+
+    @Test func noResponseThatSetsACookieIsStored() async throws {
+        try await withScriptedOrigin { origin in
+            let page = ScriptedResponse.text("page").header(.cacheControl, "max-age=60")
+            origin.on("/cookie", respond: page.header(.setCookie, "sid=1"))
+            origin.on(
+                "/excepted",
+                respond: ScriptedResponse.text("page").header(.setCookie, "sid=1")
+                    .header(.cacheControl, "max-age=60, no-cache=\"set-cookie\""))
+            origin.on("/plain", respond: page)
+            let checked = ScriptedResponse.text("page").header(.cacheControl, "no-cache").header(.eTag, "\"1\"")
+            let confirmed = ScriptedResponse.status(.notModified).header(.eTag, "\"1\"").header(.setCookie, "sid=2")
+            origin.on("/confirmed", respond: [checked, confirmed, checked])
+            _ = try await proxying(to: origin.baseURL) { proxy in
+                for path in ["/cookie", "/excepted", "/plain"] {
+                    for _ in 0..<2 { #expect(try await fetch(proxy.url + path).text == "page") }
+                }
+                #expect(origin.requests.map(\.path) == ["/cookie", "/cookie", "/excepted", "/excepted", "/plain"])
+                // The cookie of a 304 reaches the client that it is for, and nobody after it.
+                let answers = try await [
+                    fetch("\(proxy.url)/confirmed"), fetch("\(proxy.url)/confirmed"), fetch("\(proxy.url)/confirmed"),
+                ]
+                #expect(answers.map(\.text) == ["page", "page", "page"])
+                #expect(answers.map { $0["Set-Cookie"] } == [nil, "sid=2", nil])
+                #expect(origin.requests.last?["If-None-Match"] == nil)
+            }
+        }
+    }
+}
