@@ -113,6 +113,6 @@ extension TokenStoreQueue.State {
 }
 
 /// Too many changes wait for the token store.
-struct CrowdedTokenStore: Error, CustomStringConvertible {
+struct CrowdedTokenStore: DescribedError {
     var description: String { "\(TokenStoreQueue.maximumPlaces) other changes wait for the store" }
 }

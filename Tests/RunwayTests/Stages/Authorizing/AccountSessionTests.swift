@@ -91,13 +91,20 @@ struct AccountSessionTests {
 
     @Test func signOutEndsAStreamedBody() async throws {
         let network = NetworkLayer(
-            transport: StubTransport { _ in
-                let body = BodyStream { { try await AwaitedValue(0).wait(until: 1) as Void? == nil ? nil : [1] } }
+            transport: StubTransport { [gate] _ in
+                // A body that is silent until the gate opens.
+                let body = BodyStream {
+                    return {
+                        try await gate.pass()
+                        return nil
+                    }
+                }
                 return Response(head: HTTPResponse(status: .ok), body: .stream(body))
             }, clock: LayerClock(clock))
         try await signIn("ann", to: network)
         let response = try await network.stream(Members())
-        let reading = Task { for try await _ in response.body {} }
+        let reading = Task<Void, any Error> { for try await _ in response.body {} }
+        try await gate.waitForArrivals()
         try await network.signOut(of: Club.self)
         let error = await #expect(throws: NetworkError.self) { try await reading.value }
         #expect(error?.kind == .cancelled)
