@@ -102,9 +102,18 @@ private struct HTTPCacheStorm {
 
     private func change(_ shelf: Int) async {
         var version: Int?
-        let span = await origin.span { version = try? await network.call(Change(shelf: shelf))["version"].int }
+        var isCancelled = false
+        var span = await origin.span {
+            do {
+                version = try await network.call(Change(shelf: shelf))["version"].int
+            } catch {
+                isCancelled = (error as? NetworkError)?.kind == .cancelled
+            }
+        }
+        // What a sign-out cut may change something for a while.
+        if isCancelled { (version, span.end) = (0, .max) }
         guard let version else { return }
-        origin.write { $0.changes.append(StormLog.Change(shelf: shelf, version: version, span: span)) }
+        origin.write { [span] in $0.changes.append(StormLog.Change(shelf: shelf, version: version, span: span)) }
     }
 
     /// What the user does meanwhile.

@@ -14,7 +14,8 @@ struct StormCheck {
     init(_ log: StormLog) {
         self.log = log
         ends = log.exchanges.map { exchange in
-            if exchange.isBackground { return .max }
+            // What a sign-out cut may go on for a while.
+            if exchange.isBackground || log.calls[exchange.call].failure == .cancelled { return .max }
             let end = log.calls[exchange.call].span.end
             let sharing = log.calls.filter { $0.number == exchange.number && $0.span.begin < end }
             return sharing.map(\.span.end).max() ?? end
