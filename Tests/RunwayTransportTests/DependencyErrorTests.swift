@@ -85,7 +85,7 @@ struct DependencyErrorTests {
         NIOSSLError.readInInvalidTLSState, NIOSSLError.uncleanShutdown, BoringSSLError.unknownError([]),
         NIOSSLExtraError.failedToValidateHostname, NIOSSLExtraError.serverHostnameImpossibleToMatch,
         NIOSSLExtraError.cannotUseIPAddressInSNI, NIOSSLExtraError.invalidSNIHostname,
-        NIOSSLExtraError.unknownPrivateKeyFileType, NIOSSLCloseTimedOutError(), NIOTLSUnwrappingError.alreadyClosed,
+        NIOSSLExtraError.unknownPrivateKeyFileType, NIOTLSUnwrappingError.alreadyClosed,
         ASN1Error.invalidPEMDocument(reason: secret), ASN1Error.invalidASN1Object(reason: secret),
     ]
 

@@ -38,7 +38,8 @@ struct HTTP2RulesTests {
     @Test(arguments: ["5 , 5", "0005"]) func aLegalLengthIsNotRefused(length: String) async throws {
         let head = RawFrame.headers(1, RawFrame.ok + rawBlock([("content-length", length)]))
         try await withServer([head, .data(1, "five!")]) { _, network in
-            #expect(try await network.call(Fetch<GET>("a")).text == "five!")
+            let raw = try await network.call(Fetch<GET>("a"))
+            #expect(raw.text == "five!")
         }
     }
 
@@ -62,7 +63,8 @@ struct HTTP2RulesTests {
             await server.wait(for: .reset)
             #expect(server.frames(of: 1).first { $0.is(.reset) }?.number == code)
             // It is an error of the stream, and the connection goes on.
-            #expect(try await network.call(Fetch<GET>("b")).text == "fine")
+            let next = try await network.call(Fetch<GET>("b"))
+            #expect(next.text == "fine")
             #expect(server.connectionCount == 1)
         }
     }
@@ -78,8 +80,10 @@ struct HTTP2RulesTests {
             RawFrame(.priority, stream: 1, dependency), head, .data(1, "heard", isLast: false), padded,
         ]
         try await withServer(frames) { server, network in
-            #expect(try await network.call(Fetch<GET>("a")).text == "heard")
-            #expect(try await network.call(Fetch<GET>("b")).text == "fine")
+            let raw = try await network.call(Fetch<GET>("a"))
+            #expect(raw.text == "heard")
+            let next = try await network.call(Fetch<GET>("b"))
+            #expect(next.text == "fine")
             #expect(server.connectionCount == 1)
         }
     }
