@@ -42,9 +42,11 @@ extension HTTPResponse {
         let isDecoded = !isTransparent && headers.isDecoded
         headerFields.reserveCapacity(headers.count)
         for (name, value) in headers {
-            guard let name = HTTPField.Name(name) else { continue }
+            guard let name = HTTPField.Name(name), let field = HTTPField(name: name, decodedText: value) else {
+                continue
+            }
             if isDecoded, name == .contentEncoding || name == .contentLength { continue }
-            headerFields.append(HTTPField(name: name, value: value))
+            headerFields.append(field)
         }
         // Codings are named in the order in which they were applied (RFC 9110 §8.4); only the last one was undone.
         let inner = isDecoded ? headers.contentCodings.dropLast() : []
