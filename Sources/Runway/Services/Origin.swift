@@ -52,10 +52,9 @@ extension StringProtocol {
         let host = asComparedHost
         if host.isLoopbackName { return true }
         if let address = IPAddress(host) { return address.isLoopback }
+        // `inet_aton` stops at the first blank, whatever follows it.
         var legacy = in_addr()
-        guard host.utf8.first.map({ (0x30...0x39).contains($0) }) == true, inet_aton(host, &legacy) != 0 else {
-            return false
-        }
+        guard host.utf8.allSatisfy({ $0 > 0x20 }), inet_aton(host, &legacy) != 0 else { return false }
         return IPAddress(v4: UInt32(bigEndian: legacy.s_addr)).isLoopback
     }
 

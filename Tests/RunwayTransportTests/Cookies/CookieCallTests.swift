@@ -82,13 +82,13 @@ struct CookieCallTests {
             let pair = Array("session=".utf8) + [0xE9, 0x80, 0xFF, 0x21]
             var response = ScriptedResponse.text("")
             response.headerFields.append(HTTPField(name: .setCookie, value: pair))
-            origin.on("/set", respond: response)
+            origin.on("/octets", respond: response)
             script(origin)
             let network = try layer(origin)
-            _ = try await network.call(Fetch<GET>("set"))
+            _ = try await network.call(Fetch<GET>("octets"))
             _ = try await network.call(Fetch<GET>("a"))
             let head = try #require(origin.requests.last).head
-            #expect(head.firstRange(of: Array("cookie: ".utf8) + pair + Array("\r\n".utf8)) != nil)
+            #expect(head.firstRange(of: pair + Array("\r\n".utf8)) != nil)
             let cookie = try #require(network.cookies(of: TestService.self).first)
             #expect(cookie.valueOctets == Array(pair.dropFirst(8)) && cookie.name == "session")
         }
