@@ -13,7 +13,8 @@ extension NetworkLayer {
     /// the options have a retry policy.
     ///
     /// - Throws: The one error of a call without an answer; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled,
-    ///   of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority, or with a user's name in it.
+    ///   of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority, or with an authority that
+    ///   names no server or has a user's name in it.
     public func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, options: CallOptions = .standard
     ) async throws(NetworkError) -> Response {
@@ -23,10 +24,12 @@ extension NetworkLayer {
                 throw NetworkError(
                     .invalidParameters, in: .assembling, "The request does not say which server it is for.")
             }
-            // RFC 9110 §4.2.4: credentials in a URL are an error. They would also show wherever the host does.
-            guard !authority.contains("@") else {
-                throw NetworkError(
-                    .invalidParameters, in: .assembling, "The request has a user's name or password before its host.")
+            var request = request
+            do throws(URIAuthority.Problem) {
+                request.head.authority = try URIAuthority(authority.utf8).text
+            } catch {
+                // Of credentials, which are an error in a URL (RFC 9110 §4.2.4), nothing is shown.
+                throw NetworkError(.invalidParameters, in: .assembling, "The request can't be sent: \(error).")
             }
             var response: Response =
                 if let answer = try answerImmediately(request, in: flight) { answer } else {

@@ -74,6 +74,61 @@ struct RedirectTests {
         }
     }
 
+    @Test func aSignedTargetIsAskedForAsItWasSigned() async throws {
+        try await withTwoOrigins { home, away, network, _ in
+            home.on("/a", respond: .redirect(to: away.baseURL + "/x/../f?sig=a%2Fb%3D&name=my file.pdf"))
+            away.otherwise(respond: .text("there"))
+            _ = try await network.call(Fetch<GET>("a"))
+            #expect(away.requests.map(\.target) == ["/f?sig=a%2Fb%3D&name=my%20file.pdf"])
+        }
+    }
+
+    @Test func aNameInBracketsIsNotDialled() async throws {
+        try await withTwoOrigins { home, away, network, _ in
+            home.on("/a", respond: .redirect(to: "http://[localhost]:\(away.port)/x"))
+            let refusal = try await network.failure(of: Fetch<GET>("a"))
+            #expect(refusal.kind == .refused && away.connectionCount == 0)
+            let head = HTTPRequest(method: .get, scheme: "http", authority: "[localhost]:\(away.port)", path: "/x")
+            let error = await #expect(throws: NetworkError.self) {
+                try await network.exchange(Request(head: head), with: TestService.self)
+            }
+            #expect(error?.kind == .invalidParameters && away.connectionCount == 0)
+        }
+    }
+
+    /// AsyncHTTPClient passes field values as text, of which the octets are lost.
+    @Test func octetsOfATargetAreNotReplaced() async throws {
+        try await withScriptedOrigin { origin in
+            var response = ScriptedResponse.status(.found)
+            response.headerFields.append(
+                HTTPField(name: .location, value: Array("/caf".utf8) + [0xE9] + Array("?x=%E9".utf8)))
+            origin.on("/a", respond: response)
+            origin.on("/caf%E9", respond: .text("there"))
+            let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport())
+            #expect(try await network.call(Fetch<GET>("a")).text == "there")
+            #expect(origin.requests.last?.target == "/caf%E9?x=%E9")
+            let other = NetworkLayer(to: origin.baseURL, over: try AsyncHTTPClientTransport())
+            #expect(try await other.failure(of: Fetch<GET>("a")).kind == .refused)
+            #expect(origin.requestCount == 3)
+        }
+    }
+
+    @Test(arguments: ["xn--bcher-kva.localhost", "b\u{FC}cher.localhost"])
+    func anInternationalHostIsProvedByItsALabel(_ host: String) async throws {
+        let label = "xn--bcher-kva.localhost"
+        let certificate = try TestCertificate(for: label)
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            origin.otherwise(respond: .text("there"))
+            let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
+            let network = NetworkLayer(
+                to: "https://\(host):\(origin.port)",
+                over: try NIOTransport(configuration: TransportConfiguration(trust: trust)))
+            #expect(try await network.call(Fetch<GET>("a")).text == "there")
+            let request = try #require(origin.requests.first)
+            #expect(request.serverName == label && request["host"] == "\(label):\(origin.port)")
+        }
+    }
+
     @Test func aStreamThatCanBeReadAgainIsSentAgain() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .redirect(to: "/b", status: .permanentRedirect))

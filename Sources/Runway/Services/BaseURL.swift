@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 
 /// Scheme, authority and path prefix of a service, taken apart once.
@@ -10,31 +9,19 @@ struct BaseURL: Sendable, Equatable {
     /// What the heads of all requests below it have in common. Its texts are looked through once, here.
     let head: HTTPRequest
 
-    /// Takes `https://host[:port][/path]` apart; `nil` for anything else, also with user info, query or fragment, or
-    /// with a path that leads upwards.
+    /// Takes `https://host[:port][/path]` apart; `nil` for anything else, also with user info, query or fragment, with a path that leads
+    /// upwards, or with one that has characters that no URI can have. The host may be an internationalised name.
     init?(_ text: String) {
-        guard let components = URLComponents(string: text, encodingInvalidCharacters: false),
-            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-            let scheme = components.scheme?.lowercased(), scheme == "https" || scheme == "http",
-            let host = components.encodedHost, !host.isEmpty,
-            components.user == nil, components.password == nil, components.query == nil, components.fragment == nil,
-            components.hasUsablePort,
-            !components.percentEncodedPath.split(separator: "/").contains(where: \.isDotSegment)
+        let uri = URIReference(text.utf8)
+        guard let target = try? HTTPTarget(uri), uri.query == nil, uri.fragment == nil,
+            uri.path.isEmpty || uri.path.elementsEqual(target.path.utf8),
+            !target.path.split(separator: "/").contains(where: \.isDotSegment)
         else { return nil }
-        self.scheme = scheme
-        authority = components.port.map { "\(host):\($0)" } ?? host
-        var path = components.percentEncodedPath
+        scheme = target.scheme
+        authority = target.authority.text
+        var path = target.path
         while path.hasSuffix("/") { path.removeLast() }
         pathPrefix = path
         head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "\(path)/")
-    }
-}
-
-extension URLComponents {
-    /// Whether the port is one that can be dialled, or none is given.
-    var hasUsablePort: Bool {
-        // A port of more digits than a number holds is `nil`, though it is there.
-        guard let port else { return rangeOfPort?.isEmpty ?? true }
-        return (1...65535).contains(port)
     }
 }

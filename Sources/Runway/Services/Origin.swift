@@ -1,10 +1,12 @@
+import Foundation
 package import HTTPTypes
 
 /// Scheme, host and port: what decides whether two requests go to the same place (RFC 6454 §4).
 package struct Origin: Hashable, Sendable {
     /// `http` or `https`, or whatever else a request says.
     package let scheme: String
-    /// The host, in lower case; an IPv6 literal in its brackets.
+    /// The host as hosts are compared: in lower case, without the dot of the root at the end of a name, and an IPv6 address in its
+    /// brackets and in the form of RFC 5952. Whoever looks a host up by this can't be evaded by another spelling of its name.
     package let host: String
     /// The port.
     package let port: Int
@@ -16,10 +18,10 @@ package struct Origin: Hashable, Sendable {
         let defaultPort = scheme == "https" ? 443 : 80
         // The port follows the last colon, but a colon inside an IPv6 literal's brackets is part of the host.
         if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
-            host = authority[..<colon].inLowerCase
+            host = authority[..<colon].asComparedHost
             port = Int(authority[authority.index(after: colon)...]) ?? defaultPort
         } else {
-            host = authority.inLowerCase
+            host = authority.asComparedHost
             port = defaultPort
         }
     }
@@ -27,14 +29,46 @@ package struct Origin: Hashable, Sendable {
     /// The origin of a scheme, a host and a port.
     package init(scheme: String, host: String, port: Int) {
         self.scheme = scheme.inLowerCase
-        self.host = host.inLowerCase
+        self.host = host.asComparedHost
         self.port = port
     }
+
+    /// The host without the brackets of an IPv6 address.
+    package var bareHost: String {
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+
+    /// Whether requests to it never leave this machine.
+    package var isLoopback: Bool { bareHost.isLoopbackHost }
 }
 
 extension StringProtocol {
     /// Whether it is a name of this machine itself: `localhost` and all below it (RFC 6761 §6.3). In lower case.
     package var isLoopbackName: Bool { self == "localhost" || hasSuffix(".localhost") }
+
+    /// Whether a host without a port and without brackets is this machine itself: a loopback name, or a loopback address in any notation
+    /// that the system's resolver reads (`127.1` is one of `inet_aton`), with or without the dot of the root.
+    package var isLoopbackHost: Bool {
+        let host = asComparedHost
+        if host.isLoopbackName { return true }
+        if let address = IPAddress(host) { return address.isLoopback }
+        // `inet_aton` stops at the first blank, whatever follows it.
+        var legacy = in_addr()
+        guard host.utf8.allSatisfy({ $0 > 0x20 }), inet_aton(host, &legacy) != 0 else { return false }
+        return IPAddress(v4: UInt32(bigEndian: legacy.s_addr)).isLoopback
+    }
+
+    /// A host as hosts are compared; see ``Origin/host``.
+    package var asComparedHost: String {
+        var host = inLowerCase
+        while host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
+        if host.utf8.first == UInt8(ascii: "["), let address = IPAddress(String(host.dropFirst().dropLast())),
+            address.family == .v6
+        {
+            return "[\(address)]"
+        }
+        return host
+    }
 
     /// The text in lower case; as it is where it has nothing else, as almost every host does.
     fileprivate var inLowerCase: String {

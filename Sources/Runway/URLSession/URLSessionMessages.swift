@@ -17,7 +17,8 @@ extension Request {
         }
         var request = URLRequest(url: url)
         request.httpMethod = head.method.rawValue
-        for field in head.headerFields where field.name != .contentLength && field.name != .transferEncoding {
+        for case let field? in head.headerFields.lazy.map(\.asText)
+        where field.name != .contentLength && field.name != .transferEncoding {
             request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
         // A range is counted in the bytes of the coded body, of which no part can be decoded alone; for the rest the session names
@@ -59,7 +60,7 @@ extension HTTPResponse {
             guard let name = HTTPField.Name(name) else { continue }
             if isDecoded, name == .contentEncoding || name == .contentLength { continue }
             for value in name == .setCookie ? cookies(in: value) : [value] {
-                head.headerFields.append(HTTPField(name: name, value: value))
+                if let field = HTTPField(name: name, decodedText: value) { head.headerFields.append(field) }
             }
         }
         return (head, isDecoded)

@@ -32,7 +32,7 @@ struct ListeningAddress: Sendable, Equatable {
 
     /// Whether a host without a port is this machine for certain. A name that only begins like an address is anybody's.
     static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || IPAddress(host)?.isLoopback == true
+        host.isLoopbackHost
     }
 
     /// The address and a port as a URL has them.

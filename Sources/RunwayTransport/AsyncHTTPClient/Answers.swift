@@ -21,8 +21,10 @@ struct AnswerHead {
         var head = HTTPResponse(status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase))
         head.headerFields.reserveCapacity(headers.count)
         for (name, value) in headers {
-            guard let name = HTTPField.Name(name) else { continue }
-            head.headerFields.append(HTTPField(name: name, value: value))
+            guard let name = HTTPField.Name(name), let field = HTTPField(name: name, decodedText: value) else {
+                continue
+            }
+            head.headerFields.append(field)
         }
         let codings = isTransparent ? [] : ContentCoding.undoable(in: head.headerFields)
         contentLength = headers.first(name: "content-length").flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }

@@ -36,7 +36,9 @@ extension Request {
     private func clientHeaders(_ isTransparent: Bool) -> HTTPHeaders {
         var headers = HTTPHeaders()
         headers.reserveCapacity(head.headerFields.count + 2)
-        for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+        for field in head.headerFields.lazy.compactMap(\.asText) {
+            headers.add(name: field.name.rawName, value: field.value)
+        }
         if isTransparent { return headers }
         if head.headerFields[.acceptEncoding] == nil {
             // The answer to HEAD has no body to save, and its fields are of most use where they speak of the plain one. A range is

@@ -63,6 +63,10 @@ final class DialOperation {
     private var unusableReason: String? {
         guard ["http", "https"].contains(origin.scheme), (1...65535).contains(origin.port), !origin.bareHost.isEmpty
         else { return "it is no http or https origin with a host and a port" }
+        // Without its brackets, a name would be looked up that no URI can have there (RFC 3986 §3.2.2).
+        if origin.host.hasPrefix("["), !origin.bareHost.contains(":") {
+            return "its host in brackets is no IPv6 address"
+        }
         if let proxy, proxy.host.isEmpty || !(1...65535).contains(proxy.port) {
             return "its proxy \(proxy) has no host or no port that can be"
         }

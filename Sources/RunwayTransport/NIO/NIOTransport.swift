@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import NIOCore
 public import Runway
@@ -90,13 +89,9 @@ public final class NIOTransport: Transport {
     ///
     /// - Parameter url: An absolute URL of `http` or `https`, such as a service's base URL. Of anything else nothing is made.
     public func warmUp(_ url: String) {
-        guard let parts = URLComponents(string: url), let scheme = parts.scheme, let host = parts.encodedHost else {
-            return
-        }
-        let authority = parts.port.map { "\(host):\($0)" } ?? host
-        let head = HTTPRequest(method: .head, scheme: scheme, authority: authority, path: "/")
-        guard (try? WireRequestHead(Request(head: head), isTransparent: true)) != nil else { return }
-        warmUp(Origin(head))
+        guard let target = try? HTTPTarget(URIReference(url.utf8)) else { return }
+        warmUp(
+            Origin(HTTPRequest(method: .head, scheme: target.scheme, authority: target.authority.text, path: "/")))
     }
 
     private func warmUp(_ origin: Origin) { PoolPass(to: origin, of: pools, countedBy: gauge)?.pool.warm() }

@@ -23,7 +23,7 @@ struct WireRequestHead: Sendable {
         let head = request.head
         method = head.method
         scheme = try Self.scheme(head)
-        target = request.escapedTarget
+        target = head.escapedTarget
         authority = try Self.authority(head, scheme: scheme)
         var fields = head.headerFields
         asksForContinue = fields[.expect]?.lowercased() == "100-continue"

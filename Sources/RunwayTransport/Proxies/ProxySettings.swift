@@ -1,7 +1,8 @@
-import Foundation
 public import Runway
 
 /// Which proxy connections to which hosts are made through. The default is none, whatever the environment says.
+///
+/// No proxy is used for this machine itself, whatever the settings are: `localhost` and names below it, 127.0.0.0/8 and ::1.
 ///
 /// ```swift
 /// configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
@@ -51,20 +52,14 @@ public struct ProxySettings: Sendable, Hashable {
         bypassed = (value("no_proxy")?.text ?? "").split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// The proxy for an origin; `nil` where it is dialled itself.
+    /// The proxy for an origin; `nil` if it is dialled itself, as this machine always is: a proxy would take its own machine for it.
     func server(for origin: Origin) -> ProxyServer? {
-        guard let server = origin.scheme == "https" ? https : http else { return nil }
+        guard !origin.isLoopback, let server = origin.scheme == "https" ? https : http else { return nil }
         return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? nil : server
     }
 }
 
 extension Origin {
-    /// The host without the brackets of an IPv6 literal and without the dot of the root.
-    var bareHost: String {
-        if host.hasPrefix("["), host.hasSuffix("]") { return String(host.dropFirst().dropLast()) }
-        return host.hasSuffix(".") ? String(host.dropLast()) : host
-    }
-
     /// Whether one of the hosts that no proxy is used for is this one.
     fileprivate func matches(bypass pattern: String) -> Bool {
         if pattern == "*" { return true }
@@ -97,20 +92,31 @@ extension Origin {
 extension ProxyServer {
     /// Reads what a variable names: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or `host:port`.
     fileprivate init?(url text: String) {
-        guard let url = URLComponents(string: text.contains("://") ? text : "http://\(text)"),
-            let host = url.host, !host.isEmpty
-        else { return nil }
+        let uri = URIReference((text.contains("://") ? text : "http://\(text)").utf8)
+        guard let scheme = uri.scheme, let authority = uri.authority else { return nil }
         let kind: Kind
-        switch url.scheme?.lowercased() {
+        switch String(decoding: scheme, as: UTF8.self).lowercased() {
         case "http": kind = .http
         case "socks5", "socks5h": kind = .socks5
         default: return nil
         }
-        let port = url.port ?? (kind == .http ? 80 : 1080)
-        guard (1...65535).contains(port) else { return nil }
-        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        let mark = authority.lastIndex(of: UInt8(ascii: "@"))
+        guard let place = try? URIAuthority(authority[(mark.map { $0 + 1 } ?? authority.startIndex)...]) else {
+            return nil
+        }
         self.init(
-            kind, host: bare, port: port,
-            credentials: url.user.map { Credentials(name: $0, password: url.password ?? "") })
+            kind, host: place.bareHost, port: place.port ?? (kind == .http ? 80 : 1080),
+            credentials: mark.map { Credentials(userInfo: authority[..<$0]) })
+    }
+}
+
+extension ProxyServer.Credentials {
+    /// Reads the part of a URI before its `@` (RFC 3986 §3.2.1).
+    fileprivate init(userInfo: ArraySlice<UInt8>) {
+        let name = userInfo.prefix { $0 != UInt8(ascii: ":") }
+        func text(_ octets: ArraySlice<UInt8>) -> String {
+            String(decoding: PercentEncoding.decoded(octets), as: UTF8.self)
+        }
+        self.init(name: text(name), password: text(userInfo[name.endIndex...].dropFirst()))
     }
 }

@@ -1,3 +1,5 @@
+import Runway
+
 /// A host, and maybe all hosts below it.
 struct HostPattern: Sendable, Hashable {
     let host: String
@@ -9,12 +11,11 @@ struct HostPattern: Sendable, Hashable {
         return other == host || includesSubdomains && other.hasSuffix(".\(host)")
     }
 
-    /// A host as it is compared: in lower case, without brackets, without a dot at its end.
+    /// A host as it is compared: as in ``Origin/host``, and without brackets.
     static func normal(_ host: String) -> String {
-        var host = host.lowercased()[...]
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        if host.hasSuffix(".") { host = host.dropLast() }
-        return String(host)
+        // Bare or in brackets, an address of IPv6 has many spellings.
+        if host.contains(":"), let address = IPAddress(host) { return "\(address)" }
+        return Origin(scheme: "https", host: host, port: 443).bareHost
     }
 
     /// Whether a text can be a host: labels of letters, digits and hyphens, or an address.

@@ -31,6 +31,19 @@ struct RequestTests {
         #expect(request["X-Trace"] == "a=b:c")
     }
 
+    @Test(arguments: ["xn--bcher-kva.localhost", "b\u{FC}cher.localhost"])
+    func anInternationalHostIsNotRefused(_ host: String) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .json("{}"))
+            let url = "http://\(host):\(origin.port)/b\u{FC}ro?a=%2F"
+            let tool = try await Tool.run("call", "GET", url)
+            #expect(tool.status == 0, "\(tool.errors)")
+            let request = try #require(origin.requests.first)
+            #expect(request["Host"] == "xn--bcher-kva.localhost:\(origin.port)")
+            #expect(request.target == "/b%C3%BCro?a=%2F")
+        }
+    }
+
     @Test func aFormIsWrittenInTheOrderOfTheCommandLine() async throws {
         let request = try await received("POST", "/", ["--form", "z=1", "motto=two words & more", "a="])
 

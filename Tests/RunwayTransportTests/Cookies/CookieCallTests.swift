@@ -77,6 +77,23 @@ struct CookieCallTests {
         }
     }
 
+    @Test func aCookieIsReturnedInTheOctetsThatCame() async throws {
+        try await withScriptedOrigin { origin in
+            let pair = Array("session=".utf8) + [0xE9, 0x80, 0xFF, 0x21]
+            var response = ScriptedResponse.text("")
+            response.headerFields.append(HTTPField(name: .setCookie, value: pair))
+            origin.on("/octets", respond: response)
+            script(origin)
+            let network = try layer(origin)
+            _ = try await network.call(Fetch<GET>("octets"))
+            _ = try await network.call(Fetch<GET>("a"))
+            let head = try #require(origin.requests.last).head
+            #expect(head.firstRange(of: pair + Array("\r\n".utf8)) != nil)
+            let cookie = try #require(network.cookies(of: TestService.self).first)
+            #expect(cookie.valueOctets == Array(pair.dropFirst(8)) && cookie.name == "session")
+        }
+    }
+
     @Test func aFieldOfTheCallersOwnIsSentAlone() async throws {
         try await withScriptedOrigin { origin in
             script(origin)

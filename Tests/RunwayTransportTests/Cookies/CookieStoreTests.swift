@@ -23,8 +23,9 @@ struct CookieStoreTests {
         sharing domains: Set<String> = [], after seconds: TimeInterval = 0
     ) throws -> String? {
         var store = CookieStore()
-        for field in fields { _ = try store.keep(field, from: request(first), sharing: domains, at: now) }
-        return try store.field(for: request(second ?? first), at: now.addingTimeInterval(seconds))?.text
+        for field in fields { _ = try store.keep(Array(field.utf8), from: request(first), sharing: domains, at: now) }
+        return try store.field(for: request(second ?? first), at: now.addingTimeInterval(seconds))
+            .map { String(decoding: $0.octets, as: UTF8.self) }
     }
 
     @Test(arguments: [
@@ -36,6 +37,25 @@ struct CookieStoreTests {
     ])
     func nameAndValueAreReadAsTheAlgorithmSays(field: String, text: String) throws {
         #expect(try sent(field) == text)
+    }
+
+    @Test func octetsThatAreNotUTF8ComeBackUnchanged() throws {
+        var store = CookieStore()
+        let home = try request("https://a.example.com/")
+        var pairs: [[UInt8]] = []
+        for octet in UInt8(0x80)...0xFF {
+            pairs.append([UInt8(ascii: "n"), octet, UInt8(ascii: "="), octet, octet, 0xC3])
+            let isKept = store.keep(pairs[pairs.count - 1] + Array("; Path=/".utf8), from: home, sharing: [], at: now)
+            #expect(isKept)
+            if pairs.count == CookieStore.maximumCountPerDomain { break }
+        }
+        #expect(store.field(for: home, at: now)?.octets == Array(pairs.joined(separator: "; ".utf8)))
+    }
+
+    @Test func theDotOfTheRootIsNoOtherHost() throws {
+        #expect(try sent("a=1", from: "https://a.example.com./x", to: "https://a.example.com/x") == "a=1")
+        #expect(
+            try sent("a=1; Domain=example.com", to: "https://b.example.com./x/y", sharing: ["example.com"]) == "a=1")
     }
 
     @Test(arguments: ["", "=", ";", " ; a=1", "a=\u{1}", "a\u{7F}=1", "a=1\r\nb=2", " = "])
@@ -145,12 +165,12 @@ struct CookieStoreTests {
         var store = CookieStore()
         let (tls, plain) = (try request("https://a.example.com/x/y"), try request("http://a.example.com/x/y"))
         let other = try request("http://a.example.com/")
-        let keptSecure = store.keep("a=1; Secure; Path=/x", from: tls, sharing: [], at: now)
-        let keptOver = store.keep("a=2; Path=/x", from: plain, sharing: [], at: now)
-        let keptBelow = store.keep("a=2; Path=/x/y", from: plain, sharing: [], at: now)
-        let keptAbove = store.keep("a=2; Path=/", from: other, sharing: [], at: now)
+        let keptSecure = store.keep(Array("a=1; Secure; Path=/x".utf8), from: tls, sharing: [], at: now)
+        let keptOver = store.keep(Array("a=2; Path=/x".utf8), from: plain, sharing: [], at: now)
+        let keptBelow = store.keep(Array("a=2; Path=/x/y".utf8), from: plain, sharing: [], at: now)
+        let keptAbove = store.keep(Array("a=2; Path=/".utf8), from: other, sharing: [], at: now)
         #expect(keptSecure && !keptOver && !keptBelow && keptAbove)
-        #expect(store.field(for: tls, at: now)?.text == "a=1; a=2")
+        #expect(store.field(for: tls, at: now)?.octets == Array("a=1; a=2".utf8))
     }
 
     @Test(arguments: [
@@ -168,7 +188,7 @@ struct CookieStoreTests {
         for field in [
             "a=1; HttpOnly; SameSite=Strict", "b=2; samesite=lax", "c=3; SameSite=None; Secure", "d=4; SameSite=x",
         ] {
-            _ = try store.keep(field, from: request("https://a.example.com/"), sharing: [], at: now)
+            _ = try store.keep(Array(field.utf8), from: request("https://a.example.com/"), sharing: [], at: now)
         }
         let cookies = store.cookies(at: now)
         #expect(cookies.map(\.sameSite) == [.strict, .lax, .none, .default])
@@ -191,8 +211,8 @@ struct CookieStoreTests {
     @Test func aDomainHasABoundAndWhatIsSecureGoesLast() throws {
         var store = CookieStore()
         let request = try request("https://a.example.com/")
-        _ = store.keep("safe=1; Secure", from: request, sharing: [], at: now)
-        for number in 0..<60 { _ = store.keep("c\(number)=1", from: request, sharing: [], at: now) }
+        _ = store.keep(Array("safe=1; Secure".utf8), from: request, sharing: [], at: now)
+        for number in 0..<60 { _ = store.keep(Array("c\(number)=1".utf8), from: request, sharing: [], at: now) }
         let names = store.cookies(at: now).map(\.name)
         #expect(names.count == CookieStore.maximumCountPerDomain)
         #expect(names.contains("safe") && names.contains("c59") && !names.contains("c0"))
@@ -201,7 +221,7 @@ struct CookieStoreTests {
     @Test func aJarHasABound() throws {
         var store = CookieStore()
         for number in 0..<(CookieStore.maximumCount + 5) {
-            _ = try store.keep("a=1", from: request("https://h\(number).example/"), sharing: [], at: now)
+            _ = try store.keep(Array("a=1".utf8), from: request("https://h\(number).example/"), sharing: [], at: now)
         }
         #expect(store.cookies(at: now).count == CookieStore.maximumCount)
         let oldest = try request("https://h0.example/")

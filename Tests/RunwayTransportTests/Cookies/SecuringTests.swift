@@ -37,7 +37,7 @@ struct SecuringTests {
 
     @Test(arguments: [
         "https://example.com", "http://127.0.0.1:8080", "http://127.1.2.3", "http://localhost", "http://a.localhost:1",
-        "http://[::1]:8080",
+        "http://[::1]:8080", "http://localhost.", "http://[::ffff:127.0.0.1]", "http://127.0.0.1.",
     ])
     func tlsAndThisMachineItselfAreFine(url: String) async throws {
         #expect(try await layer(url).network.call(Fetch<GET>("a")).text == "\(url)/a")
@@ -80,6 +80,11 @@ struct SecuringTests {
             let scheme = remembers ? "https" : "http"
             #expect(try await url(at: "http://example.com") == "\(scheme)://example.com/a")
             #expect(try await url(at: "http://sub.example.com:8080") == "\(scheme)://sub.example.com:8080/a")
+            // The dot of the root names the same host, and is no way around.
+            #expect(try await url(at: "http://example.com.:81") == "\(scheme)://example.com.:81/a")
+            #expect(
+                try await url(at: "http://SUB.example.com.")
+                    == (remembers ? "https://sub.example.com/a" : "http://SUB.example.com./a"))
             #expect(try await url(at: "http://other.example") == "http://other.example/a")
         }
     }

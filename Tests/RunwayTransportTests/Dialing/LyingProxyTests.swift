@@ -80,8 +80,8 @@ struct LyingProxyTests {
             "it answers before it is asked"),
     ]
 
-    private static let connectRequest = Array("CONNECT localhost:7000 HTTP/1.1\r\nHost: localhost:7000\r\n\r\n".utf8)
-    private static let socksRequests: [UInt8] = [5, 1, 0, 5, 1, 0, 3, 9] + Array("localhost".utf8) + [0x1B, 0x58]
+    private static let connectRequest = Array("CONNECT host.test:7000 HTTP/1.1\r\nHost: host.test:7000\r\n\r\n".utf8)
+    private static let socksRequests: [UInt8] = [5, 1, 0, 5, 1, 0, 3, 9] + Array("host.test".utf8) + [0x1B, 0x58]
 
     /// The error of a call through a proxy, which has lost all its connections by then.
     private func failure(_ scheme: String, through proxy: ScriptedPeer, _ kind: ProxyServer.Kind) async throws
@@ -91,7 +91,8 @@ struct LyingProxyTests {
         var configuration = TransportConfiguration(connectTimeout: .seconds(300))
         configuration.proxies = ProxySettings(https: server, http: server)
         let layer = NetworkLayer(
-            to: "\(scheme)://localhost:7000", over: try NIOTransport(configuration: configuration))
+            to: "\(scheme)://host.test:7000", over: try NIOTransport(configuration: configuration))
+        layer.configure(TestService.self) { $0.plainHTTP = .allowed }
         let error = try await layer.failure(of: Fetch<GET>("a", headers: ["Authorization": "secret"]))
         try await waitUntil("the connections to end") { proxy.isForsaken }
         #expect(proxy.connectionCount == 1)
@@ -105,7 +106,7 @@ struct LyingProxyTests {
             let error = try await failure(scheme, through: proxy, kind)
             #expect(error.kind == .noNetwork && error.sending == .notSent, "\(error)")
             #expect(
-                error.detail == "No connection to localhost:7000 could be made: 127.0.0.1: the proxy does not help: "
+                error.detail == "No connection to host.test:7000 could be made: 127.0.0.1: the proxy does not help: "
                     + "\(lie.reason).")
             // Nothing of TLS, and nothing of the request.
             #expect(!proxy.received.isEmpty && requests.starts(with: proxy.received), "\(proxy.received)")
@@ -129,7 +130,7 @@ struct LyingProxyTests {
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
             #expect(
                 error.detail
-                    == "What came from localhost:7000 is not TLS, as if its port were one for plain HTTP.")
+                    == "What came from host.test:7000 is not TLS, as if its port were one for plain HTTP.")
             expectOnlyTLS(in: proxy)
         }
     }
@@ -140,7 +141,7 @@ struct LyingProxyTests {
             #expect(error.kind == .noNetwork && error.sending == .notSent, "\(error)")
             // The system may call it a reset, if the proxy left something unread.
             let reasons = ["it was lost before TLS was set up", "Connection reset by peer", "Broken pipe"]
-            let text = "No connection to localhost:7000 could be made: 127.0.0.1: "
+            let text = "No connection to host.test:7000 could be made: 127.0.0.1: "
             #expect(reasons.contains { error.detail == "\(text)\($0)." }, "\(error)")
             expectOnlyTLS(in: proxy)
         }

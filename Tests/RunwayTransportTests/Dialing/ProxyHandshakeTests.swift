@@ -110,6 +110,29 @@ struct ProxySettingsTests {
         #expect(try server([:], ("https", "a.test", 443)) == nil)
     }
 
+    @Test(arguments: [
+        "localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.9.9.9", "127.1", "[::1]", "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]", "localhost.",
+    ])
+    func noProxyIsUsedForThisMachine(host: String) throws {
+        for scheme in ["http", "https"] {
+            for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY"] {
+                #expect(try server([name: "p.test:1", "no_proxy": "a.test"], (scheme, host, 8080)) == nil)
+            }
+            let proxy = ProxyServer(.socks5, host: "p.test", port: 1)
+            let settings = ProxySettings(https: proxy, http: proxy)
+            #expect(settings.server(for: Origin(scheme: scheme, host: host, port: 1)) == nil)
+            #expect(settings.server(for: Origin(scheme: scheme, host: "\(host)x.test", port: 1)) != nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("http://b\u{FC}cher.example", "xn--bcher-kva.example"), ("xn--bcher-kva.example:1", "xn--bcher-kva.example"),
+    ])
+    func aProxysNameIsNotDecoded(text: String, host: String) throws {
+        #expect(try ProxySettings(environment: ["https_proxy": text]).https?.host == host)
+    }
+
     @Test(arguments: ["https://p.test", "ftp://p.test", "socks4://p.test", "http://", "http://p.test:99999", "::"])
     func aVariableThatNamesNoProxyIsAMistake(text: String) {
         let error = #expect(throws: NetworkError.self) { try ProxySettings(environment: ["https_proxy": text]) }

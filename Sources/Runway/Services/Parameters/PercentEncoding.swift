@@ -1,9 +1,11 @@
-/// Percent-encoding by RFC 3986 §2.1, of the UTF-8 bytes of a text.
-enum PercentEncoding {
+/// Percent-encoding by RFC 3986 §2.1.
+package enum PercentEncoding {
     /// The unreserved characters of RFC 3986 §2.3: letters, digits and `-._~`.
     static let unreserved = Allowed("-._~")
     /// What may stand in a path besides its values: `pchar`, `/`, and percent signs of what is encoded already.
     static let path = Allowed("-._~!$&'()*+,;=:@/%")
+    /// What may stand in a path or a query by itself (RFC 3986 §3.3, §3.4).
+    static let target = Allowed("-._~!$&'()*+,;=:@/?")
 
     /// A set of ASCII bytes: letters, digits and the ones named.
     struct Allowed: Sendable {
@@ -34,6 +36,53 @@ enum PercentEncoding {
     }
 }
 
+extension PercentEncoding {
+    /// The octets of a path and query with `%XX` for those that may not stand there, also for a percent sign that begins no escape.
+    /// Escapes that are there already stay as they are (RFC 3986 §2.4).
+    static func target(_ octets: ArraySlice<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(octets.count + 16)
+        for (index, byte) in zip(octets.indices, octets) {
+            if target.contains(byte) || octet(at: index, in: octets) != nil {
+                escaped.append(byte)
+            } else {
+                escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    /// Octets with their escapes undone; a percent sign that begins none stays.
+    package static func decoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var index = octets.startIndex
+        while index < octets.endIndex {
+            let octet = octet(at: index, in: octets)
+            decoded.append(octet ?? octets[index])
+            index += octet == nil ? 1 : 3
+        }
+        return decoded
+    }
+
+    /// The octet that the escape at an index stands for (RFC 3986 §2.1); `nil` if none begins there.
+    static func octet(at index: Int, in octets: ArraySlice<UInt8>) -> UInt8? {
+        guard octets[index] == UInt8(ascii: "%"), octets.endIndex - index > 2,
+            let high = hexValue(octets[index + 1]), let low = hexValue(octets[index + 2])
+        else { return nil }
+        return high << 4 | low
+    }
+
+    private static func hexValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
+
 extension String {
     /// This text, with every byte outside `allowed` as `%XX` in upper case (RFC 3986 §2.1).
     func percentEncoded(allowing allowed: PercentEncoding.Allowed) -> String {
@@ -44,7 +93,7 @@ extension String {
         return encoded
     }
 
-    private func consists(of allowed: PercentEncoding.Allowed) -> Bool {
+    func consists(of allowed: PercentEncoding.Allowed) -> Bool {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed.contains) } ?? utf8.allSatisfy(allowed.contains)
     }
 

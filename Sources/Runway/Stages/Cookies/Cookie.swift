@@ -2,6 +2,8 @@ public import struct Foundation.Date
 
 /// One cookie, as it is kept.
 ///
+/// Name and value are octets (RFC 6265bis §5.6), of which a server may use any. They are sent as they came.
+///
 /// Neither its description nor its reflection shows its value, which may be a secret.
 public struct Cookie: Sendable, Equatable {
     /// What its `SameSite` attribute says.
@@ -18,10 +20,14 @@ public struct Cookie: Sendable, Equatable {
         case strict
     }
 
-    /// The name, which may be empty.
-    public var name: String
-    /// The value.
-    public var value: String
+    /// The octets of the name, which may be empty.
+    public let nameOctets: [UInt8]
+    /// The octets of the value.
+    public let valueOctets: [UInt8]
+    /// The name as text, with U+FFFD in place of what is not UTF-8.
+    public var name: String { String(decoding: nameOctets, as: UTF8.self) }
+    /// The value as text, with U+FFFD in place of what is not UTF-8.
+    public var value: String { String(decoding: valueOctets, as: UTF8.self) }
     /// The host, or the domain whose hosts are sent it.
     public var domain: String
     /// Whether only the host itself is sent it.
@@ -38,17 +44,17 @@ public struct Cookie: Sendable, Equatable {
     public var sameSite: SameSite
 
     /// What makes it the same cookie as another.
-    var identity: Identity { Identity(name: name, domain: domain, isHostOnly: isHostOnly, path: path) }
+    var identity: Identity { Identity(name: nameOctets, domain: domain, isHostOnly: isHostOnly, path: path) }
 
     struct Identity: Hashable {
-        let name: String
+        let name: [UInt8]
         let domain: String
         let isHostOnly: Bool
         let path: String
     }
 
     /// The cookie as it stands in a `Cookie` field (RFC 6265bis §5.8.3).
-    var text: String { name.isEmpty ? value : "\(name)=\(value)" }
+    var octets: [UInt8] { nameOctets.isEmpty ? valueOctets : nameOctets + [UInt8(ascii: "=")] + valueOctets }
 }
 
 extension Cookie: CustomStringConvertible, CustomReflectable {

@@ -21,12 +21,12 @@ struct CookieStage: RequestStage {
             let (head, date) = (request.head, flight.clock.date)
             if let field = jars.withJar(of: flight, { $0.field(for: head, at: date) }) ?? nil {
                 // Assigned by its name, it would be taken apart, which HTTP/1.1 does not allow (RFC 6265bis §5.8.1).
-                request.head.headerFields.append(HTTPField(name: .cookie, value: field.text))
+                request.head.headerFields.append(HTTPField(name: .cookie, value: field.octets))
                 flight.note(CookieDecision.sent(field.count))
             }
         }
         let response = try await next.send(request, in: flight)
-        let fields = response.head.headerFields[values: .setCookie]
+        let fields = response.head.headerFields[fields: .setCookie].map(\.octets)
         if !fields.isEmpty {
             let (head, date) = (request.head, flight.clock.date)
             let kept =

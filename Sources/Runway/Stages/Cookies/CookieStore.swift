@@ -35,8 +35,9 @@ struct CookieStore {
     // MARK: Keeping
 
     /// Keeps what an answer sets; gives whether it was kept, or removed what was, and `false` where it is ignored.
-    mutating func keep(_ field: String, from request: HTTPRequest, sharing domains: Set<String>, at date: Date) -> Bool
-    {
+    mutating func keep(
+        _ field: [UInt8], from request: HTTPRequest, sharing domains: Set<String>, at date: Date
+    ) -> Bool {
         guard let set = SetCookie(field), let cookie = Self.cookie(set, request, domains, date) else { return false }
         let isSecureOrigin = request.isSecure
         guard isSecureOrigin || !cookie.isSecure, isSecureOrigin || !shadowsSecure(cookie) else { return false }
@@ -61,7 +62,7 @@ struct CookieStore {
             if domains.contains(where: { named.isWithin($0.lowercased()) }) { (domain, isHostOnly) = (named, false) }
         }
         let cookie = Cookie(
-            name: set.name, value: set.value, domain: domain, isHostOnly: isHostOnly,
+            nameOctets: set.name, valueOctets: set.value, domain: domain, isHostOnly: isHostOnly,
             path: set.path ?? request.defaultCookiePath, expiry: set.expiry(at: date), isSecure: set.isSecure,
             isHTTPOnly: set.isHTTPOnly, sameSite: set.sameSite)
         return hasWhatItsPrefixPromises(cookie, set) ? cookie : nil
@@ -69,10 +70,10 @@ struct CookieStore {
 
     /// RFC 6265bis §4.1.3; a cookie without a name must not look as if it had one of these.
     private static func hasWhatItsPrefixPromises(_ cookie: Cookie, _ set: SetCookie) -> Bool {
-        let name = (cookie.name.isEmpty ? cookie.value : cookie.name).lowercased()
+        let name = (cookie.nameOctets.isEmpty ? cookie.value : cookie.name).lowercased()
         let isPrefixed = name.hasPrefix("__secure-") || name.hasPrefix("__host-")
         if !isPrefixed { return true }
-        if cookie.name.isEmpty || !cookie.isSecure { return false }
+        if cookie.nameOctets.isEmpty || !cookie.isSecure { return false }
         return name.hasPrefix("__secure-") || (set.domain == nil && set.path == "/")
     }
 
@@ -80,7 +81,7 @@ struct CookieStore {
     private func shadowsSecure(_ cookie: Cookie) -> Bool {
         kept.values.contains { other in
             let other = other.cookie
-            return other.isSecure && other.name == cookie.name
+            return other.isSecure && other.nameOctets == cookie.nameOctets
                 && (other.domain.isWithin(cookie.domain) || cookie.domain.isWithin(other.domain))
                 && cookie.path.isBelow(other.path)
         }
@@ -105,7 +106,7 @@ struct CookieStore {
     // MARK: Sending
 
     /// The value of the `Cookie` field for a request, and how many cookies are in it; `nil` where there are none.
-    mutating func field(for request: HTTPRequest, at date: Date) -> (text: String, count: Int)? {
+    mutating func field(for request: HTTPRequest, at date: Date) -> (octets: [UInt8], count: Int)? {
         let (host, path) = (Origin(request).host, request.cookiePath)
         let isSecure = request.isSecure
         var sent = kept.values.filter { entry in
@@ -120,7 +121,7 @@ struct CookieStore {
         }
         counter += 1
         for entry in sent { kept[entry.cookie.identity]?.lastUse = counter }
-        return (sent.map(\.cookie.text).joined(separator: "; "), sent.count)
+        return (Array(sent.map(\.cookie.octets).joined(separator: "; ".utf8)), sent.count)
     }
 }
 
@@ -150,7 +151,7 @@ extension HTTPRequest {
 
     /// The path without its query; it begins with a slash.
     fileprivate var cookiePath: String {
-        let path = String((self.path ?? "/").prefix { $0 != "?" && $0 != "#" })
+        let path = String(escapedTarget.prefix { $0 != "?" })
         return path.hasPrefix("/") ? path : "/"
     }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// A `Set-Cookie` field, read as RFC 6265bis §5.6 says.
 struct SetCookie: Equatable {
-    var name = ""
-    var value = ""
+    var name: [UInt8] = []
+    var value: [UInt8] = []
     /// The latest `Expires` and `Max-Age` that can be read; the second counts where both are there.
     var expires: Date?
     var maximumAge: TimeInterval?
@@ -23,24 +23,21 @@ struct SetCookie: Equatable {
     static let maximumLifetime: TimeInterval = 400 * 24 * 3600
 
     /// Reads a field; `nil` for one that is to be ignored.
-    init?(_ field: String) {
+    init?(_ field: [UInt8]) {
         // Horizontal tabs are the only controls that may stand in it.
-        guard field.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else { return nil }
-        // By bytes: a combining character behind a separator would make one character of both.
-        let pieces = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        guard let pair = pieces.first.map(Substring.init) else { return nil }
-        if let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) {
-            name = String(pair[..<equals].trimmingWhitespace)
-            value = String(pair[pair.utf8.index(after: equals)...].trimmingWhitespace)
+        guard field.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else { return nil }
+        let pieces = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        guard let pair = pieces.first else { return nil }
+        if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
+            name = pair[..<equals].trimmed
+            value = pair[(equals + 1)...].trimmed
         } else {
-            value = String(pair.trimmingWhitespace)
+            value = pair.trimmed
         }
-        guard !name.isEmpty || !value.isEmpty, name.utf8.count + value.utf8.count <= Self.maximumByteCount else {
-            return nil
-        }
+        guard !name.isEmpty || !value.isEmpty, name.count + value.count <= Self.maximumByteCount else { return nil }
         for piece in pieces.dropFirst() {
             let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-                .map { String(Substring($0).trimmingWhitespace) }
+                .map { String(decoding: $0.trimmed, as: UTF8.self) }
             let text = parts.count > 1 ? parts[1] : ""
             if text.utf8.count <= Self.maximumAttributeByteCount { read((parts.first ?? "").lowercased(), text) }
         }
@@ -75,5 +72,14 @@ struct SetCookie: Equatable {
             return maximumAge <= 0 ? .distantPast : min(latest, date.addingTimeInterval(maximumAge))
         }
         return expires.map { min(latest, $0) }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without the spaces and tabs at both ends.
+    fileprivate var trimmed: [UInt8] {
+        let isBlank = { (octet: UInt8) in octet == 0x20 || octet == 0x09 }
+        guard let last = lastIndex(where: { !isBlank($0) }) else { return [] }
+        return Array(self[...last].drop(while: isBlank))
     }
 }

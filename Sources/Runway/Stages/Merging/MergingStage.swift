@@ -65,7 +65,7 @@ struct MergingStage: RequestStage {
         let flight = item.flight
         response.verdict = item.request.verdict(of: response, by: flight.service)
         flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
-        guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
+        guard response.verdict == .redirected, let location = try response.head.location(in: .stage(.merging)) else {
             return response
         }
         guard

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 
 /// Follows redirects (RFC 9110 §15.4), at most ten of them.
@@ -26,7 +25,7 @@ struct RedirectingStage: RequestStage {
             var response = try await next.send(request, in: flight)
             response.hops = hops
             var isBodyThere = true
-            guard response.verdict == .redirected, let location = response.head.headerFields[.location] else {
+            guard response.verdict == .redirected, let location = try response.head.location(in: step) else {
                 return response
             }
             guard
@@ -62,23 +61,15 @@ extension Request {
     ///
     /// - Parameter authentication: What authenticates the call beside the fields that may do so by their names.
     func redirected(
-        by status: HTTPResponse.Status, to location: String,
+        by status: HTTPResponse.Status, to location: URIReference,
         authentication: CallAuthentication = CallAuthentication()
     ) -> Request? {
         guard [301, 302, 303, 307, 308].contains(status.code),
-            let target = URL(string: location, relativeTo: URL(string: url))?.absoluteURL,
-            let scheme = target.scheme?.lowercased(), scheme == "https" || (scheme == "http" && head.scheme == "http"),
-            let components = URLComponents(url: target, resolvingAgainstBaseURL: true),
-            let host = components.encodedHost, !host.isEmpty, components.user == nil, components.password == nil,
-            components.hasUsablePort
+            let target = try? HTTPTarget(location, from: head), target.scheme == "https" || head.scheme == "http"
         else { return nil }
 
         var following = self
-        let authority = components.port.map { "\(host):\($0)" } ?? host
-        following.head.scheme = scheme
-        following.head.authority = authority
-        let path = components.percentEncodedPath
-        following.head.path = (path.isEmpty ? "/" : path) + (components.percentEncodedQuery.map { "?\($0)" } ?? "")
+        following.head.point(to: target)
 
         let becomesGet = status == .seeOther || (status.code < 303 && head.method == .post)
         if becomesGet, head.method != .head {
@@ -94,6 +85,22 @@ extension Request {
             following.removeAuthentication(authentication.fields)
         }
         return following
+    }
+}
+
+extension HTTPResponse {
+    /// What the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for fields that differ. Joined by a comma, which may stand in a URI, they would be a
+    ///   target that nobody named.
+    func location(in step: FlightStep) throws(NetworkError) -> URIReference? {
+        let fields = headerFields[fields: .location].map(\.octets)
+        guard let first = fields.first else { return nil }
+        guard fields.allSatisfy({ $0 == first }) else {
+            throw NetworkError(
+                .invalidAnswer, in: step, "The response has several Location fields that differ.", status: status)
+        }
+        return URIReference(first)
     }
 }
 

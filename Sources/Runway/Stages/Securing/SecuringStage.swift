@@ -40,11 +40,3 @@ struct SecuringStage: RequestStage {
         return response
     }
 }
-
-extension Origin {
-    /// Whether requests to it never leave this machine.
-    fileprivate var isLoopback: Bool {
-        host.isLoopbackName
-            || IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)?.isLoopback == true
-    }
-}

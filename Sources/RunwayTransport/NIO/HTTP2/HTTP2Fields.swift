@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOHPACK
+import Runway
 
 extension HPACKHeaders {
     /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
@@ -11,7 +12,7 @@ extension HPACKHeaders {
         add(name: ":authority", value: head.authority)
         // Targets differ from call to call: they would only push what repeats out of the table.
         add(name: ":path", value: head.target, indexing: .nonIndexable)
-        for field in head.fields where !field.name.belongsToConnection {
+        for case let field? in head.fields.lazy.map(\.asText) where !field.name.belongsToConnection {
             // Nothing but `trailers` may be said by TE (RFC 9113 §8.2.2).
             if field.name == .te, field.value.lowercased() != "trailers" { continue }
             add(name: field.name.canonicalName, value: field.value, indexing: field.indexing)
@@ -33,7 +34,7 @@ extension HPACKHeaders {
                 status = HTTPResponse.Status(code: code)
             } else {
                 guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { return nil }
-                fields.append(HTTPField(name: name, value: value))
+                if let field = HTTPField(name: name, decodedText: value) { fields.append(field) }
             }
         }
         return status.map { HTTPResponse(status: $0, headerFields: fields) }

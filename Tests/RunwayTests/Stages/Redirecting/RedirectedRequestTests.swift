@@ -60,13 +60,18 @@ struct RedirectedRequestTests {
         ("https://例え.test/x", "https://xn--r8jz45g.test/x"),
         ("https://xn--r8jz45g.test/x", "https://xn--r8jz45g.test/x"),
         ("https://b.test:/x", "https://b.test/x"),
+        ("", "https://a.test/v1/list?city=x"),
+        ("https://b.test/x/../y", "https://b.test/y"),
+        ("//c.test/./y/..", "https://c.test/"),
+        ("/f?sig=a%2Fb%3D&name=my file.pdf", "https://a.test/f?sig=a%2Fb%3D&name=my%20file.pdf"),
     ])
     func targetIsResolvedAgainstTheRequest(_ location: String, _ url: String) throws {
         #expect(try #require(request().redirected(by: .found, to: location)).url == url)
     }
 
     @Test(arguments: [
-        "", "http://a.test/x", "http://b.test", "ftp://a.test/x", "file:///etc/passwd", "javascript:alert(1)",
+        "https://[localhost]:1/x", "https://[127.0.0.1]/x", "http:g", "http://a.test/x", "http://b.test",
+        "ftp://a.test/x", "file:///etc/passwd", "javascript:alert(1)",
         "data:,x",
         "mailto:a@b.test", "https://", "https:///x", "https://user@b.test/", "https://user:secret@b.test/",
         "https://:@b.test/",
@@ -140,5 +145,13 @@ struct RedirectedRequestTests {
         #expect(try #require(request(.post, body: once).redirected(by: .seeOther, to: "/x")).body.byteCount == 0)
         #expect(
             try #require(request(.put, body: again).redirected(by: .temporaryRedirect, to: "/x")).body.byteCount == 1)
+    }
+}
+
+extension Request {
+    fileprivate func redirected(
+        by status: HTTPResponse.Status, to location: String, keepingFromOthers fields: Set<HTTPField.Name> = []
+    ) -> Request? {
+        redirected(by: status, to: URIReference(location.utf8), keepingFromOthers: fields)
     }
 }

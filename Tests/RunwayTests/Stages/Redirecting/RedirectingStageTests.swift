@@ -65,6 +65,26 @@ struct RedirectingStageTests {
         #expect(!"\(error) \(record) \(record.attempts)".contains("hunter2"))
     }
 
+    @Test func locationsThatDifferAreNotJoined() async throws {
+        for (locations, isFollowed) in [(["/a", "/b"], false), (["/a", "/a"], true), (["/a", "/b", "/a"], false)] {
+            let layer = StubbedLayer { request in
+                guard request.url == "https://library.test/v1/query" else { return .json("{}") }
+                var head = HTTPResponse(status: .found)
+                for location in locations { head.headerFields.append(HTTPField(name: .location, value: location)) }
+                return Response(head: head, body: .whole(RawData([], response: head)))
+            }
+            if isFollowed {
+                _ = try await layer.network.call(QueryCall())
+                #expect(layer.transport.requests.last?.url == "https://library.test/a")
+            } else {
+                let error = try await layer.failure(of: QueryCall())
+                #expect(error.kind == .invalidAnswer && error.status == .found)
+                #expect(error.detail == "The response has several Location fields that differ.")
+                #expect(layer.transport.requests.count == 1)
+            }
+        }
+    }
+
     @Test func redirectWithoutALocationIsRefused() async throws {
         let layer = StubbedLayer { _ in .json("{}", status: .movedPermanently) }
         let error = try await layer.failure(of: QueryCall())

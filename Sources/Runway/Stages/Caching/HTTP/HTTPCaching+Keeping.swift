@@ -17,10 +17,9 @@ extension HTTPCaching {
                 supersede(hop.response.head.status, request, partition, ordered, in: flight)
             }
             // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
-            guard
+            guard let location = try? hop.response.head.location(in: .stage(.caching)),
                 let following = request.redirected(
-                    by: hop.response.head.status, to: hop.response.head.headerFields[.location] ?? "",
-                    authentication: flight.authentication)
+                    by: hop.response.head.status, to: location, authentication: flight.authentication)
             else { return response }
             request = following
             times.requested = hop.received
@@ -153,10 +152,9 @@ extension HTTPCaching {
         for target in targets where !target.method.isSafe { uris.insert(HTTPCacheURI(target)) }
         for (head, target) in zip(heads, response.hops.isEmpty ? [request.head] : targets) {
             for name in [HTTPField.Name.location, .contentLocation] {
-                guard let reference = head.headerFields[name], let uri = HTTPCacheURI(reference, from: target) else {
-                    continue
+                for field in head.headerFields[fields: name] {
+                    if let uri = HTTPCacheURI(URIReference(field.octets), from: target) { uris.insert(uri) }
                 }
-                uris.insert(uri)
             }
         }
         let changed = uris

@@ -83,7 +83,7 @@ struct HTTPCaching {
         for _ in 0..<RedirectingStage.maximumRedirects {
             let found = try lookUpOnce(request, in: flight, noting: noting)
             guard case .answer(let response, _) = found, response.verdict == .redirected,
-                let location = response.head.headerFields[.location],
+                let location = try? response.head.location(in: .stage(.caching)),
                 let following = request.redirected(
                     by: response.head.status, to: location, authentication: flight.authentication)
             else {
