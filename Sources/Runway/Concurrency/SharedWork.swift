@@ -48,7 +48,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - step: The stage that the works are part of.
     ///   - rules: Its bounds.
-    ///   - onEnd: Called with the flight that began a work when the work is over, before anyone who waits is told.
+    ///   - onEnd: Called with the flight that began a work when the work is over, before anyone who waits is told; and again where
+    ///     that was before the work could begin.
     init(in step: FlightStep, _ rules: SharedWorkRules, onEnd: @escaping @Sendable (Flight) -> Void = { _ in }) {
         self.step = step
         self.onEnd = onEnd
@@ -102,7 +103,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return try await flight.withDeadlineHandler { () async throws(NetworkError) in
             if seat.number == 0 {
                 begins(seat.work)
-                start(seat.work, stays, work)
+                start(seat.work, of: flight, stays, work)
             }
             return try await withTaskCancellationHandler {
                 await waiting.outcome.value
@@ -176,9 +177,11 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private func start(
-        _ number: UInt64, _ stays: @escaping @Sendable (Value) -> Bool,
+        _ number: UInt64, of beginner: Flight, _ stays: @escaping @Sendable (Value) -> Bool,
         _ work: @escaping @Sendable (UInt64) async throws(NetworkError) -> Value
     ) {
+        // The work may have been ended, by a deadline for instance, before `begins` was called. `onEnd` was called too early then.
+        guard state.withLock({ $0.running[number] != nil }) else { return onEnd(beginner) }
         let task = Task { @concurrent () async -> Void in
             do throws(NetworkError) {
                 let value = try await work(number)

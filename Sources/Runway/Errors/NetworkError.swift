@@ -27,6 +27,8 @@ public struct NetworkError: Error, Sendable {
     public var answer: RawData?
     /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
     public var sending: SendState
+    /// The origin that the error concerns, if a redirect led there; `nil` if it is the origin that the call is for.
+    var redirectedOrigin: Origin?
     /// Whether the service says that the error does not concern business code.
     var isAbsorbed = false
 
@@ -61,6 +63,9 @@ extension NetworkError {
         case invalidParameters
         /// The host could not be reached, or the connection to it was lost.
         case noNetwork
+        /// No stored response can be used, and the call allows nothing to be sent: ``CacheUse/onlyIfCached``, or the directive
+        /// `only-if-cached` (RFC 9111 §5.2.1.7).
+        case notCached
         /// The call's deadline, or one of the transport's own limits of time, passed.
         case timedOut
         /// The caller, or the task it ran in, cancelled the call.

@@ -43,7 +43,7 @@ extension FlightOutcome {
             switch error.kind {
             case .invalidConfiguration, .invalidParameters, .invalidAnswer, .notTrusted, .storage: .error
             case .noNetwork, .timedOut, .refused, .service, .needsLogin, .needsAccessToken, .overloaded: .warning
-            case .cancelled, .loginCancelled: .debug
+            case .cancelled, .loginCancelled, .notCached: .debug
             }
         }
     }

@@ -21,7 +21,10 @@ extension APIManager {
         let interceptors = interceptors
         // A call that failed before it took off, for a bad parameter, has nothing to come back with.
         if state.flights[flight.id]?.phase != .grounded {
-            for interceptor in interceptors where isHere(flight) { interceptor.apiManager(self, didReceive: result) }
+            let call = ManagerCall(flight: flight.id, endpoint: endpoint)
+            for interceptor in interceptors where isHere(flight) {
+                interceptor.apiManager(self, didReceive: result, of: call)
+            }
         }
         guard let running = state.flights[flight.id] else { return }
         switch result {
@@ -48,8 +51,9 @@ extension APIManager {
             flight.finish(.succeeded)
             return
         }
+        let call = ManagerCall(flight: flight.id, endpoint: endpoint)
         for interceptor in interceptors where isHere(flight) {
-            if interceptor.apiManager(self, shouldSucceedWith: rawData) { continue }
+            if interceptor.apiManager(self, shouldSucceedWith: rawData, of: call) { continue }
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
@@ -57,7 +61,7 @@ extension APIManager {
         state.keep(Landing(flight, endpoint, rawData))
         state.tell(flight.id)
         delegate?.apiManagerDidSucceed(self)
-        for interceptor in interceptors { interceptor.apiManagerDidSucceed(self) }
+        for interceptor in interceptors { interceptor.apiManager(self, didSucceedWith: rawData, of: call) }
         flight.finish(.succeeded)
     }
 
@@ -66,8 +70,9 @@ extension APIManager {
     ) {
         let error = flight.locate(error)
         if error.isAbsorbed, case .service(let cause) = error.kind { return end(flight.id, as: .absorbed(cause)) }
+        let call = ManagerCall(flight: flight.id, endpoint: endpoint)
         for interceptor in interceptors where isHere(flight) {
-            if interceptor.apiManager(self, shouldFailWith: error) { continue }
+            if interceptor.apiManager(self, shouldFailWith: error, of: call) { continue }
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
@@ -75,7 +80,7 @@ extension APIManager {
         state.last = LastLanding(
             answer: state.last.answer, landed: Landing(flight, endpoint), error: error)
         delegate?.apiManager(self, didFailWith: error)
-        for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error) }
+        for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error, of: call) }
         _ = flight.finish(failing: error)
     }
 

@@ -36,7 +36,7 @@ extension APIManager {
         flight.setGiven(endpoint)
         var endpoint = endpoint
         do throws(NetworkError) {
-            guard let prepared = try prepare(endpoint) else {
+            guard let prepared = try prepare(endpoint, flight.id) else {
                 flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
                 flight.finish(.vetoed)
                 return flight.id
@@ -58,7 +58,8 @@ extension APIManager {
             } else {
                 fly(try draft.request(in: flight), for: endpoint, flight)
             }
-            for interceptor in interceptors { interceptor.apiManager(self, didTakeOff: flight.id) }
+            let call = ManagerCall(flight: flight.id, endpoint: endpoint)
+            for interceptor in interceptors where isHere(flight) { interceptor.apiManager(self, didTakeOff: call) }
         } catch {
             deliver(.failure(error), of: endpoint, flight)
         }
@@ -66,14 +67,14 @@ extension APIManager {
     }
 
     /// Lets the endpoint, the interceptors and the validator see the call; `nil` where an interceptor does not let it take off.
-    private func prepare(_ endpoint: E) throws(NetworkError) -> E? {
+    private func prepare(_ endpoint: E, _ flight: FlightID) throws(NetworkError) -> E? {
         var endpoint = endpoint
         do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
         let interceptors = interceptors
         if !interceptors.isEmpty {
             var candidate: any Endpoint = endpoint
             for interceptor in interceptors {
-                guard interceptor.apiManager(self, shouldCall: &candidate) else { return nil }
+                guard interceptor.apiManager(self, shouldCall: &candidate, as: flight) else { return nil }
             }
             guard let changed = candidate as? E else {
                 throw NetworkError(

@@ -19,11 +19,12 @@ extension APIManager {
         guard let rawData = landing.rawData, mayLand(landing.flight) else { return }
         let flight = landing.flight
         let interceptors = interceptors
+        let call = ManagerCall(flight: flight.id, endpoint: landing.endpoint)
         for interceptor in interceptors where isUntold(flight) {
-            interceptor.apiManager(self, didReceive: .success(rawData))
+            interceptor.apiManager(self, didReceive: .success(rawData), of: call)
         }
         for interceptor in interceptors where isUntold(flight) {
-            if interceptor.apiManager(self, shouldSucceedWith: rawData) { continue }
+            if interceptor.apiManager(self, shouldSucceedWith: rawData, of: call) { continue }
             flight.note(CallDecision.vetoedProvisional)
             state.setProvisional(.absent, of: flight.id)
             state.goBack(from: flight.id)
@@ -33,7 +34,10 @@ extension APIManager {
         state.keep(landing)
         state.tell(flight.id)
         delegate?.apiManagerDidSucceed(self)
-        for interceptor in interceptors { interceptor.apiManagerDidSucceed(self) }
+        // The delegate, or a hook, may have ended the call, whose fresh response is still to come.
+        for interceptor in interceptors where isHere(flight) {
+            interceptor.apiManager(self, didSucceedWith: rawData, of: call)
+        }
     }
 
     private func isUntold(_ flight: Flight) -> Bool {

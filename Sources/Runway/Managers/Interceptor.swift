@@ -2,7 +2,8 @@
 ///
 /// It is given to one manager (``APIManager/interceptor``), or to the layer for every manager of an endpoint
 /// (``NetworkLayer/add(_:for:)``), whose interceptors come first. It is held weakly and called on the main actor. Every hook has a
-/// default that changes nothing. A call that the manager cancelled or replaced passes no further hook.
+/// default that changes nothing. A call that the manager cancelled or replaced passes no further hook, also where an earlier
+/// interceptor's hook cancelled it. Every hook is passed the call that it is about, since the manager may hold another one's response.
 ///
 /// A call that lands twice, with a stale answer and then with the fresh one, passes the hooks of coming back and of success for both;
 /// ``RawData/source`` says which it is. A veto of the stale answer takes back that one alone. A fresh answer of the same bytes is
@@ -11,47 +12,72 @@
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor
 public protocol Interceptor: AnyObject {
-    /// Called before a call takes off, and before its parameters are checked.
+    /// Called before a call starts, and before its parameters are checked.
     ///
     /// - Parameters:
     ///   - manager: The manager that was asked for the call.
     ///   - endpoint: The call, which may be changed; if its type is changed, the call fails as
     ///     ``NetworkError/Kind/invalidParameters``.
-    /// - Returns: Whether the call may take off. If not it has no further hook and no landing.
-    func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool
-    /// Called after a call took off.
-    func apiManager(_ manager: any APIManaging, didTakeOff flight: FlightID)
-    /// Called when a call that took off comes back, whatever it brings.
-    func apiManager(_ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>)
+    ///   - flight: The number that the call has.
+    /// - Returns: Whether the call may start. If not it has no further hook and no landing.
+    func apiManager(
+        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
+    ) -> Bool
+    /// Called after a call started.
+    func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall)
+    /// Called when a call that started completes, whatever its result is.
+    func apiManager(
+        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall)
     /// Called before a success lands.
     ///
-    /// - Returns: Whether it may. If not the manager keeps what it had, and its delegate is not told.
-    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool
-    /// Called after the delegate was told of a success.
-    func apiManagerDidSucceed(_ manager: any APIManaging)
+    /// - Returns: Whether it may. If not the manager keeps what it had, and its delegate is not notified.
+    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall) -> Bool
+    /// Called after the delegate was notified of a success.
+    ///
+    /// - Parameters:
+    ///   - manager: The manager. It may hold the response to a later call by now.
+    ///   - rawData: The response to this call.
+    ///   - call: The call that succeeded.
+    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall)
     /// Called before a failure lands.
     ///
-    /// - Returns: Whether it may. If not the manager keeps what it had, and its delegate is not told.
-    func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError) -> Bool
-    /// Called after the delegate was told of a failure.
-    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError)
+    /// - Returns: Whether it may. If not the manager keeps what it had, and its delegate is not notified.
+    func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall) -> Bool
+    /// Called after the delegate was notified of a failure.
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall)
+}
+
+/// One call of a manager, as its interceptors see it.
+public struct ManagerCall: Sendable {
+    /// The number of the call.
+    public let flight: FlightID
+    /// The parameters of the call, as interceptors left them; `nil` if the call failed because it was given none.
+    public let endpoint: (any Endpoint)?
 }
 
 extension Interceptor {
-    /// Lets the call take off as it is.
-    public func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool { true }
+    /// Lets the call start as it is.
+    public func apiManager(
+        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
+    ) -> Bool { true }
     /// Does nothing.
-    public func apiManager(_ manager: any APIManaging, didTakeOff flight: FlightID) {}
+    public func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall) {}
     /// Does nothing.
-    public func apiManager(_ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>) {}
+    public func apiManager(
+        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
+    ) {}
     /// Lets the success land.
-    public func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool { true }
+    public func apiManager(
+        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
+    ) -> Bool { true }
     /// Does nothing.
-    public func apiManagerDidSucceed(_ manager: any APIManaging) {}
+    public func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {}
     /// Lets the failure land.
-    public func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError) -> Bool { true }
+    public func apiManager(
+        _ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall
+    ) -> Bool { true }
     /// Does nothing.
-    public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {}
+    public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall) {}
 }
 
 /// An interceptor that the layer does not keep alive.

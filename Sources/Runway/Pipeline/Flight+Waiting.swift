@@ -1,3 +1,5 @@
+import Synchronization
+
 /// How a wait of a flight ended.
 enum WaitEnd: Sendable {
     /// With what was waited for.
@@ -13,6 +15,11 @@ enum WaitEnd: Sendable {
 extension Flight {
     /// The instant by which all of the call has to be over, with a body that comes or goes as a stream; `nil` where none was named.
     var wholeDeadline: Duration? { options.wholeDeadline.map { takeOff + max(.zero, $0) } }
+
+    /// How long there has been no byte of a transfer since `start`; of all other calls, how long ago `start` was.
+    func silence(since start: Duration, at now: Duration) -> Duration {
+        now - max(start, takeOff + .nanoseconds(putOff.load(ordering: .relaxed)))
+    }
 
     /// The error of a call whose time is over: that of all of it, or another for the reason given.
     func timeout(_ reason: String, in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
@@ -45,4 +52,9 @@ extension Flight {
             leave(.timedOut)
         }
     }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds.
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -34,7 +34,7 @@ public final class Flight: Sendable {
     /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
     let lifetime: Duration
     /// How many nanoseconds after the take-off the last byte of a transfer went or came; 0 for all other calls.
-    private let putOff = Atomic<Int64>(0)
+    let putOff = Atomic<Int64>(0)
     /// The number of the read that this flight carries for itself and others; 0 while it carries none.
     private let carriedRead = Atomic<UInt64>(0)
     /// The number of the read whose answer is put away when this call is over; 0 where there is none.
@@ -69,8 +69,8 @@ public final class Flight: Sendable {
     /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
     let renewing: [ObjectIdentifier]
     let layer: NetworkLayer
-    /// Whether the call has a place in the air that it has to give back.
-    let holdsPlace = Atomic(false)
+    /// When the call got a place in the air that it has to give back, in nanoseconds after its start; ``noPlace`` while it has none.
+    let placed = Atomic(Flight.noPlace)
     /// Guards whose call this is.
     private let owner = Mutex(WeakManager())
     /// Guards what caching has to do with the call.
@@ -164,8 +164,7 @@ public final class Flight: Sendable {
 
     /// Starts the time anew in which the call has to be over: bytes of a transfer went or came.
     func putOffDeadline() {
-        let (seconds, attoseconds) = (clock.now - takeOff).components
-        putOff.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+        putOff.store((clock.now - takeOff).nanoseconds, ordering: .relaxed)
     }
 
     /// Writes down which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` goes by it.

@@ -6,8 +6,11 @@ public struct Response: Sendable {
     public var head: HTTPResponse
     /// What came after the head.
     public var body: ResponseBody
-    /// What the service says of the answer; ``Verdict/fine`` until the judging stage has asked it.
-    public var verdict: Verdict = .fine
+    /// What the service says of the response; `nil` until the judging stage has asked it.
+    ///
+    /// A call whose response nobody judged fails, and no cache stores the response. A stage of the app's own that responds in place of
+    /// the stages below it sets the verdict itself.
+    public var verdict: Verdict?
     /// Where the answer came from.
     public var source: AnswerSource = .network
     /// Whether a content coding was undone below, so that the body is not the bytes that the origin counts. Transports say so.
@@ -33,6 +36,12 @@ public struct Response: Sendable {
 extension Response {
     /// The error that a call with this answer ends in; `nil` where the service judged it fine.
     var refusal: NetworkError? {
+        guard let verdict else {
+            return NetworkError(
+                .invalidConfiguration, in: .stage(.judging),
+                "Nobody judged the response: the pipeline has no judging stage, or a stage of the app's own responded without a "
+                    + "verdict.", status: head.status)
+        }
         guard var error = verdict.error(for: head), case .whole(let rawData) = body else {
             return verdict.error(for: head)
         }

@@ -161,6 +161,8 @@ extension NetworkError {
     fileprivate var exitStatus: Int32 {
         switch kind {
         case .invalidConfiguration, .invalidParameters: ExitStatus.unusable
+        // Its status, 504, is no server's.
+        case .notCached: ExitStatus.noAnswer
         default: status == nil ? ExitStatus.noAnswer : ExitStatus.refused
         }
     }

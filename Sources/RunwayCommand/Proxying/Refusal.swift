@@ -36,8 +36,8 @@ struct Refusal: Error, Sendable {
             switch error.kind {
             case _ where error.underlying is ClientSilence: .requestTimeout
             case .timedOut: .gatewayTimeout
-            // What may only come from what is kept, and is not kept (RFC 9111 §5.2.1.7).
-            case .noNetwork where error.step == .stage(.caching): .gatewayTimeout
+            // RFC 9111 §5.2.1.7.
+            case .notCached: .gatewayTimeout
             case .overloaded: .serviceUnavailable
             // The body of the request broke off.
             case .invalidParameters: .badRequest

@@ -28,6 +28,8 @@ final class Exchange: @unchecked Sendable {
     private weak var carrier: (any WireConnection)?
     /// How often it was given to a connection and lost.
     private var moves = 0
+    /// Whether any of the request may have reached the wire on a connection that was lost.
+    private var sentBefore = SendState.notSent
     /// Whether any byte of an answer came.
     private(set) var hasAnswer = false
     private(set) var isReused = false
@@ -246,6 +248,7 @@ extension Exchange {
         }
         let failure = ExchangeFailure(cause: error, sending: isUnprocessed ? .notSent : sending)
         connection = nil
+        sentBefore = sentBefore.and(failure.sending)
         let loss = LostRequest(
             isUnprocessed: isUnprocessed, wasReused: isReused, hasAnswer: hasAnswer,
             isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves,
@@ -278,6 +281,8 @@ extension Exchange {
     /// Ends the exchange with an error, once.
     func finish(failing failure: ExchangeFailure) {
         guard !isOver else { return }
+        // What ends it on a later connection, or while it waits for one, says nothing about those before.
+        let failure = ExchangeFailure(cause: failure.cause, sending: sentBefore.and(failure.sending))
         end()
         stream?.finish(.failure(failure), wireRecord)
         continuation?.resume(returning: (.failure(failure), wireRecord))

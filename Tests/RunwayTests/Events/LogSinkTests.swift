@@ -21,7 +21,8 @@ struct LogSinkTests {
             ]
             + [
                 (.invalidConfiguration, .error), (.invalidParameters, .error), (.invalidAnswer, .error),
-                (.notTrusted, .error), (.storage, .error), (.noNetwork, .warning), (.timedOut, .warning),
+                (.notTrusted, .error), (.storage, .error), (.notCached, .debug), (.noNetwork, .warning),
+                (.timedOut, .warning),
                 (.refused, .warning), (.service(service), .warning), (.needsLogin, .warning),
                 (.needsAccessToken, .warning), (.overloaded, .warning), (.cancelled, .debug), (.loginCancelled, .debug),
             ].map { (kind: NetworkError.Kind, level: Logger.Level) in

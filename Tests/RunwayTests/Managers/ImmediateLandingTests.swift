@@ -107,7 +107,7 @@ struct ImmediateLandingTests {
         let running = manager.load(Work(id: 1))
         let failing = manager.load(Work(id: 2), options: CallOptions(cacheUse: .onlyIfCached))
         try await recorder.landings(count: 1)
-        #expect(manager.landedFlight == failing && manager.error?.kind == .noNetwork && manager.isLoading)
+        #expect(manager.landedFlight == failing && manager.error?.kind == .notCached && manager.isLoading)
         layer.answer(try await layer.arrival(), 1)
         try await recorder.landings(count: 2)
         #expect(manager.landedFlight == running && manager.rawData?["n"].int == 1)

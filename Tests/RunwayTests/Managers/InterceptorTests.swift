@@ -146,6 +146,35 @@ struct InterceptorTests {
         #expect(!spy.log.entries.contains("manager didSucceed"))
     }
 
+    @Test func aCallCancelledByOneHookPassesNoFurtherHook() async throws {
+        let log = HookLog()
+        let shared = Spy("layer", log)
+        let own = Spy("manager", log)
+        hangar.network.add(shared, for: Refresh.self)
+        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        manager.interceptor = own
+        shared.onHook = { name in if name == "didTakeOff" { manager.cancelAll() } }
+        let flight = manager.load(Refresh())
+        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        #expect(log.entries == ["layer shouldCall", "manager shouldCall", "layer didTakeOff"])
+    }
+
+    @Test func noHookIsPassedALaterCallsResponse() async throws {
+        let spy = Spy("manager", HookLog())
+        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        manager.interceptor = spy
+        // The first landing clears the manager before the hooks of the success run, as one that starts a later call does.
+        recorder.onLanding = { _, _ in manager.clear() }
+        let first = manager.load(Filter(city: "first"))
+        await hangar.transport.waitForArrival(of: first)
+        hangar.transport.answer(first)
+        try await recorder.landings(count: 1)
+        let (call, rawData) = try #require(spy.succeeded.first)
+        #expect(call.flight == first && (call.endpoint as? Filter)?.city == "first")
+        #expect(rawData["flight"].int == Int(first.number) && manager.rawData == nil)
+        #expect(spy.calls.allSatisfy { $0.flight == first })
+    }
+
     @Test func aHookThatLoadsAgainReplacesTheFlightThatIsLanding() async throws {
         let spy = Spy("manager", HookLog())
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
@@ -194,30 +223,48 @@ private final class Spy: Interceptor {
     var vetoes: Set<String> = []
     var change: ((inout any Endpoint) -> Void)?
     var onHook: ((String) -> Void)?
+    /// The calls of all hooks, in order.
+    var calls: [ManagerCall] = []
+    /// The calls that succeeded, and their responses.
+    var succeeded: [(call: ManagerCall, rawData: RawData)] = []
 
     init(_ name: String, _ log: HookLog) {
         self.name = name
         self.log = log
     }
 
-    private func allows(_ hook: String) -> Bool {
+    private func allows(_ hook: String, _ call: ManagerCall? = nil) -> Bool {
+        if let call { calls.append(call) }
         log.entries.append("\(name) \(hook)")
         onHook?(hook)
         return !vetoes.contains(hook)
     }
 
-    func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool {
+    func apiManager(
+        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
+    ) -> Bool {
         change?(&endpoint)
         return allows("shouldCall")
     }
-    func apiManager(_ manager: any APIManaging, didTakeOff flight: FlightID) { _ = allows("didTakeOff") }
-    func apiManager(_ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>) {
-        _ = allows("didReceive")
+    func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall) { _ = allows("didTakeOff", call) }
+    func apiManager(
+        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
+    ) {
+        _ = allows("didReceive", call)
     }
-    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool { allows("shouldSucceed") }
-    func apiManagerDidSucceed(_ manager: any APIManaging) { _ = allows("didSucceed") }
-    func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError) -> Bool { allows("shouldFail") }
-    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { _ = allows("didFail") }
+    func apiManager(
+        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
+    ) -> Bool { allows("shouldSucceed", call) }
+    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {
+        succeeded.append((call, rawData))
+        _ = allows("didSucceed", call)
+    }
+    func apiManager(
+        _ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall
+    ) -> Bool { allows("shouldFail", call) }
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall) {
+        _ = allows("didFail", call)
+    }
 }
 
 @MainActor

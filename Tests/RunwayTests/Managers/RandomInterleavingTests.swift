@@ -225,9 +225,15 @@ private final class Vetoes: Interceptor {
 
     init(seed: UInt64) { random = SeededGenerator(seed: ~seed) }
 
-    func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool { !vetoesNextCall }
-    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool { allowsLanding() }
-    func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError) -> Bool { allowsLanding() }
+    func apiManager(
+        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
+    ) -> Bool { !vetoesNextCall }
+    func apiManager(
+        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
+    ) -> Bool { allowsLanding() }
+    func apiManager(
+        _ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall
+    ) -> Bool { allowsLanding() }
 
     private func allowsLanding() -> Bool {
         let isVetoed = Int.random(in: 0..<10, using: &random) == 0

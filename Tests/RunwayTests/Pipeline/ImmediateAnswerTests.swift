@@ -34,6 +34,7 @@ struct ImmediateAnswerTests {
     private func kept(_ text: String) -> Response {
         var response = Response.json(text)
         response.source = .cache
+        response.verdict = .fine
         return response
     }
 

@@ -161,7 +161,7 @@ private final class StampingStage: RequestStage {
         var request = request
         request.head.headerFields[.userAgent] = "stamp"
         let response = try await next.send(request, in: flight)
-        seen.withLock { $0.append(response.verdict) }
+        if let verdict = response.verdict { seen.withLock { $0.append(verdict) } }
         return response
     }
 }

@@ -180,6 +180,30 @@ struct DyingConnectionTests {
         }
     }
 
+    /// A change that may be made twice is lost on a connection that was in use before, and never gets another one: because it is
+    /// cancelled while the handshake lasts, or because there is none.
+    @Test(arguments: [true, false])
+    func changeLostOnAStaleConnectionIsNotCalledUnsent(_ isCancelled: Bool) async throws {
+        let certificate = try TestCertificate()
+        try await withScriptedOrigin(tls: certificate.tls) { origin in
+            origin.onConnections([.serve, isCancelled ? .ignore : .close])
+            origin.on(.get, "/warm", respond: .text("warm"))
+            origin.on(.put, "/change", respond: .closing)
+            let configuration = TransportConfiguration(
+                trust: .certificates(pem: [certificate.certificatePEM]), httpVersions: .http1Only,
+                connectTimeout: .seconds(300))
+            let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport(configuration: configuration))
+            _ = try await network.call(Fetch<GET>("warm"))
+            let call = Task { try await network.call(Fetch<PUT>("change", .bytes([1]))) }
+            try await origin.waitForConnections(count: 2)
+            if isCancelled { call.cancel() }
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == (isCancelled ? .cancelled : .noNetwork))
+            #expect(error.sending != .notSent)
+            #expect(origin.requests.count { $0.method == .put } == 1)
+        }
+    }
+
     @Test(arguments: [ScriptedResponse.closing, .resetting])
     func withFurtherAttemptsEveryReadIsAnsweredThoughAllHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in

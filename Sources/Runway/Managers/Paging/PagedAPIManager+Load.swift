@@ -130,7 +130,7 @@ extension PagedAPIManager {
             let flight = requests.state.last.answer?.flight
             flight?.note(PagingDecision.failed(failure))
             flight?.amend()
-            fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running.id)
+            fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running)
         }
         return running.id ?? FlightID(number: 0)
     }
@@ -139,10 +139,10 @@ extension PagedAPIManager {
     func requestLanded(_ error: NetworkError?) {
         if let withoutParameters, running == nil, let error {
             self.withoutParameters = nil
-            return fail(error, withoutParameters)
+            return fail(error, nil, withoutParameters)
         }
         guard let running, let request = running.request, requests.landedFlight == request else { return }
-        if let error { return fail(error, running.id) }
+        if let error { return fail(error, running) }
         guard let answer = requests.state.last.answer, let endpoint = answer.endpoint as? E,
             let rawData = answer.rawData
         else { return }
@@ -155,7 +155,7 @@ extension PagedAPIManager {
             case .success(let reading):
                 self.running?.load = reading.load
                 take(reading.step, reading.list)
-            case .failure(let error): fail(error, running.id)
+            case .failure(let error): fail(error, running)
             }
         }
     }
@@ -202,11 +202,14 @@ extension PagedAPIManager {
         delegate?.apiManagerDidSucceed(self)
     }
 
-    private func fail(_ error: NetworkError, _ load: FlightID?) {
+    /// - Parameters:
+    ///   - load: The load that failed; `nil` for one that nobody gave parameters for.
+    ///   - flight: The number of such a load.
+    private func fail(_ error: NetworkError, _ load: Running?, _ flight: FlightID? = nil) {
         running = nil
         self.error = error
-        landedEndpoint = endpoint
-        landedFlight = load
+        landedEndpoint = load?.endpoint
+        landedFlight = load?.id ?? flight
         delegate?.apiManager(self, didFailWith: error)
     }
 }

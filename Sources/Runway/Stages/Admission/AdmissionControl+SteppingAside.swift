@@ -10,7 +10,7 @@ extension AdmissionControl {
     func steppingAside<Value>(
         _ flight: Flight, _ wait: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
-        guard flight.takePlace() else { return try await wait() }
+        guard flight.takePlace() != nil else { return try await wait() }
         leave()
         let value = try await wait()
         switch await waitForTurn(flight, flight.priority, isReturning: true) {
@@ -25,9 +25,16 @@ extension AdmissionControl {
 }
 
 extension Flight {
-    /// Gives the call a place in the air.
-    func holdPlace() { holdsPlace.store(true, ordering: .relaxed) }
+    /// The value of ``placed`` of a call without a place.
+    static let noPlace: Int64 = -1
 
-    /// Takes the call's place in the air from it, for whoever gives it back; `false` where it has none.
-    func takePlace() -> Bool { holdsPlace.exchange(false, ordering: .relaxed) }
+    /// Gives the call a place in the air.
+    func holdPlace() { placed.store((clock.now - takeOff).nanoseconds, ordering: .relaxed) }
+
+    /// Takes the call's place in the air from it, for whoever gives it back. Returns the instant at which the call got it; `nil` if it
+    /// has none.
+    func takePlace() -> Duration? {
+        let placed = placed.exchange(Self.noPlace, ordering: .relaxed)
+        return placed == Self.noPlace ? nil : takeOff + .nanoseconds(placed)
+    }
 }

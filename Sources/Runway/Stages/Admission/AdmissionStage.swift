@@ -25,15 +25,18 @@ struct AdmissionStage: RequestStage {
         if case .probe = pass { flight.note(Admission.probing(host: Origin(request.head).host)) }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
-            var holdsPlace = flight.takePlace()
+            var holdsPlace = flight.takePlace() != nil
             if case .stream(let body) = response.body, holdsPlace {
                 response.body = .stream(body.holding(Place(control)))
                 holdsPlace = false
             }
-            record(flight.outcome(of: response), of: pass, request, in: flight, givingBackPlace: holdsPlace)
+            record(
+                flight.outcome(of: response, to: request), of: pass, request, in: flight, givingBackPlace: holdsPlace)
             return response
         } catch {
-            record(flight.outcome(of: error), of: pass, request, in: flight, givingBackPlace: flight.takePlace())
+            let placed = flight.takePlace()
+            let outcome = flight.outcome(of: error, to: request, since: placed)
+            record(outcome, of: pass, request, in: flight, givingBackPlace: placed != nil)
             throw error
         }
     }
@@ -84,10 +87,21 @@ struct AdmissionStage: RequestStage {
     }
 }
 
+/// What counts as evidence of a host's health. This is the one place that says so.
+///
+/// A circuit counts the calls that it let pass, and of them what tells of its own host:
+/// - A lost connection, or none, is a failure while the device has a network.
+/// - A limit of time of the transport's own, such as that of connecting, is a failure.
+/// - The deadline of the call is a failure if the host had at least half of the time that the endpoint gives its calls
+///   (``Endpoint/deadline``, or the service's) and used it without a byte. Whoever chose less (``CallOptions/wholeDeadline``), or waited
+///   for a network, a turn or a token before, learned nothing about the host.
+/// - A status of 500 or more, and a response that asks for fewer requests, are failures.
+/// - A host that redirected to another one did its work, whatever became of the call there. The other one's circuit let nothing pass.
+/// - Everything else says nothing, such as a cancelled call.
 extension Flight {
-    /// What an answer says of its host.
-    fileprivate func outcome(of response: Response) -> CircuitBreaker.Outcome {
-        switch response.verdict {
+    fileprivate func outcome(of response: Response, to request: Request) -> CircuitBreaker.Outcome {
+        if response.isOfOtherOrigin(than: request) { return .success }
+        return switch response.verdict {
         case .overloaded: .failure(retryAfter: response.retryAfter(now: clock.date))
         case .refused, .malformed:
             response.head.status.code >= 500 ? .failure(retryAfter: response.retryAfter(now: clock.date)) : .success
@@ -95,17 +109,22 @@ extension Flight {
         }
     }
 
-    /// What an error says of its host.
-    fileprivate func outcome(of error: NetworkError) -> CircuitBreaker.Outcome {
-        // Who waited in vain for a token, or for its turn after that, was not at the host.
-        if [.stage(.authorizing), .stage(.admission)].contains(error.step) { return .unknown }
-        return switch error.kind {
-        // Without a network no host is to blame.
-        case .noNetwork: layer.isReachable ? .failure(retryAfter: nil) : .unknown
-        case .timedOut: .failure(retryAfter: nil)
+    /// - Parameter placed: The instant at which the call could use the host; `nil` if it failed while it waited for something else, such
+    ///   as a token.
+    fileprivate func outcome(
+        of error: NetworkError, to request: Request, since placed: Duration?
+    ) -> CircuitBreaker.Outcome {
+        if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
+        guard let placed, error.step != .stage(.authorizing) else { return .unknown }
+        let now = clock.now
+        switch error.kind {
+        case .noNetwork: return layer.isReachable ? .failure(retryAfter: nil) : .unknown
+        case .timedOut where now < deadline: return .failure(retryAfter: nil)
         // A call that is left behind at its deadline is cancelled.
-        case .cancelled: clock.now >= deadline ? .failure(retryAfter: nil) : .unknown
-        default: .unknown
+        case .timedOut, .cancelled:
+            let isOverdue = now >= deadline && silence(since: placed, at: now) * 2 >= lifetime
+            return isOverdue ? .failure(retryAfter: nil) : .unknown
+        default: return .unknown
         }
     }
 }

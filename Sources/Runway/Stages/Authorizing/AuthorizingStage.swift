@@ -29,6 +29,8 @@ struct AuthorizingStage: RequestStage {
         let tokens = flight.layer.tokens
         let first = try await tokens.token(for: flight, credentials)
         let response = try await send(request, with: first.token, credentials, in: flight, next)
+        // The server of another origin was sent no token, so what it refuses is none (RFC 9110 §15.4).
+        if response.isOfOtherOrigin(than: request) { return response }
         if response.verdict == .loginNeeded { demandLogin(of: flight, first) }
         if response.verdict == .fine { first.acceptance.accept() }
         guard response.verdict == .tokenRefused else { return response }
@@ -41,9 +43,17 @@ struct AuthorizingStage: RequestStage {
                 "The access token was refused, and the body of the request can't be sent a second time.",
                 status: response.head.status)
         }
+        let cause = RetryCause.status(response.head.status.code)
+        guard !response.hasChangedMethod || flight.retryPolicy.allows(request, after: cause) else {
+            throw NetworkError(
+                .needsAccessToken, in: step,
+                "The access token was refused after a redirect that followed the request, which may have had its effect.",
+                status: response.head.status)
+        }
         let second = try await tokens.token(for: flight, credentials)
         flight.note(Authorizing.replayed)
         let last = try await send(request, with: second.token, credentials, in: flight, next)
+        if last.isOfOtherOrigin(than: request) { return last }
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
         if last.verdict == .tokenRefused {
             flight.note(Authorizing.refusedAgain)

@@ -129,7 +129,7 @@ extension NetworkError {
     /// that passed, a user who declined.
     fileprivate var saysNothingOfTheToken: Bool {
         switch kind {
-        case .noNetwork, .timedOut, .cancelled, .notTrusted, .overloaded, .storage, .loginCancelled,
+        case .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .overloaded, .storage, .loginCancelled,
             .invalidConfiguration, .invalidParameters:
             true
         case .refused: status.map { $0.code >= 500 || [408, 425, 429].contains($0.code) } ?? false

@@ -115,7 +115,7 @@ public enum CacheUse: Sendable, Hashable {
     case standard
     /// None is taken, and no validator of it is sent; the new answer takes its place.
     case refresh
-    /// One is taken, fresh or not, and nothing is sent; where none is kept the call fails as
-    /// ``NetworkError/Kind/noNetwork``.
+    /// One is taken, fresh or not, and nothing is sent; if none is stored the call fails as
+    /// ``NetworkError/Kind/notCached``.
     case onlyIfCached
 }

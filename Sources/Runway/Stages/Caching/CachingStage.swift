@@ -13,7 +13,7 @@ struct CachingStage: RequestStage {
         let policy = flight.cachePolicy
         switch policy.rule {
         case .none:
-            if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
+            if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             return .pass
         case .timeToLive, .untilEvicted:
             return try TimeToLiveCaching(policy: policy).answerImmediately(CacheKey(request, in: flight), in: flight)
@@ -30,7 +30,7 @@ struct CachingStage: RequestStage {
         case .timeToLive where method.isSafe || method.mayRead, .untilEvicted where method.isSafe || method.mayRead:
             return try await TimeToLiveCaching(policy: policy).respond(to: request, in: flight, next: next)
         case .none, .timeToLive, .untilEvicted:
-            if flight.options.cacheUse == .onlyIfCached { throw .nothingKept }
+            if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             // What this call changes, others may keep by HTTP (RFC 9111 §4.4).
             if !method.isSafe { return try await HTTPCaching().respond(to: request, in: flight, next: next) }
             return try request.accepting(await next.send(request, in: flight))
@@ -51,10 +51,11 @@ extension Request {
 }
 
 extension NetworkError {
-    /// The error of a call that wanted a kept answer or none.
-    static var nothingKept: NetworkError {
+    /// The error of a call that wanted a stored response or none.
+    static var notCached: NetworkError {
         NetworkError(
-            .noNetwork, in: .stage(.caching), "No answer is kept, and the call wanted nothing to be sent.")
+            .notCached, in: .stage(.caching), "No stored response can be used, and the call allows nothing to be sent.",
+            sending: .notSent)
     }
 
     /// Whether a stale answer may stand in: nobody was reached, or the server was not up to it.

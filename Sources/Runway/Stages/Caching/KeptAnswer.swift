@@ -48,6 +48,8 @@ final class KeptAnswer: Sendable {
     func response(from source: AnswerSource) -> Response {
         var response = Response(head: rawData.response, body: .whole(rawData))
         response.source = source
+        // Only what the service judged fine is stored.
+        response.verdict = .fine
         return response
     }
 }

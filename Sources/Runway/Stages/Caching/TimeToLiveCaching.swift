@@ -11,12 +11,12 @@ struct TimeToLiveCaching {
         let use = flight.options.cacheUse
         let looksBelow = policy.tiers.contains(.disk) && flight.layer.cache.tier != nil
         guard use != .refresh, let key else {
-            if use == .onlyIfCached { throw .nothingKept }
+            if use == .onlyIfCached { throw .notCached }
             return .pass
         }
         guard policy.tiers.contains(.memory), let kept = flight.layer.cache.find(key) else {
             if looksBelow { return .wait }
-            if use == .onlyIfCached { throw .nothingKept }
+            if use == .onlyIfCached { throw .notCached }
             return .pass
         }
         let now = flight.clock.now
@@ -42,7 +42,7 @@ struct TimeToLiveCaching {
     ) async throws(NetworkError) -> Response {
         let use = flight.options.cacheUse
         guard let key = CacheKey(request, in: flight) else {
-            if use == .onlyIfCached { throw .nothingKept }
+            if use == .onlyIfCached { throw .notCached }
             return try request.accepting(await next.send(request, in: flight))
         }
         if use == .refresh {
@@ -51,7 +51,7 @@ struct TimeToLiveCaching {
             return try await fetch(request, key, validating: renewed?.validation(of: request), in: flight, next)
         }
         guard let (kept, freshness, isBelow) = await look(for: key, in: flight) else {
-            if use == .onlyIfCached { throw .nothingKept }
+            if use == .onlyIfCached { throw .notCached }
             flight.note(CacheDecision.miss)
             return try await fetch(request, key, validating: nil, in: flight, next)
         }
@@ -102,7 +102,7 @@ struct TimeToLiveCaching {
             // Where a stage stands in between, what is kept has passed it already.
             if next.links.first?.stage is CoalescingStage { sent.keptUnder = key }
             let response = try sent.accepting(await next.send(sent, in: flight))
-            if let error = response.verdict.error(for: response.head) {
+            if let error = response.refusal {
                 return error.allowsStaleAnswer ? flight.fallbackAnswer() ?? response : response
             }
             if response.head.status == .notModified, let kept = validation?.kept {

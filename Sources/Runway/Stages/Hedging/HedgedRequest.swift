@@ -160,7 +160,13 @@ final class HedgedRequest: Sendable {
                 state.outcomes = [:]
             }
             let isLost = state.race.hasSecond && state.race.winner == nil
-            return (state.caller, state.outcomes[contender], state.timer, isLost)
+            var outcome = state.outcomes[contender]
+            // What reached the wire for one of the attempts was sent.
+            if case .failure(var error) = outcome, case .failure(let other) = state.outcomes[contender.other] {
+                error.sending = error.sending.and(other.sending)
+                outcome = .failure(error)
+            }
+            return (state.caller, outcome, state.timer, isLost)
         }
         if let timer { flight.layer.deadlines.remove(timer) }
         if isLost { flight.note(Hedge.lost) }

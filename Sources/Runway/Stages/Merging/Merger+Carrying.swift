@@ -35,7 +35,7 @@ private struct MergeLanding {
         do throws(NetworkError) {
             let response = try await items[0].next.send(envelope.request, in: carrier)
             let status = response.head.status
-            if let isMissing = status.refusesEnvelope {
+            if let isMissing = status.refusesEnvelope, !response.isElsewhere(than: envelope.request) {
                 routeIsMissing = isMissing
                 outcomes = items.map { _ in .alone(nil, .notTaken(status: status.code)) }
                 let refusal = NetworkError(
@@ -44,7 +44,7 @@ private struct MergeLanding {
                 _ = carrier.finish(failing: refusal)
                 return
             }
-            outcomes = try Self.outcomes(of: response, for: items, in: carrier)
+            outcomes = try Self.outcomes(of: response, to: envelope.request, for: items, in: carrier)
         } catch {
             outcomes = items.map { _ in .failed(error) }
             _ = carrier.finish(failing: error)
@@ -52,11 +52,12 @@ private struct MergeLanding {
     }
 
     private static func outcomes(
-        of response: Response, for items: [MergeItem], in carrier: Flight
+        of response: Response, to envelope: Request, for items: [MergeItem], in carrier: Flight
     ) throws(NetworkError) -> [MergeItem.Outcome] {
-        if let error = response.verdict.error(for: response.head) {
-            _ = carrier.finish(failing: error)
-            return items.map { _ in .refused(response) }
+        if let refusal = response.refusal {
+            let shared = try response.shared(refusing: envelope, by: refusal)
+            _ = carrier.finish(failing: refusal)
+            return items.map { _ in .refused(shared) }
         }
         guard case .whole(let rawData) = response.body else {
             throw NetworkError(.invalidAnswer, in: .stage(.merging), "A whole answer was asked for, and a stream came.")
@@ -69,12 +70,10 @@ private struct MergeLanding {
             // What is no envelope may be what the service says of any request: that its user has to log in, for instance.
             var refused = response
             refused.verdict = carrier.service.judge(response.head, rawData: rawData)
-            switch refused.verdict {
-            case .fine, .malformed: throw error
-            default:
-                if let error = refused.verdict.error(for: response.head) { _ = carrier.finish(failing: error) }
-                return items.map { _ in .refused(refused) }
-            }
+            guard let refusal = refused.refusal, refusal.kind != .invalidAnswer else { throw error }
+            let shared = try refused.shared(refusing: envelope, by: refusal)
+            _ = carrier.finish(failing: refusal)
+            return items.map { _ in .refused(shared) }
         }
         if answer.unknownCount > 0 { carrier.note(Merge.unknownAnswers(answer.unknownCount)) }
         carrier.finish(.succeeded)
@@ -87,6 +86,24 @@ private struct MergeLanding {
             case .failure(let error): return .failed(error)
             }
         }
+    }
+}
+
+extension Response {
+    /// This response, which refuses an envelope, as the response to every request in it. No cache may store it as theirs.
+    ///
+    /// - Throws: The refusal, if it is that of another request than the envelope. It says nothing about the requests in the envelope,
+    ///   which may have had their effect.
+    fileprivate func shared(
+        refusing envelope: Request, by refusal: NetworkError
+    ) throws(NetworkError) -> Response {
+        if isElsewhere(than: envelope), let following = hops.last?.following {
+            throw refusal.afterRedirect(to: following)
+        }
+        var shared = self
+        shared.hops = []
+        shared.head.headerFields[.cacheControl] = "no-store"
+        return shared
     }
 }
 

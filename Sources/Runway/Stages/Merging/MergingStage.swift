@@ -28,7 +28,9 @@ struct MergingStage: RequestStage {
             return try await flyAlone(item, as: departure, in: merger)
         case .answered(let response): return try await accept(response, to: item)
         case .refused(let response):
-            flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
+            if let verdict = response.verdict {
+                flight.note(Judgement(status: response.head.status.code, verdict: verdict))
+            }
             return response
         case .failed(let error): throw error
         }
@@ -63,9 +65,10 @@ struct MergingStage: RequestStage {
     private func accept(_ answer: Response, to item: MergeItem) async throws(NetworkError) -> Response {
         var response = answer
         let flight = item.flight
-        response.verdict = item.request.verdict(of: response, by: flight.service)
-        flight.note(Judgement(status: response.head.status.code, verdict: response.verdict))
-        guard response.verdict == .redirected, let location = try response.head.location(in: .stage(.merging)) else {
+        let verdict = item.request.verdict(of: response, by: flight.service)
+        response.verdict = verdict
+        flight.note(Judgement(status: response.head.status.code, verdict: verdict))
+        guard verdict == .redirected, let location = try response.head.location(in: .stage(.merging)) else {
             return response
         }
         guard
@@ -78,8 +81,13 @@ struct MergingStage: RequestStage {
         flight.note(Redirect.followed(status: response.head.status.code, hop: 1))
         let received = flight.clock.now
         let hop = RedirectHop(
-            request: item.request, response: response, requested: response.requested ?? received, received: received)
-        response = try await item.next.send(following, in: flight)
+            request: item.request, response: response, following: following.head,
+            requested: response.requested ?? received, received: received)
+        do throws(NetworkError) {
+            response = try await item.next.send(following, in: flight)
+        } catch {
+            throw error.afterRedirect(to: following.head)
+        }
         response.hops.insert(hop, at: 0)
         return response
     }

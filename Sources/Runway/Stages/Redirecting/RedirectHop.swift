@@ -6,6 +6,8 @@ struct RedirectHop: Sendable {
     var request: Request
     /// The answer that redirected it.
     var response: Response
+    /// The request that followed the redirect.
+    var following: HTTPRequest
     /// Whether the answer has the body that came; one that was to be streamed was let go, and stands empty.
     var isBodyThere = true
     /// The instant on the layer's clock at which the request was sent.
@@ -19,6 +21,39 @@ struct RedirectHop: Sendable {
         return ExchangeTimes(
             requested: requested, received: received,
             receivedDate: HTTPDate(seconds: last.receivedDate.seconds - later))
+    }
+}
+
+extension Response {
+    /// The origin that redirects led to; `nil` if none was followed.
+    var redirectedOrigin: Origin? { hops.last.map { Origin($0.following) } }
+
+    /// Whether a followed redirect replaced the method, as 303 does (RFC 9110 §15.4.4).
+    ///
+    /// The server has processed the request before it then. What is refused afterwards is the request that followed.
+    var hasChangedMethod: Bool { hops.contains { $0.request.head.method != $0.following.method } }
+
+    /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's credentials.
+    func isOfOtherOrigin(than request: Request) -> Bool {
+        redirectedOrigin.map { $0 != Origin(request.head) } ?? false
+    }
+
+    /// Whether redirects made another request of this one, so that what the response refuses is not this one.
+    func isElsewhere(than request: Request) -> Bool { hasChangedMethod || isOfOtherOrigin(than: request) }
+}
+
+extension NetworkError {
+    /// The error of a request that followed a redirect, as the error of the whole call.
+    ///
+    /// The server received the request that it redirected, so that something was sent; and the error says nothing about the host that
+    /// redirected.
+    func afterRedirect(to following: HTTPRequest) -> NetworkError {
+        var error = self
+        error.sending = SendState.sent.and(sending)
+        // A redirect further on knows better.
+        if error.redirectedOrigin == nil { error.redirectedOrigin = Origin(following) }
+        if error.host == nil { error.host = error.redirectedOrigin?.host }
+        return error
     }
 }
 

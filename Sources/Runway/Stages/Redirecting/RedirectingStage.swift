@@ -22,7 +22,12 @@ struct RedirectingStage: RequestStage {
         var hops: [RedirectHop] = []
         while true {
             let requested = flight.clock.now
-            var response = try await next.send(request, in: flight)
+            var response: Response
+            do throws(NetworkError) {
+                response = try await next.send(request, in: flight)
+            } catch {
+                throw hops.isEmpty ? error : error.afterRedirect(to: request.head)
+            }
             response.hops = hops
             var isBodyThere = true
             guard response.verdict == .redirected, let location = try response.head.location(in: step) else {
@@ -49,8 +54,8 @@ struct RedirectingStage: RequestStage {
             flight.note(Redirect.followed(status: response.head.status.code, hop: count))
             hops.append(
                 RedirectHop(
-                    request: request, response: response, isBodyThere: isBodyThere, requested: requested,
-                    received: flight.clock.now))
+                    request: request, response: response, following: following.head, isBodyThere: isBodyThere,
+                    requested: requested, received: flight.clock.now))
             request = following
         }
     }

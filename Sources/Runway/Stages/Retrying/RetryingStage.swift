@@ -23,20 +23,31 @@ struct RetryingStage: RequestStage {
         let retries = flight.layer.retries
         retries.deposit(for: Origin(request.head))
         var attempt = 1
+        var sending = SendState.notSent
         while true {
             let wait: Duration
             do throws(NetworkError) {
                 let response = try await next.send(request, in: flight)
+                let origin = response.redirectedOrigin
+                if attempt == 1, let origin, origin != Origin(request.head) { retries.deposit(for: origin) }
                 guard response.verdict != .fine, let cause = flight.retryPolicy.cause(of: response) else {
                     return response
                 }
+                sending = .sent
                 let retryAfter = response.retryAfter(now: flight.clock.date)
-                guard let found = decide(request, attempt, cause, retryAfter, in: flight) else { return response }
+                guard let found = decide(request, attempt, cause, retryAfter, of: origin, in: flight) else {
+                    return response
+                }
                 wait = found
             } catch {
+                let origin = error.redirectedOrigin
+                if attempt == 1, let origin, origin != Origin(request.head) { retries.deposit(for: origin) }
+                var error = error
+                error.sending = sending.and(error.sending)
+                sending = error.sending
                 // A token that could not be had was asked for under the rules of its own call, once for all who need it.
                 guard error.step != .stage(.authorizing), let cause = flight.retryPolicy.cause(of: error),
-                    let found = decide(request, attempt, cause, nil, in: flight)
+                    let found = decide(request, attempt, cause, nil, of: origin, in: flight)
                 else { throw error }
                 wait = found
             }
@@ -46,8 +57,11 @@ struct RetryingStage: RequestStage {
     }
 
     /// How long to wait before the next attempt; `nil` where none is made. Either is noted.
+    ///
+    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget pays, and not that of the request's own.
     private func decide(
-        _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, in flight: Flight
+        _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, of origin: Origin?,
+        in flight: Flight
     ) -> Duration? {
         let policy = flight.retryPolicy
         func giveUp(_ reason: Retry.Reason) -> Duration? {
@@ -64,7 +78,7 @@ struct RetryingStage: RequestStage {
         let wait = (retryAfter ?? .zero) + retries.jitter(upTo: policy.ceiling(after: attempt))
         guard flight.clock.now + wait < flight.deadline else { return giveUp(.deadline(wait: wait)) }
         // Taken last, so that what is not used is not spent.
-        guard retries.withdraw(for: Origin(request.head)) else { return giveUp(.budgetSpent) }
+        guard retries.withdraw(for: origin ?? Origin(request.head)) else { return giveUp(.budgetSpent) }
         flight.note(Retry.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
         return wait
     }

@@ -71,6 +71,24 @@ struct PagingTests {
         #expect(play.list.queries.suffix(2).map { $0["offset"] } == ["4", "4"])
     }
 
+    @Test func aFailedListIsNotReportedUnderTheOldListsParameters() async throws {
+        let play = PagedPlay(EditedList(count: 20), OffsetList.self)
+        await play.first(OffsetList())
+        play.list.state.withLock { $0.beforeAnswer = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
+        await play.first(OffsetList(size: 7))
+        let landed = try #require(play.manager.landedEndpoint as? OffsetList)
+        #expect(landed.size == 7)
+        #expect(play.manager.endpoint?.size != 7, "the rows are still those of the old list")
+        play.manager.parameterSource = NoSource.shared
+        let count = play.landings.count
+        play.manager.load()
+        while play.landings.count == count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(play.manager.landedEndpoint == nil, "nobody gave parameters for this load")
+    }
+
     @Test func aFirstPageThatFailedIsAskedForAgain() async throws {
         let play = PagedPlay(EditedList(count: 7), OffsetList.self)
         play.list.state.withLock { $0.beforeAnswer = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
@@ -234,6 +252,12 @@ private struct HeldList: TestedList {
 }
 
 @MainActor
+private final class NoSource: ParameterSource {
+    static let shared = NoSource()
+    func endpoint(for manager: any APIManaging) -> (any Endpoint)? { nil }
+}
+
+@MainActor
 private final class ListSource: ParameterSource {
     func endpoint(for manager: any APIManaging) -> (any Endpoint)? { OffsetList() }
 }
@@ -243,10 +267,14 @@ private final class Veto: Interceptor {
     enum Moment { case beforeCall, beforeLanding }
     let moment: Moment
     init(_ moment: Moment) { self.moment = moment }
-    func apiManager(_ manager: any APIManaging, shouldCall endpoint: inout any Endpoint) -> Bool {
+    func apiManager(
+        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
+    ) -> Bool {
         moment != .beforeCall
     }
-    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool {
+    func apiManager(
+        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
+    ) -> Bool {
         moment != .beforeLanding
     }
 }

@@ -196,6 +196,65 @@ struct CircuitTests {
         #expect(error?.kind == .overloaded)
     }
 
+    /// Makes calls that nobody answers, and lets so much time pass in each.
+    private func time(out count: Int, after time: Duration, _ options: CallOptions = .standard) async throws -> Bool {
+        let transport = ParkingTransport()
+        let clock = ManualClock()
+        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
+        for page in 1...count {
+            let call = Task { try await network.call(Refresh(page: page), options: options) }
+            await transport.wait { $0.parked.contains(UInt64(page)) || $0.cancelled.contains(UInt64(page)) }
+            try await clock.waitForSleepers()
+            clock.advance(by: time)
+            #expect(try await call.failure().kind == .timedOut)
+            while network.admission.counts != (0, 0) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+        return network.admission.isCircuitClosed(to: try #require(transport.request(of: 1)).head)
+    }
+
+    @Test func tinyDeadlinesOfTheirCallersOpenNoCircuit() async throws {
+        let tiny = CallOptions(wholeDeadline: .milliseconds(5))
+        #expect(try await time(out: 20, after: .milliseconds(5), tiny))
+        // Who waited half as long as the endpoint says has seen a host that is slow.
+        let lifetime = Estates.deadline
+        #expect(try await !time(out: 5, after: lifetime / 2, CallOptions(wholeDeadline: lifetime / 2)))
+    }
+
+    @Test func timeSpentWaitingForATurnIsNoEvidenceAgainstTheHost() async throws {
+        let transport = ParkingTransport()
+        let clock = ManualClock()
+        let limits = AdmissionLimits(maximumFlights: 1)
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(clock), limits: LayerLimits(admission: limits, retrying: .none))
+        // Each waits for its turn nearly all of its time, and has a moment at the host.
+        for round in 0..<8 {
+            let first = UInt64(2 * round + 1)
+            let leading = Task { try await network.call(Refresh(page: Int(first))) }
+            await transport.wait { $0.parked.contains(first) }
+            let waiting = Task { try await network.call(Refresh(page: Int(first) + 1)) }
+            while network.admission.counts.waiting == 0 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            clock.advance(by: Estates.deadline * 9 / 10)
+            transport.answer(first, with: .success(.json("{}", status: .notFound)))
+            _ = await leading.result
+            await transport.wait { $0.parked.contains(first + 1) }
+            try await clock.waitForSleepers()
+            clock.advance(by: Estates.deadline / 10)
+            #expect(try await waiting.failure().kind == .timedOut)
+            while network.admission.counts != (0, 0) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            let head = try #require(transport.request(of: first)).head
+            #expect(network.admission.isCircuitClosed(to: head))
+        }
+    }
+
     @Test func circuitBreakerCanBeTurnedOff() async throws {
         let flaky = FlakyLayer([.lost()], admission: AdmissionLimits(circuitBreaker: nil))
         await fail(flaky, times: 30)

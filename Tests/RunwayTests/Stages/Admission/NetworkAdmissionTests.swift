@@ -28,7 +28,11 @@ struct NetworkAdmissionTests {
     @Test func whatMemoryHoldsIsNotRefused() async throws {
         struct Memory: RequestStage {
             var step: FlightStep { .customStage("memory") }
-            func answerImmediately(_ request: Request, in flight: Flight) -> ImmediateAnswer { .answer(.json("[1]")) }
+            func answerImmediately(_ request: Request, in flight: Flight) -> ImmediateAnswer {
+                var response = Response.json("[1]")
+                response.verdict = .fine
+                return .answer(response)
+            }
             func respond(
                 to request: Request, in flight: Flight, next: RequestPipeline.Rest
             ) async throws(NetworkError) -> Response { .json("[2]") }

@@ -133,7 +133,7 @@ struct CacheModel {
                 validated: (found?.kept.number).flatMap { Self.hasTag($0) ? $0 : nil }, isOfTheLayer: isOfTheLayer)
         }
         guard let found else {
-            if use == .onlyIfCached { return (.answers("noNetwork"), nil) }
+            if use == .onlyIfCached { return (.answers("notCached"), nil) }
             if isPrefetch, isFetchedAlready { return (.answers(""), nil) }
             return (.flies, flight(isOfTheLayer: isPrefetch))
         }

@@ -157,7 +157,7 @@ final class CacheTierTests: Sendable {
         var wish = options
         wish.cacheUse = .onlyIfCached
         #expect(try await later.network.call(Work(), options: wish).source == .staleCache)
-        #expect(await later.failure(Work(id: 2), wish)?.kind == .noNetwork)
+        #expect(await later.failure(Work(id: 2), wish)?.kind == .notCached)
         #expect(later.server.requestCount == 0)
     }
 

@@ -117,7 +117,7 @@ struct ClearingTests {
         for id in 1...2 { _ = try await layer.network.call(Work(id: id), options: .policy(.http())) }
         try layer.network.clearCache(of: Work(id: 1))
         #expect(layer.network.cache.http.count == 1)
-        #expect(await layer.failure(Work(id: 1), .policy(.http(), .onlyIfCached))?.kind == .noNetwork)
+        #expect(await layer.failure(Work(id: 1), .policy(.http(), .onlyIfCached))?.kind == .notCached)
     }
 
     @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted()])

@@ -181,13 +181,19 @@ final class VetoingInterceptor: Interceptor {
 
     init(_ vetoes: @escaping (RawData) -> Bool) { self.vetoes = vetoes }
 
-    func apiManager(_ manager: any APIManaging, didTakeOff flight: FlightID) { entries.append("took off") }
-    func apiManager(_ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>) {
+    func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall) { entries.append("took off") }
+    func apiManager(
+        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
+    ) {
         entries.append("received \((try? result.get())?.source.rawValue ?? "failure")")
     }
-    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData) -> Bool {
+    func apiManager(
+        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
+    ) -> Bool {
         entries.append("should \(rawData.source)")
         return !vetoes(rawData)
     }
-    func apiManagerDidSucceed(_ manager: any APIManaging) { entries.append("succeeded") }
+    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {
+        entries.append("succeeded")
+    }
 }

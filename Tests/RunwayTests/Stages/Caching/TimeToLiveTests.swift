@@ -67,7 +67,7 @@ struct TimeToLiveTests {
     @Test func onlyIfCachedSendsNothing() async throws {
         let wish = CallOptions(cacheUse: .onlyIfCached)
         let error = await layer.failure(Work(), wish)
-        #expect(error?.kind == .noNetwork && error?.step == .stage(.caching))
+        #expect(error?.kind == .notCached && error?.step == .stage(.caching))
         #expect(layer.server.requestCount == 0)
         #expect(try await layer.number(Work()) == 1)
         #expect(try await layer.network.call(Work(), options: wish).source == .cache)
@@ -76,8 +76,8 @@ struct TimeToLiveTests {
         #expect(stale.source == .staleCache && stale["n"].int == 1)
         #expect(await layer.lastDecisions() == [.staleByWish(by: .seconds(86_400 - 180))])
         #expect(
-            await layer.failure(QueryCall(), wish)?.kind == .noNetwork, "an endpoint that keeps nothing has nothing")
-        #expect(await layer.failure(Rename(), wish)?.kind == .noNetwork)
+            await layer.failure(QueryCall(), wish)?.kind == .notCached, "an endpoint that keeps nothing has nothing")
+        #expect(await layer.failure(Rename(), wish)?.kind == .notCached)
         #expect(layer.server.requestCount == 1)
     }
 

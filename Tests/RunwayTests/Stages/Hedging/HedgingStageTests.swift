@@ -107,6 +107,19 @@ struct HedgingStageTests {
     }
 
     @Test(arguments: [[0, 1], [1, 0]])
+    func requestIsNotCalledUnsentWhereOneAttemptWasSent(_ order: [Int]) async throws {
+        let layer = ContestLayer()
+        let call = await layer.beginHedged(SlowRead())
+        for index in order {
+            let sending: SendState = index == 0 ? .notSent : .sent
+            let error = NetworkError(.notTrusted, in: .transporting, "gone \(index)", sending: sending)
+            layer.transport.end(index, with: .failure(error))
+        }
+        let error = await #expect(throws: NetworkError.self) { try await call.value }
+        #expect(error?.detail == "gone 0" && error?.sending == .sent)
+    }
+
+    @Test(arguments: [[0, 1], [1, 0]])
     func aPoorAnswerSaysMoreThanAFailure(_ order: [Int]) async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())

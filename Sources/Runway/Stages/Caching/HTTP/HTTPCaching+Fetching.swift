@@ -30,6 +30,8 @@ extension HTTPCaching {
 
     /// Keeps what an answer brings, and gives what the request is answered with; `nil` for an answer 304 that speaks of nothing kept.
     func settle(_ response: Response, of fetch: HTTPFetch) -> Response? {
+        // A response that nobody judged fails its call, and neither updates nor replaces what is stored.
+        if response.verdict == nil { return response }
         let (request, candidates, flight) = (fetch.request, fetch.candidates, fetch.flight)
         // What a shared request brings is as old, and as new, as that request, whoever joined it when.
         let ticket = response.order ?? fetch.ticket
@@ -51,6 +53,8 @@ extension HTTPCaching {
         _ candidates: [StoredResponse], by head: HTTPResponse, to request: Request, _ times: ExchangeTimes,
         _ ticket: UInt64, in flight: Flight
     ) -> Response? {
+        guard head.headerFields.contains(.eTag) || HTTPValidation.isUnambiguous(request.head.headerFields, candidates)
+        else { return nil }
         let updated = AnswerSelection.named(by: head.headerFields, among: candidates).map {
             $0.updated(
                 by: head.headerFields, requestFields: request.head.headerFields, times: times, ticket: ticket)

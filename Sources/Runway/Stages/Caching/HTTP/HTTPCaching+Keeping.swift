@@ -42,7 +42,7 @@ extension HTTPCaching {
         switch response.body {
         case .whole(let rawData):
             guard let answer = answer(rawData.bytes, as: rawData) else {
-                flight.note(HTTPCacheDecision.notKept(.partial))
+                flight.note(HTTPCacheDecision.notKept(response.verdict == nil ? .notFine : .partial))
                 return response
             }
             store(answer, for: request, isRequestNoStore: isNoStore, in: flight)

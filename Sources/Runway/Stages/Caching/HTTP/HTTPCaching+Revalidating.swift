@@ -25,7 +25,7 @@ extension HTTPCaching {
             do throws(NetworkError) {
                 let response = try await DeadlineStage().respond(to: whole, in: own, next: rest)
                 own.setSource(response.source)
-                if let refusal = response.verdict.error(for: response.head) { throw refusal }
+                if let refusal = response.refusal { throw refusal }
                 own.finish(.succeeded)
             } catch {
                 _ = own.finish(failing: error)

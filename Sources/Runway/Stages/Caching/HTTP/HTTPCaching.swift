@@ -162,9 +162,10 @@ struct HTTPCaching {
     /// The caller allows nothing to be sent (RFC 9111 §5.2.1.7).
     private static func onlyIfCachedFailed(in flight: Flight) -> NetworkError {
         flight.note(HTTPCacheDecision.onlyIfCachedFailed)
-        return NetworkError(
-            .noNetwork, in: step, "Nothing is kept that could be given, and the call does not let anything be sent.",
-            status: .gatewayTimeout)
+        var error = NetworkError.notCached
+        // What a cache responds that may not ask the origin.
+        error.status = .gatewayTimeout
+        return error
     }
 }
 

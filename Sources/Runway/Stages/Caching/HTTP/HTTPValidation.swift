@@ -12,20 +12,36 @@ enum HTTPValidation {
     /// The fields of a request with the validators of what is kept (RFC 9111 §4.3.1); `nil` where none of it has one.
     ///
     /// The caller's own entity tags are sent along. `If-Modified-Since` stands for a single answer only, and not beside a range; the
-    /// caller's own is kept in mind and answered from what is kept then.
+    /// caller's own is kept in mind and answered from what is kept then. `If-None-Match: *` is left as it is: the response says
+    /// nothing about what is stored.
     static func conditional(_ fields: HTTPFields, _ candidates: [StoredResponse]) -> HTTPFields? {
         var fields = fields
         let own = EntityTagList(fields[values: .ifNoneMatch])
+        if own == .any { return nil }
         let tags = candidates.compactMap(\.entityTag)
-        if !tags.isEmpty, own != .any {
+        if !tags.isEmpty {
             var texts: [String] = []
             if case .tags(let ownTags) = own { texts = ownTags.map(\.text) }
             for tag in tags where !texts.contains(tag.text) { texts.append(tag.text) }
             fields[.ifNoneMatch] = texts.joined(separator: ", ")
+            // A server that knows no tags would go by the caller's date, and mean what the caller has (RFC 9110 §13.1.3).
+            fields[.ifModifiedSince] = nil
         }
         let modified = candidates.count == 1 && !fields.contains(.range) ? candidates[0].lastModified : nil
         if let modified { fields[.ifModifiedSince] = modified }
         return tags.isEmpty && modified == nil ? nil : fields
+    }
+
+    /// Whether 304 without an entity tag can only speak for a candidate (RFC 9111 §4.3.4): every tag that the caller sent is that of one.
+    ///
+    /// Otherwise it may as well say that the caller's own representation is current, which the candidate is not (RFC 9111 §4.3.3).
+    static func isUnambiguous(_ request: HTTPFields, _ candidates: [StoredResponse]) -> Bool {
+        switch EntityTagList(request[values: .ifNoneMatch]) {
+        case nil: true
+        case .any: false
+        case .tags(let tags):
+            tags.allSatisfy { tag in candidates.contains { $0.entityTag?.matchesWeakly(tag) ?? false } }
+        }
     }
 
     /// Whether the caller has what is kept already, so that 304 is the answer to its own preconditions (RFC 9111 §4.3.2).

@@ -26,7 +26,7 @@ public enum NotKept: String, Sendable, Hashable {
 enum Storability {
     /// Why an answer may not be kept; `nil` where it may.
     static func refusal(
-        _ response: HTTPResponse, to request: HTTPRequest, _ directives: ResponseDirectives, verdict: Verdict,
+        _ response: HTTPResponse, to request: HTTPRequest, _ directives: ResponseDirectives, verdict: Verdict?,
         isRequestNoStore: Bool
     ) -> NotKept? {
         guard request.method == .get || request.method == .head else { return .method }

@@ -1,7 +1,8 @@
 import HTTPTypes
 
 extension StoredResponse {
-    /// Keeps an answer as it came from the pipeline; `nil` for a partial one whose range and body don't agree.
+    /// Keeps an answer as it came from the pipeline; `nil` for a partial one whose range and body don't agree, and for one that
+    /// nobody judged.
     ///
     /// A partial answer is kept as a whole one of which not all is there (RFC 9111 §3.3).
     init?(
@@ -9,6 +10,7 @@ extension StoredResponse {
         in partition: CachePartition,
         times: ExchangeTimes, ticket: UInt64
     ) {
+        guard let verdict = response.verdict else { return nil }
         var head = response.head
         let content: Content
         if head.status == .partialContent {
@@ -24,7 +26,7 @@ extension StoredResponse {
             content = Content(rawData ?? RawData(bytes, response: head))
         }
         self.init(
-            head, content, to: request, in: partition, times: times, verdict: response.verdict,
+            head, content, to: request, in: partition, times: times, verdict: verdict,
             isVerbatim: !response.isDecoded, ticket: ticket)
     }
 

@@ -88,7 +88,7 @@ struct HTTPCacheModel {
                 return .givenAndFetched("staleCache \(kept.number)")
             }
         }
-        return wish == .onlyKept ? .given("noNetwork") : .fetched
+        return wish == .onlyKept ? .given("notCached") : .fetched
     }
 
     /// What a read that was fetched lands with, and what is kept then (§3, §4.2.4, §4.3, RFC 5861 §4).

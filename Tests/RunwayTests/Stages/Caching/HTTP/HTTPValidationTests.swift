@@ -249,6 +249,49 @@ struct HTTPValidationTests {
         #expect(cached.sent == sent + 1)
     }
 
+    /// Keeps a stale response of these fields, and has the caller's own tag joined to its validators.
+    @Test(arguments: [[.eTag: "\"x\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [:]] as [HTTPFields])
+    func bareNotModifiedForTheCallersTagDoesNotServeTheStoredBody(_ validator: HTTPFields) async throws {
+        try await keepStale(validator)
+        let count = cached.sent
+        // Both requests: the caller's representation is current, and the server does not name it.
+        cached.answer(status: .notModified, [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"])
+        if !validator.isEmpty { cached.answer(status: .notModified) }
+        let response = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
+        #expect(response.head.status == .notModified && response.text == "")
+        #expect(cached.last[.ifNoneMatch] == "\"own\"" && cached.last[.ifModifiedSince] == nil)
+        #expect(cached.sent == count + (validator.isEmpty ? 1 : 2))
+        // What is stored was not updated by it.
+        cached.answer("two")
+        #expect(try await cached.send().text == "two")
+    }
+
+    @Test func bareNotModifiedForAnyRepresentationDoesNotUpdateTheStoredOne() async throws {
+        try await keepStale([.eTag: "\"x\"", .lastModified: cached.date(-1000)])
+        cached.answer(status: .notModified, [.cacheControl: "max-age=60"])
+        #expect(try await cached.send("/a", [.ifNoneMatch: "*"]).head.status == .notModified)
+        #expect(cached.last[.ifNoneMatch] == "*" && cached.last[.ifModifiedSince] == nil)
+        cached.answer("two")
+        #expect(try await cached.send().text == "two")
+    }
+
+    @Test func bareNotModifiedForTheStoredTagIsNotAskedTwice() async throws {
+        try await keepStale([.eTag: "\"x\""])
+        let count = cached.sent
+        cached.answer(status: .notModified, [.cacheControl: "max-age=60"])
+        #expect(try await cached.send("/a", [.ifNoneMatch: "\"x\""]).head.status == .notModified)
+        #expect(try await cached.send().text == "one")
+        #expect(cached.sent == count + 1)
+    }
+
+    @Test func dateOfTheCallerIsNotSentBesideTheCachesTag() async throws {
+        try await keepStale([.eTag: "\"x\""])
+        cached.answer(status: .notModified)
+        let response = try await cached.send("/a", [.ifModifiedSince: cached.date(-86_400)])
+        #expect(response.head.status == .ok && response.text == "one")
+        #expect(cached.last[.ifNoneMatch] == "\"x\"" && cached.last[.ifModifiedSince] == nil)
+    }
+
     @Test func headThatAgreesMakesTheKeptAnswerFreshAgain() async throws {
         try await keepStale([.eTag: "\"x\"", .contentLength: "3", .server: "old"])
         cached.answer("", [.eTag: "\"x\"", .contentLength: "3", .cacheControl: "max-age=60", .server: "new"])
