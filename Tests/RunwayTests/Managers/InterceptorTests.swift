@@ -166,7 +166,7 @@ struct InterceptorTests {
         // The first landing clears the manager before the hooks of the success run, as one that starts a later call does.
         recorder.onLanding = { _, _ in manager.clear() }
         let first = manager.load(Filter(city: "first"))
-        await hangar.transport.waitForArrival(of: first)
+        try await hangar.transport.waitForArrival(of: first)
         hangar.transport.answer(first)
         try await recorder.landings(count: 1)
         let (call, rawData) = try #require(spy.succeeded.first)

@@ -203,7 +203,7 @@ struct CircuitTests {
         let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
         for page in 1...count {
             let call = Task { try await network.call(Refresh(page: page), options: options) }
-            await transport.wait { $0.parked.contains(UInt64(page)) || $0.cancelled.contains(UInt64(page)) }
+            try await transport.wait { $0.parked.contains(UInt64(page)) || $0.cancelled.contains(UInt64(page)) }
             try await clock.waitForSleepers()
             clock.advance(by: time)
             #expect(try await call.failure().kind == .timedOut)
@@ -233,7 +233,7 @@ struct CircuitTests {
         for round in 0..<8 {
             let first = UInt64(2 * round + 1)
             let leading = Task { try await network.call(Refresh(page: Int(first))) }
-            await transport.wait { $0.parked.contains(first) }
+            try await transport.wait { $0.parked.contains(first) }
             let waiting = Task { try await network.call(Refresh(page: Int(first) + 1)) }
             while network.admission.counts.waiting == 0 {
                 try Task.checkCancellation()
@@ -242,7 +242,7 @@ struct CircuitTests {
             clock.advance(by: Estates.deadline * 9 / 10)
             transport.answer(first, with: .success(.json("{}", status: .notFound)))
             _ = await leading.result
-            await transport.wait { $0.parked.contains(first + 1) }
+            try await transport.wait { $0.parked.contains(first + 1) }
             try await clock.waitForSleepers()
             clock.advance(by: Estates.deadline / 10)
             #expect(try await waiting.failure().kind == .timedOut)
