@@ -76,7 +76,7 @@ struct DependencyErrorTests {
     ]
 
     private static let ofTLS: [any Error] = [
-        NIOSSLError.writeDuringTLSShutdown, NIOSSLError.unableToAllocateBoringSSLObject,
+        NIOSSLError.writeDuringTLSShutdown,
         NIOSSLError.noSuchFilesystemObject, NIOSSLError.failedToLoadCertificate, NIOSSLError.failedToLoadPrivateKey,
         NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])), NIOSSLError.handshakeFailed(.wantRead),
         NIOSSLError.handshakeFailed(.sslError([.eofDuringAdditionalCertficiateChainValidation])),
