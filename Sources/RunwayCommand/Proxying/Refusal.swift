@@ -105,7 +105,7 @@ extension NetworkError {
     fileprivate var proxyError: String {
         switch kind {
         case _ where underlying is ClientSilence: "http_request_error"
-        case .noNetwork where step == .stage(.caching): "proxy_internal_response"
+        case .notCached: "proxy_internal_response"
         case .timedOut where step == .stage(.admission): "connection_limit_reached"
         case .timedOut: sending == .notSent ? "connection_timeout" : "http_response_timeout"
         case .noNetwork: sending == .notSent ? "destination_unavailable" : "connection_terminated"
