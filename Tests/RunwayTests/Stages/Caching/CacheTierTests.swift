@@ -172,7 +172,7 @@ final class CacheTierTests: Sendable {
     @Test func errorsOfTheTierFailNoCallAndAreNoted() async throws {
         await tier.fail("find", "keep", "remove", "clear")
         #expect(try await layer.number(.policy(.untilEvicted(in: .disk))) == 1)
-        #expect(await layer.lastDecisions().first == .tierFailed("Failed()"))
+        #expect(await layer.lastDecisions().first == .tierFailed("Failed"))
         await layer.network.cache.flush()
         #expect(layer.network.cache.tierFailureCount == 2, "keeping failed, and then removing what was there before")
     }
