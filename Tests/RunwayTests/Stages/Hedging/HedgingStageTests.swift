@@ -109,7 +109,7 @@ struct HedgingStageTests {
     @Test(arguments: [[0, 1], [1, 0]])
     func requestIsNotCalledUnsentWhereOneAttemptWasSent(_ order: [Int]) async throws {
         let layer = ContestLayer()
-        let call = await layer.beginHedged(SlowRead())
+        let call = try await layer.beginHedged(SlowRead())
         for index in order {
             let sending: SendState = index == 0 ? .notSent : .sent
             let error = NetworkError(.notTrusted, in: .transporting, "gone \(index)", sending: sending)

@@ -123,7 +123,11 @@ struct RedirectedFailureTests {
         #expect(club.paths == ["/join", "/welcome", "/members/1"], "no token is renewed")
         #expect(club.tokens == ["Bearer t1", nil, "Bearer t1"])
         let identity = TokenIdentity(service: Club.self, environment: .release, account: "ann")
-        #expect(network.tokens.beginsAskingForLogin(identity), "nobody was asked to log in before")
+        let session = network.services.configuration(of: Club.self).session
+        let version = network.tokens.knowledge(of: identity).version
+        #expect(
+            network.tokens.beginsAskingForLogin(identity, in: session, ifVersion: version),
+            "nobody was asked to log in before")
     }
 }
 

@@ -150,8 +150,9 @@ struct RedirectedRequestTests {
 
 extension Request {
     fileprivate func redirected(
-        by status: HTTPResponse.Status, to location: String, keepingFromOthers fields: Set<HTTPField.Name> = []
+        by status: HTTPResponse.Status, to location: String,
+        authentication: CallAuthentication = CallAuthentication()
     ) -> Request? {
-        redirected(by: status, to: URIReference(location.utf8), keepingFromOthers: fields)
+        redirected(by: status, to: URIReference(location.utf8), authentication: authentication)
     }
 }
