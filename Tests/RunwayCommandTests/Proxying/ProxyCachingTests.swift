@@ -112,7 +112,7 @@ struct ProxyCachingTests {
             _ = try await proxying(to: nginx.url) { proxy in
                 let url = proxy.url + file.path("max-age=60")
                 let missing = try await fetch(url, "-H", "Cache-Control: only-if-cached")
-                #expect(missing.status == 504 && missing.text.contains(#""kind":"noNetwork""#))
+                #expect(missing.status == 504 && missing.text.contains(#""kind":"notCached""#))
                 #expect(try await nginx.exchanges(of: file).isEmpty)
                 _ = try await fetch(url)
                 #expect(try await fetch(url, "-H", "Cache-Control: only-if-cached").body == text)

@@ -19,6 +19,7 @@ struct BaseURLTests {
         ("https://[::1]:8443/v2", "https://[::1]:8443/v2/query"),
         ("https://h.test:65535", "https://h.test:65535/query"),
         ("https://xn--fsqu00a.test/a%20b", "https://xn--fsqu00a.test/a%20b/query"),
+        ("https://例え.test", "https://xn--r8jz45g.test/query"),
     ])
     func wellFormedBaseURLIsTakenApart(_ text: String, _ url: String) async throws {
         #expect(try await layer(text).request(of: QueryCall()).url == url)
@@ -28,7 +29,7 @@ struct BaseURLTests {
         "", " ", "h.test", "//h.test", "/v1", "https:", "https://", "https:///v1", "ftp://h.test", "file:///etc/passwd",
         "https://h.test:0", "https://h.test:65536", "https://h.test:99999999999999999999", "https://h.test:x",
         "https://h.test:-1", "https://h test", "https://h.test/a b", " https://h.test", "https://h.test\n",
-        "https://例え.test", "https://[::1", "https://h.test/?a=b", "https://h.test?", "https://h.test#x",
+        "https://[::1", "https://h.test/?a=b", "https://h.test?", "https://h.test#x",
         "https://h.test/#",
         "https://@h.test", "https://h.test\\@evil.test", "https://h.test/%zz", "https://h.test/%",
         "https://h.test/../x",

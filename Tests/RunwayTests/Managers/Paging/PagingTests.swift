@@ -82,10 +82,7 @@ struct PagingTests {
         play.manager.parameterSource = NoSource.shared
         let count = play.landings.count
         play.manager.load()
-        while play.landings.count == count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await waitUntil { play.landings.count != count }
         #expect(play.manager.landedEndpoint == nil, "nobody gave parameters for this load")
     }
 

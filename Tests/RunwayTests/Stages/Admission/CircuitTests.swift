@@ -207,10 +207,7 @@ struct CircuitTests {
             try await clock.waitForSleepers()
             clock.advance(by: time)
             #expect(try await call.failure().kind == .timedOut)
-            while network.admission.counts != (0, 0) {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await waitUntil { network.admission.counts == (0, 0) }
         }
         return network.admission.isCircuitClosed(to: try #require(transport.request(of: 1)).head)
     }
@@ -235,10 +232,7 @@ struct CircuitTests {
             let leading = Task { try await network.call(Refresh(page: Int(first))) }
             try await transport.wait { $0.parked.contains(first) }
             let waiting = Task { try await network.call(Refresh(page: Int(first) + 1)) }
-            while network.admission.counts.waiting == 0 {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await waitUntil { network.admission.counts.waiting != 0 }
             clock.advance(by: Estates.deadline * 9 / 10)
             transport.answer(first, with: .success(.json("{}", status: .notFound)))
             _ = await leading.result
@@ -246,10 +240,7 @@ struct CircuitTests {
             try await clock.waitForSleepers()
             clock.advance(by: Estates.deadline / 10)
             #expect(try await waiting.failure().kind == .timedOut)
-            while network.admission.counts != (0, 0) {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await waitUntil { network.admission.counts == (0, 0) }
             let head = try #require(transport.request(of: first)).head
             #expect(network.admission.isCircuitClosed(to: head))
         }
