@@ -12,9 +12,9 @@ extension NetworkLayer {
     /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:options:)``. Nothing is sent a second time, unless
     /// the options have a retry policy.
     ///
-    /// - Throws: The one error of a call without an answer, or whose response no stage judged; of kind ``NetworkError/Kind/cancelled``
-    ///   at once when the task is cancelled, of kind ``NetworkError/Kind/invalidParameters`` for a request without scheme or authority,
-    ///   or with an authority that names no server or has a user's name in it.
+    /// - Throws: The error of the call. Its kind is ``NetworkError/Kind/cancelled`` as soon as the task is cancelled,
+    ///   ``NetworkError/Kind/invalidParameters`` if the request has no scheme or authority, or an authority that names no server or has
+    ///   user info, and ``NetworkError/Kind/invalidConfiguration`` if no stage judged the response.
     public func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, options: CallOptions = .standard
     ) async throws(NetworkError) -> Response {

@@ -72,13 +72,13 @@ extension NetworkError {
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).meaning(place)
         case let error as NIOHTTP2Errors.StreamError: meaning(of: error.baseError, place)
         case let error as any NIOHTTP2Error:
-            (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason(of: error)).")
+            (.invalidAnswer, "The response of \(place) is not HTTP: \(reason(of: error)).")
         case is any NIOHPACKError:
-            (.invalidAnswer, "The answer of \(place) is not HTTP: its compressed header fields can't be read.")
+            (.invalidAnswer, "The response of \(place) is not HTTP: its compressed header fields can't be read.")
         case HTTPParserError.invalidEOFState:
             (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
         case let error as HTTPParserError:
-            (.invalidAnswer, "The answer of \(place) is not HTTP: \(error.reason).")
+            (.invalidAnswer, "The response of \(place) is not HTTP: \(error.reason).")
         case let error as NIOConnectionError:
             (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
         case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):

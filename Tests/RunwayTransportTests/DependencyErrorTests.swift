@@ -121,7 +121,7 @@ struct DependencyErrorTests {
         ]
     }
 
-    @Test func noErrorOfADependencyIsShownInItsOwnWords() throws {
+    @Test func dependencyErrorTextsAreNeverShown() throws {
         for error in try Self.all() {
             let mapped = NetworkError(transport: error, from: "example.com")
             let json = String(decoding: try JSONEncoder().encode(mapped), as: UTF8.self)

@@ -46,7 +46,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test func aShutdownMayWaitAsLongAsItIsTold() async throws {
+    @Test func overflowingLimitDoesNotEndTheShutdown() async throws {
         let gauge = RequestGauge()
         #expect(gauge.begin())
         let isOver = Mutex(false)

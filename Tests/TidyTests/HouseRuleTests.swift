@@ -32,7 +32,7 @@ struct HouseRuleTests {
                     return (code.hasPrefix("while ") && !code.hasPrefix("while !Task.isCancelled"))
                         || code.hasPrefix("repeat ")
                 }
-                #expect(!isLoop, "\(file.path):\(number + 1) has no end; waitUntil has")
+                #expect(!isLoop, "\(file.path):\(number + 1) loops without a bound; use waitUntil")
             }
         }
     }

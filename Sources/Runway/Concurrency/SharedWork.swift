@@ -48,8 +48,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - step: The stage that the works are part of.
     ///   - rules: Its bounds.
-    ///   - onEnd: Called with the flight that began a work when the work is over, before anyone who waits is told; and again where
-    ///     that was before the work could begin.
+    ///   - onEnd: Called with the flight that began the work when the work ends, before any waiter is notified. Called a second
+    ///     time if the work ended before it could begin.
     init(in step: FlightStep, _ rules: SharedWorkRules, onEnd: @escaping @Sendable (Flight) -> Void = { _ in }) {
         self.step = step
         self.onEnd = onEnd

@@ -1,4 +1,4 @@
-/// Whether any of a request, or of one that was sent for the same call before it, reached the wire before its attempt failed.
+/// Whether any part of a request, or of an earlier request of the same call, reached the wire before the failure.
 ///
 /// It decides whether a request that changes something may be sent again. Only a transport that is certain says
 /// ``notSent``; whatever is ``unknown`` is treated as sent.
@@ -11,9 +11,9 @@ public enum SendState: String, Sendable, Hashable {
     /// Nobody can say.
     case unknown
 
-    /// What is true of a call of which an earlier request has this state and a later one has `later`.
+    /// The state of a call whose earlier requests have this state and whose later request has `later`.
     ///
-    /// A call of several requests, such as retries or followed redirects, is not sent only if none of them was.
+    /// A call of several requests, such as retries or followed redirects, is ``notSent`` only if each of them is.
     package func and(_ later: SendState) -> SendState {
         if self == .sent || later == .sent { return .sent }
         return self == .unknown || later == .unknown ? .unknown : .notSent

@@ -9,11 +9,11 @@ public struct Redaction: Sendable, Equatable {
     /// What stands in the place of a secret.
     public static let placeholder = JSONRedaction.mask
 
-    /// Header fields whose values are secret, beside those that are by ``names``.
+    /// Header fields whose values are secret, in addition to those that ``names`` matches.
     public var headerFields: Set<HTTPField.Name>
     /// The names of parameters, members and header fields whose values are secret, in queries, forms, JSON and messages.
     ///
-    /// The default tells by their words, so that `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be listed.
+    /// The default matches the words of a name, so `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be listed.
     public var names: JSONRedaction
     /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
     public var keepsBodies: Bool
@@ -28,7 +28,7 @@ public struct Redaction: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.
-    ///   - names: Names of parameters, members and header fields whose values are secret. The default are the common ones.
+    ///   - names: Names of parameters, members and header fields whose values are secret. The default is ``JSONRedaction/default``.
     ///   - keepsBodies: Whether records hold bodies. The default is `false`.
     public init(
         headerFields: Set<HTTPField.Name> = Redaction.secretHeaderFields, names: JSONRedaction = .default,

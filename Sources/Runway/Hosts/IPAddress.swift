@@ -61,8 +61,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether the address is the machine's own, reached by nobody else (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3), also one of IPv4 that is
-    /// mapped into IPv6 (RFC 4291 §2.5.5.2).
+    /// Whether this is a loopback address: 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1` (RFC 4291 §2.5.3), or an IPv4 loopback address mapped
+    /// into IPv6 (RFC 4291 §2.5.5.2).
     public var isLoopback: Bool {
         if family == .v4 { return low >> 24 == 127 }
         return high == 0 && (low == 1 || (low >> 32 == 0xFFFF && low >> 24 & 0xFF == 127))

@@ -104,8 +104,8 @@ extension APIManager {
         return answer.rawData?.bytes == rawData.bytes
     }
 
-    /// Whether the account that a call was made for is signed in. Where it is not, the call ends here: what it brought is not for the
-    /// user who sees the screen now.
+    /// Returns whether the account that a call was made for is signed in. If it is not, ends the call: its response is not for the current
+    /// user.
     func mayLand(_ flight: Flight) -> Bool {
         if flight.isOfCurrentAccount { return true }
         if isHere(flight) { flight.note(CallDecision.accountChanged) }

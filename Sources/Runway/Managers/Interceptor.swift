@@ -2,8 +2,8 @@
 ///
 /// It is given to one manager (``APIManager/interceptor``), or to the layer for every manager of an endpoint
 /// (``NetworkLayer/add(_:for:)``), whose interceptors come first. It is held weakly and called on the main actor. Every hook has a
-/// default that changes nothing. A call that the manager cancelled or replaced passes no further hook, also where an earlier
-/// interceptor's hook cancelled it. Every hook is passed the call that it is about, since the manager may hold another one's response.
+/// default that changes nothing. Once the manager has cancelled or replaced a call, no further hook runs for it, even if an earlier
+/// interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold a later call's response.
 ///
 /// A call that lands twice, with a stale answer and then with the fresh one, passes the hooks of coming back and of success for both;
 /// ``RawData/source`` says which it is. A veto of the stale answer takes back that one alone. A fresh answer of the same bytes is
@@ -19,18 +19,18 @@ public protocol Interceptor: AnyObject {
     ///   - endpoint: The call, which may be changed; if its type is changed, the call fails as
     ///     ``NetworkError/Kind/invalidParameters``.
     ///   - flight: The number that the call has.
-    /// - Returns: Whether the call may start. If not it has no further hook and no landing.
+    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call and it does not land.
     func apiManager(
         _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
     ) -> Bool
     /// Called after a call started.
     func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall)
-    /// Called when a call that started completes, whatever its result is.
+    /// Called when a call that has started completes, before its success or failure lands.
     func apiManager(
         _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall)
     /// Called before a success lands.
     ///
-    /// - Returns: Whether it may. If not the manager keeps what it had, and its delegate is not notified.
+    /// - Returns: Whether the success may land. If `false`, the manager's state does not change and its delegate is not notified.
     func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall) -> Bool
     /// Called after the delegate was notified of a success.
     ///
@@ -41,7 +41,7 @@ public protocol Interceptor: AnyObject {
     func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall)
     /// Called before a failure lands.
     ///
-    /// - Returns: Whether it may. If not the manager keeps what it had, and its delegate is not notified.
+    /// - Returns: Whether the failure may land. If `false`, the manager's state does not change and its delegate is not notified.
     func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall) -> Bool
     /// Called after the delegate was notified of a failure.
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall)
@@ -51,7 +51,7 @@ public protocol Interceptor: AnyObject {
 public struct ManagerCall: Sendable {
     /// The number of the call.
     public let flight: FlightID
-    /// The parameters of the call, as interceptors left them; `nil` if the call failed because it was given none.
+    /// The endpoint of the call, as interceptors changed it; `nil` if the call failed because no parameters were supplied.
     public let endpoint: (any Endpoint)?
 }
 

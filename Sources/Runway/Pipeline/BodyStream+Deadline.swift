@@ -1,6 +1,6 @@
 extension BodyStream {
-    /// This stream, which ends in an error when all of its call has taken longer than it may, however often bytes come, and when the
-    /// account of the call signs out. It is this very stream where the call has neither such a bound nor an account.
+    /// Returns this stream with a bound: it throws when the call's whole deadline passes, even while bytes arrive, and when the account of
+    /// the call signs out. Returns the stream itself if the call has neither a whole deadline nor an account.
     func bounded(in flight: Flight) -> BodyStream {
         let wholeDeadline = flight.wholeDeadline
         if wholeDeadline == nil, flight.account == nil { return self }

@@ -16,10 +16,10 @@ extension HTTPField {
         return field
     }
 
-    /// Makes a field of a value that a client decoded as text; `nil` if its octets are needed and lost.
+    /// Makes a field of a value that a client decoded as text; `nil` if the field needs its octets and they are lost.
     ///
-    /// Where octets are not UTF-8, such a client has put U+FFFD. What the server wrote is not known then: a cookie would be returned
-    /// changed, and a redirect would lead to a target that nobody named.
+    /// Such a client replaces invalid UTF-8 by U+FFFD, so that the original octets are unknown. A cookie would be sent back changed, and a
+    /// redirect would lead to a target that the server did not name.
     package init?(name: Name, decodedText value: String) {
         let needsOctets = name == .setCookie || name == .location
         if needsOctets, value.unicodeScalars.contains("\u{FFFD}") { return nil }

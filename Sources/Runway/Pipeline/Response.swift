@@ -6,10 +6,10 @@ public struct Response: Sendable {
     public var head: HTTPResponse
     /// What came after the head.
     public var body: ResponseBody
-    /// What the service says of the response; `nil` until the judging stage has asked it.
+    /// The service's verdict on the response; `nil` until the judging stage has set it.
     ///
-    /// A call whose response nobody judged fails, and no cache stores the response. A stage of the app's own that responds in place of
-    /// the stages below it sets the verdict itself.
+    /// A call whose response has no verdict fails as ``NetworkError/Kind/invalidConfiguration``, and no cache stores the response. A
+    /// custom stage that responds without calling the next stage sets the verdict itself.
     public var verdict: Verdict?
     /// Where the answer came from.
     public var source: AnswerSource = .network
@@ -39,7 +39,7 @@ extension Response {
         guard let verdict else {
             return NetworkError(
                 .invalidConfiguration, in: .stage(.judging),
-                "Nobody judged the response: the pipeline has no judging stage, or a stage of the app's own responded without a "
+                "The response has no verdict: the pipeline has no judging stage, or a custom stage responded without a "
                     + "verdict.", status: head.status)
         }
         guard var error = verdict.error(for: head), case .whole(let rawData) = body else {

@@ -17,9 +17,9 @@ package struct URIAuthority: Sendable, Equatable {
         package var description: String {
             switch self {
             case .userInfo: "it has a user's name or password before its host"
-            case .host: "its host is neither a name nor an IP address, which is in brackets if it is one of IPv6"
+            case .host: "its host is neither a name nor an IP address (an IPv6 address needs brackets)"
             case .internationalHost:
-                "its host has no form in ASCII by IDNA; write it as an A-label, such as xn--bcher-kva.example"
+                "its host can't be converted to ASCII (IDNA); write it as an A-label, such as xn--bcher-kva.example"
             case .port: "its port is not a number from 1 to 65535"
             }
         }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// One generation of an account: the calls of a service that are made for it until it signs out.
 ///
-/// Every call holds the session that it was made in. After the session has ended, nothing of its calls is cached, stored as a cookie or
-/// held as a token, and no manager lands them. Each of these checks ``isOver`` under the lock that guards what it would change, and a
-/// sign-out first ends the session and then clears: so a change either comes before the clearing or is refused.
+/// Each call holds the session in which it was made. After a session has ended, nothing from its calls is cached, stored as a cookie
+/// or held as a token, and no manager lands them. Each of these operations checks ``isOver`` under the lock that guards its state, and
+/// a sign-out ends the session before it clears that state. So a change either precedes the clear or is refused.
 final class AccountSession: Sendable {
     /// Whose session it is; `nil` for the calls that are made while nobody is signed in.
     let account: String?

@@ -8,8 +8,8 @@ final class ServiceConfigurations: Sendable {
         var configuration: ServiceConfiguration
         /// The session of the calls that are made while nobody is signed in.
         var anonymous: AccountSession
-        /// The sessions that are not over, by account. Calls and configurations hold them, and so do tokens in memory: there are never
-        /// more than of these together.
+        /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold them, which bounds
+        /// their number.
         var sessions: [String: WeakSession] = [:]
     }
 
@@ -76,7 +76,7 @@ final class ServiceConfigurations: Sendable {
             var settings = known.settings
             settings.account = session.account
             let changed = ServiceConfiguration(settings, of: service, in: session)
-            // Who signs out next is nobody anew, and may be asked to log in again.
+            // The next anonymous session is a new one, so that the app may be asked for a login again.
             if replace(known, by: changed, anonymous: AccountSession(account: nil)) { return true }
         }
         return false

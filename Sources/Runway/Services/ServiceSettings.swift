@@ -65,7 +65,7 @@ public struct ServiceSettings: Sendable {
             throw NetworkError(
                 .invalidConfiguration, in: .assembling,
                 "The base URL \"\(Redaction.withoutUserInfo(text))\" of the service \"\(service.name)\" (\(environment)) can't be read: "
-                    + "it wants the form https://host[:port][/path]"
+                    + "it must have the form https://host[:port][/path]"
                     + (text.utf8.allSatisfy { $0 < 0x80 } ? "." : ", and in ASCII: a host as its A-label, xn--…."))
         }
         return baseURL

@@ -65,17 +65,17 @@ extension NetworkError {
         case .secureConnectionFailed: return notTrusted(place, "TLS could not be set up")
         case .serverCertificateHasBadDate: return notTrusted(place, "its certificate has expired or is not valid yet")
         case .serverCertificateNotYetValid: return notTrusted(place, "its certificate is not valid yet")
-        case .serverCertificateHasUnknownRoot: return notTrusted(place, "its certificate is of an unknown authority")
+        case .serverCertificateHasUnknownRoot: return notTrusted(place, "its certificate was issued by an unknown authority")
         case .serverCertificateUntrusted: return notTrusted(place, "its certificate is not trusted")
         case .clientCertificateRejected, .clientCertificateRequired:
-            return (.notTrusted, "\(place) refuses the client for its certificate, or for having none.", .notSent)
+            return (.notTrusted, "\(place) refuses the client because its certificate is absent or not accepted.", .notSent)
         case .badURL, .unsupportedURL:
             return (.invalidConfiguration, "The URL of the request can't be used.", .notSent)
         case .appTransportSecurityRequiresSecureConnection:
             return (.invalidConfiguration, "The app's settings do not allow plain HTTP to \(place).", .notSent)
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .dataLengthExceedsMaximum,
             .zeroByteResource:
-            return (.invalidAnswer, "The answer of \(place) can't be read (\(error.named)).", .unknown)
+            return (.invalidAnswer, "The response of \(place) can't be read (\(error.named)).", .unknown)
         default: return platformMeaning(of: error, place)
         }
     }
@@ -99,11 +99,11 @@ extension NetworkError {
                 text.contains($0)
             }
             return isAnswer
-                ? (.invalidAnswer, "The answer of \(place) can't be read (\(error.named)).", .unknown)
+                ? (.invalidAnswer, "The response of \(place) can't be read (\(error.named)).", .unknown)
                 : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #else
             return error.code == .badServerResponse
-                ? (.invalidAnswer, "The answer of \(place) can't be read (\(error.named)).", .unknown)
+                ? (.invalidAnswer, "The response of \(place) can't be read (\(error.named)).", .unknown)
                 : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #endif
     }
@@ -115,7 +115,7 @@ extension NetworkError {
             (text: "not yet valid", reason: "its certificate is not valid yet"),
             (text: "self-signed", reason: "its certificate, or that of its authority, is self-signed"),
             (text: "self signed", reason: "its certificate, or that of its authority, is self-signed"),
-            (text: "issuer certificate", reason: "its certificate is of an unknown authority"),
+            (text: "issuer certificate", reason: "its certificate was issued by an unknown authority"),
             (text: "subject name", reason: "its certificate does not name the host"),
         ]
     #endif

@@ -20,8 +20,8 @@ import HTTPTypes
 /// - A body that is a stream is written to a temporary file first, of at most ``Configuration/maximumSpooledByteCount``, and sent when it
 ///   is whole.
 /// - HTTP/1.1 alone, the system's certificate authorities alone, and no measured times. The record names no version of HTTP.
-/// - libcurl reads `http_proxy` and its like from the environment, and would use that proxy for this machine itself. A call to a
-///   loopback name or address fails then, unless `no_proxy` names the host.
+/// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
+///   loopback name or address therefore fails unless `no_proxy` lists the host.
 /// - Header fields that stand several times are given as one, and so is their order lost; `Set-Cookie` is taken apart again.
 /// - A content coding that libcurl does not know fails the call, as it is never passed on undone.
 /// - Waits are counted in whole seconds, from one second on.

@@ -93,7 +93,7 @@ struct AnswerText {
             let kind = mediaType.map { " of \($0)" } ?? ""
             let coding = head.remainingCoding.map { " in the content coding \($0)" } ?? ""
             let size = ByteCount(rawData.bytes.count)
-            let remark = "[\(size)\(kind)\(coding), which is not text; --output FILE keeps it]\n"
+            let remark = "[\(size)\(kind)\(coding), which is not text; --output FILE saves it]\n"
             return try console.write(ConsoleText(remark, .dim, for: console))
         }
         try console.write(text.utf8.last == 0x0A ? text : text + "\n")

@@ -68,9 +68,8 @@ enum CallHelp {
 
         EXIT CODES
           0    The answer was fine.
-          1    The server refused (a status of 400 or more), its answer was not
-               judged fine, or what was shown of it says that it is JSON and is
-               not.
+          1    The server refused (a status of 400 or more), its response was not
+               judged fine, or a body that was declared as JSON is not valid JSON.
           2    The command line, or a file that it names, can't be used.
           3    There was no whole answer: no network, no trust (TLS), no time.
           130  Ctrl-C; 143 for SIGTERM. What was begun is stopped at once, and no

@@ -31,13 +31,13 @@ struct CallTarget: Equatable {
 
     private static func text(of problem: HTTPTarget.Problem, in text: String) -> String {
         switch problem {
-        case .relative: "The URL \"\(text)\" is not absolute; it wants the form https://host[:port]/path."
+        case .relative: "The URL \"\(text)\" is not absolute; it must have the form https://host[:port]/path."
         case .scheme(let scheme):
             "The URL \"\(text)\" has the scheme \"\(scheme)\"; only http and https can be called."
         case .authority(.userInfo):
             "The URL has a user name in it; give credentials as a header: 'Authorization:Basic …'."
         case .authority(.internationalHost):
-            "The host of \"\(text)\" has no form in ASCII by IDNA; write it as an A-label, such as xn--bcher-kva.example."
+            "The host of \"\(text)\" can't be converted to ASCII (IDNA); write it as an A-label, such as xn--bcher-kva.example."
         case .authority(.port):
             "The URL \"\(text)\" has no host and port that can be called: ports are from 1 to 65535."
         case .authority(.host):

@@ -20,38 +20,38 @@ struct ProxyCommand: AsyncParsableCommand {
             sends nothing for a while to an origin that keeps failing, and refuses a
             request that is made too often.
 
-            Requests and answers are passed as they are: method, path and query, bodies
-            in whatever content coding, repeated header fields apart and in order, Date
-            and Age. Not passed are the fields of one hop (RFC 9110 §7.6.1): Connection
-            and what it names, Keep-Alive, Proxy-Connection and Proxy-Auth…, TE,
-            Trailer, Transfer-Encoding, Upgrade; Host, which is the origin's. Nor are
-            trailers, either way, which are read and dropped, and interim answers (1xx)
-            of the origin, which are waited out. "Expect: 100-continue" is met here.
-            Requests get a Via (RFC 9110 §7.6.3), at which some servers stop
-            compressing; answers get none, but a Date where they have none. A
-            Content-Length goes on once, as it was understood, and not with status 204.
+            Requests and responses are passed unchanged: method, path and query, bodies
+            in any content coding, repeated header fields separately and in order, Date
+            and Age. Not passed are the hop-by-hop fields (RFC 9110 §7.6.1): Connection
+            and the fields it names, Keep-Alive, Proxy-Connection, Proxy-Auth…, TE,
+            Trailer, Transfer-Encoding and Upgrade. Host is replaced by the origin's.
+            Trailers are dropped in both directions, and so are interim responses (1xx)
+            of the origin. The proxy itself handles "Expect: 100-continue".
+            Requests get a Via field (RFC 9110 §7.6.3), which makes some servers stop
+            compressing. Responses get no Via, but a Date if they have none. Equal
+            Content-Length values are passed as one, and none with status 204.
             Bytes in header values that are not UTF-8 are lost.
 
-            Clients speak HTTP/1.1, or HTTP/1.0 with one request a connection. A request
-            that asks to upgrade, to WebSocket or to HTTP/2, passes as a plain one.
-            Refused are CONNECT, "OPTIONS *", methods that the parser of this proxy does
-            not know and transfer codings other than chunked (501), more than 64 KiB of
-            header or 32 KiB in one field (431), and what is no HTTP (400).
+            Clients speak HTTP/1.1, or HTTP/1.0 with one request per connection. A request
+            to upgrade, to WebSocket or to HTTP/2, is passed without the upgrade. The proxy
+            refuses CONNECT, "OPTIONS *", methods that its parser does not know and
+            transfer codings other than chunked (501), more than 64 KiB of header fields or
+            32 KiB in one field (431), and malformed HTTP (400).
 
-            Answers are passed as they come. With --cache http (the default) those of at
-            most 16 MiB are kept while they pass, as RFC 9111 allows a private cache,
-            but none with Set-Cookie, and given only to requests with the same
-            credentials, whichever fields these are in. Bodies of requests are passed as
-            they come, too, but for those that say that they have at most 64 KiB, which
-            are gathered, so that they can be sent again over another connection.
+            Response bodies are streamed. With --cache http (the default), responses of at
+            most 16 MiB are stored as RFC 9111 allows a private cache, except those with
+            Set-Cookie, and are returned only to requests with the same credentials,
+            whichever fields these are in. Request bodies are streamed too, except those
+            whose Content-Length is at most 64 KiB: these are buffered, so that they can be
+            sent again over another connection.
 
-            A request without an answer gets one from here, with a JSON body that names
-            the error, and with a Proxy-Status that begins with "runway" (RFC 9209): 504
-            where time ran out, 503 and Retry-After where the layer asks for fewer
-            requests, 502 for the rest, as where the origin switches protocols (101)
-            unasked. A client that is silent for longer than --client-timeout, in the
-            body of a request or instead of taking its answer, is told 408 or cut off,
-            and so is a connection without requests.
+            If the origin does not respond, the proxy does, with a JSON body that names the
+            error and a Proxy-Status field that begins with "runway" (RFC 9209): 504 after
+            a timeout, 503 and Retry-After if the layer asks for fewer requests, and 502
+            otherwise, for example if the origin switches protocols (101) unasked. A client
+            that is silent for longer than --client-timeout, while it sends a body or should
+            read a response, gets 408 or is disconnected. So is a connection without
+            requests.
 
             Only this machine can reach the proxy, and only under a name of its own or
             the origin's: a request for any other host is refused with 421, so that no
@@ -59,7 +59,7 @@ struct ProxyCommand: AsyncParsableCommand {
             listen on any address: whoever reaches it then can call the origin through
             it. Its own names are then the address in --listen and the one that the
             client connected to; --allow-host adds others, such as the name that other
-            machines know this one by. A Host that is no host and port, or has a user's
+            machines know this one by. A Host field that is malformed, or has a user
             name in it, is refused with 400.
 
             Ctrl-C and SIGTERM stop it at once, whatever is under way.
@@ -84,13 +84,13 @@ struct ProxyCommand: AsyncParsableCommand {
     var allowRemote = false
 
     @Option(
-        help: ArgumentHelp("Answer requests for this host, too: a name, or an address. Repeatable.", valueName: "host"))
+        help: ArgumentHelp("Also accept requests for this host, a name or an address. Repeatable.", valueName: "host"))
     var allowHost: [String] = []
 
     @Option(help: "What is kept: as RFC 9111 says, or nothing.")
     var cache = ProxyCache.http
 
-    @Flag(help: "Apply retries, circuit breaker and flood guard, as an app's calls have them.")
+    @Flag(help: "Apply the layer's retries, circuit breaker and flood guard.")
     var policies = false
 
     @Option(help: ArgumentHelp("The longest wait for the head of an answer, and for each part.", valueName: "seconds"))
@@ -120,7 +120,7 @@ struct ProxyCommand: AsyncParsableCommand {
         try TimeoutLimit.year.check(timeout, of: "--timeout")
         try TimeoutLimit.year.check(clientTimeout, of: "--client-timeout")
         for host in allowHost where !Self.isHost(host) {
-            throw ValidationError("--allow-host wants a name or an address, without a port; \"\(host)\" is none.")
+            throw ValidationError("--allow-host must be a name or an address without a port, and \"\(host)\" is not.")
         }
         if json, verbose { throw ValidationError("--json has the whole record; --verbose does not go with it.") }
     }

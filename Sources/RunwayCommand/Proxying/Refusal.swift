@@ -71,7 +71,7 @@ struct Refusal: Error, Sendable {
             guard let unknownMethod else { fallthrough }
             self.init(.notImplemented, "The method \"\(unknownMethod)\" is none that this proxy can read.")
         default:
-            self.init(.badRequest, "This is no request of HTTP/1.1: \(error.reason).")
+            self.init(.badRequest, "This is not an HTTP/1.1 request: \(error.reason).")
         }
     }
 

@@ -13,7 +13,7 @@ struct RequestAuthority {
         guard !text.contains("@") else {
             throw Refusal(.badRequest, "A user's name before the host is an error (RFC 9110 §4.2.4).")
         }
-        let problem = Refusal(.badRequest, "The host that the request is for is no host and port (RFC 9110 §7.2).")
+        let problem = Refusal(.badRequest, "The host of the request is malformed (RFC 9110 §7.2).")
         let port: Substring
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]"), case let address = String(text[..<end].dropFirst()),

@@ -14,12 +14,12 @@ public struct JSONRedaction: Sendable, Hashable {
 
     /// What is secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
     ///
-    /// A name is secret by what it ends in, as its signs and capital letters divide it into words: `user_password`, `idToken`,
-    /// `X-Amz-Signature`, `X-Vault-Token`, `client_assertion`, `SAMLResponse`, but not `token_type`, `passenger` or `nextPageToken`.
-    /// A few are secret as whole names alone: `key`, `auth`, `pin`, `session`.
+    /// A name is secret because of its last word or words; separators and capital letters divide it. `user_password`, `idToken`,
+    /// `X-Amz-Signature`, `X-Vault-Token`, `client_assertion` and `SAMLResponse` are secret; `token_type`, `passenger` and
+    /// `nextPageToken` are not. `key`, `auth`, `pin` and `session` are secret only as whole names.
     ///
-    /// A member `code` is not: it tells what went wrong in the JSON of very many services. As a parameter of a query or a form
-    /// it is what a login is completed with (RFC 6749 §4.1.2), and secret there.
+    /// A JSON member `code` is not secret, because many services use it for an error code. A query or form parameter `code` is
+    /// secret, because it completes a login (RFC 6749 §4.1.2).
     public static let `default` = JSONRedaction(
         secretNames: [
             "key", "auth", "cookies", "session", "sid", "sessid", "phpsessid", "jsessionid", "aws_access_key_id",
@@ -131,8 +131,8 @@ public struct JSONRedaction: Sendable, Hashable {
     /// attributes of XML are found by their look, a secret name with `:`, `=` or `>` behind it. In doubt too much is masked.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes; what is not UTF-8 is shown as U+FFFD, control characters as blanks. Zero bytes are left out:
-    ///     without them the names in UTF-16 are found, too.
+    ///   - bytes: The bytes. Invalid UTF-8 is shown as U+FFFD, control characters as spaces. Zero bytes are removed, so that names
+    ///     in UTF-16 text are found too.
     ///   - maximumByteCount: How many bytes of UTF-8 the text may have before the "…"; a negative bound is zero.
     public func redactedText(of bytes: some Sequence<UInt8>, maximumByteCount: Int) -> String {
         let maximumByteCount = min(max(maximumByteCount, 0), Int.max / 4)

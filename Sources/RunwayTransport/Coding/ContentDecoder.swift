@@ -7,8 +7,8 @@ import Runway
 /// when decoded waits, coded, for its reader. After each ``push(_:)`` it is pulled until ``pull()`` gives `nil`, and at the end
 /// ``finish()`` says whether that was all.
 ///
-/// Several codings are undone one after the other, by a decoder each. What comes out of any of them is measured by what came in at first,
-/// so that codings together may not grow a body by more than one may.
+/// Several codings are undone in sequence, one decoder each. The output of each is limited relative to the original input, so that
+/// several codings together can't expand a body more than one may.
 ///
 /// Nothing of it is safe to share: it belongs to the loop that gathers a whole answer, or to the reader of a stream.
 final class ContentDecoder {
@@ -17,7 +17,7 @@ final class ContentDecoder {
     /// How many it gives at first; a body that fills that is given more.
     private static let firstPartByteCount = 1 << 12
 
-    /// The most codings of one body. More are refused: nobody gains by a third, and each costs the memory of a decoder.
+    /// The maximum number of codings of one body. Bodies with more are refused, since each coding costs the memory of a decoder.
     static let maximumCodingCount = 5
 
     /// How much an answer may grow when it is decoded.

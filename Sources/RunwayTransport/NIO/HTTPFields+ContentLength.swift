@@ -3,9 +3,8 @@ import HTTPTypes
 extension HTTPFields {
     /// The length that the fields of an answer name; `nil` where they name none.
     ///
-    /// It is made of digits alone, any number of which may be leading zeros (RFC 9110 §8.6). The same length may stand there several times,
-    /// also as a list (RFC 9112 §6.3). One that is none is refused also where no body follows: whoever says it can't be trusted with a
-    /// connection.
+    /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated, also as a list
+    /// (RFC 9112 §6.3). A malformed value is refused even if no body follows: after it, the connection can't be trusted.
     ///
     /// - Throws: ``WireError/malformed(_:)`` for what is no number, or several.
     func contentLength() throws(WireError) -> Int? {
@@ -15,7 +14,7 @@ extension HTTPFields {
                 let digits = item.withoutBlanks
                 let significant = digits.utf8.drop { $0 == UInt8(ascii: "0") }
                 guard !digits.isEmpty, significant.count <= 18, digits.utf8.allSatisfy(\.isDigit) else {
-                    throw .malformed("its Content-Length is no number")
+                    throw .malformed("its Content-Length is not a number")
                 }
                 let number = significant.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
                 guard length == nil || length == number else {

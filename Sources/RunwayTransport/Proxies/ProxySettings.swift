@@ -52,7 +52,7 @@ public struct ProxySettings: Sendable, Hashable {
         bypassed = (value("no_proxy")?.text ?? "").split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// The proxy for an origin; `nil` if it is dialled itself, as this machine always is: a proxy would take its own machine for it.
+    /// The proxy for an origin; `nil` for a direct connection. Connections to this machine are always direct.
     func server(for origin: Origin) -> ProxyServer? {
         guard !origin.isLoopback, let server = origin.scheme == "https" ? https : http else { return nil }
         return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? nil : server

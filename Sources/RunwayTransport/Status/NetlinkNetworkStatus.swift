@@ -43,7 +43,7 @@
             } catch {
                 let reason = NetworkError.reason(of: error)
                 throw NetworkError(
-                    .invalidConfiguration, in: .transporting, "The system does not tell of its network: \(reason).",
+                    .invalidConfiguration, in: .transporting, "The system does not report its network status: \(reason).",
                     underlying: error)
             }
         }

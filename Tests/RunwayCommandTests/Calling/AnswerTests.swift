@@ -37,7 +37,7 @@ struct AnswerTests {
         #expect(tool.status == 0)
     }
 
-    @Test func aResponseThatFalselyClaimsToBeJSONIsNoSuccess() async throws {
+    @Test func invalidJSONBodyFailsTheCall() async throws {
         let tool = try await shown(.json(#"{"a":"#))
 
         #expect(tool.output == #"{"a":"#)
@@ -48,7 +48,7 @@ struct AnswerTests {
         #expect(try await shown(.json("")).status == 0)
     }
 
-    @Test func jsonInUTF16IsCalledThat() async throws {
+    @Test func utf16JSONIsReportedAsUTF16() async throws {
         let bytes: [UInt8] =
             [0xFF, 0xFE] + #"{"token":"s3cret"}"#.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         let tool = try await shown(.bytes(bytes, contentType: "application/json"))
@@ -59,7 +59,7 @@ struct AnswerTests {
         #expect(tool.status == 1)
     }
 
-    @Test func deepJSONIsNotCalledNoJSON() async throws {
+    @Test func tooDeepJSONIsNotReportedAsInvalid() async throws {
         let text = String(repeating: "[", count: 513) + String(repeating: "]", count: 513)
         let tool = try await shown(.json(text))
 

@@ -104,7 +104,7 @@ struct ReportTests {
         }
     }
 
-    @Test func noReportOfFalseJSONLacksAnError() async throws {
+    @Test func reportOfInvalidJSONBodyHasAnError() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/false", respond: .json("<html>"))
             origin.on("/refused", respond: .json("<html>", status: .badGateway))

@@ -43,7 +43,7 @@ struct ControlCharacterTests {
     }
 
     @Test(arguments: ["text/plain", "text/plain; charset=utf-16be", "application/x-unknown"])
-    func noBodySteersTheTerminal(type: String) async throws {
+    func controlCharactersInBodiesAreEscaped(type: String) async throws {
         let text = "one\ttab\r\n\(Self.hostile)\nlast"
         let bytes = type.contains("16") ? text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } : Array(text.utf8)
         let response = ScriptedResponse.bytes(bytes, contentType: type)
@@ -52,7 +52,7 @@ struct ControlCharacterTests {
         #expect(try await inPipe(response).bytes == bytes)
     }
 
-    @Test func noCutBetweenPartsLetsAControlThrough() async throws {
+    @Test func splitControlCharactersAreEscaped() async throws {
         let bytes = Array("上\u{9B}31m\u{202E}😀\r\n\rx\u{1B}[2J".utf8) + [0x9B, 0xE2, 0x80]
         var response = ScriptedResponse(headerFields: [.contentType: "text/plain"], chunks: bytes.map { [$0] })
         response.framing = .chunked
@@ -63,7 +63,7 @@ struct ControlCharacterTests {
     }
 
     @Test(arguments: [["NO_COLOR": "1"], [:]])
-    func noJSONSteersTheTerminalAndItStaysTheSameJSON(environment: [String: String]) async throws {
+    func controlCharactersInJSONAreEscapedLosslessly(environment: [String: String]) async throws {
         let json = "{\"a\u{9B}31m\":\"\u{202E}\u{7F}\u{9D}0;x\u{9C}\",\"b\":[\"\\u001b\"]}"
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: .json(json))
@@ -85,7 +85,7 @@ struct ControlCharacterTests {
         }
     }
 
-    @Test func noHeadOrErrorSteersTheTerminal() async throws {
+    @Test func controlCharactersInHeadsAndErrorsAreEscaped() async throws {
         let text = "x\u{9B}31m\u{9D}0;t\u{9C}\u{202E}y"
         let head = "HTTP/1.1 404 \(text)\r\nX-A: \(text)\r\nLocation: \(text)\r\nContent-Length: 0\r\n\r\n"
         let redirect = head.replacing("404", with: "302")
@@ -105,7 +105,7 @@ struct ControlCharacterTests {
     }
 
     @Test(arguments: [[], ["--verbose"], ["--json"]])
-    func noLineOfTheProxySteersTheTerminal(arguments: [String]) async throws {
+    func controlCharactersInProxyLinesAreEscaped(arguments: [String]) async throws {
         try await withScriptedOrigin { origin in
             let text = "x\u{9B}31m\u{202E}y"
             origin.otherwise(respond: .raw("HTTP/1.1 404 \(text)\r\nX-A: \(text)\r\nContent-Length: 0\r\n\r\n"))

@@ -53,7 +53,7 @@ struct TerminalTests {
     @Test func whatIsNotTextIsDescribed() async throws {
         let text = try await standing(.bytes([UInt8](repeating: 0, count: 10_240), contentType: "image/png"))
 
-        #expect(text.contains("[10.2 kB of image/png, which is not text; --output FILE keeps it]"))
+        #expect(text.contains("[10.2 kB of image/png, which is not text; --output FILE saves it]"))
         #expect(!text.contains("\0"))
     }
 

@@ -12,7 +12,7 @@ struct ProxyHostTests {
         return String(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
     }
 
-    @Test func aHostThatIsNoHostAndPortIsNotPassedOn() async throws {
+    @Test func malformedHostIsRefused() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
@@ -42,7 +42,7 @@ struct ProxyHostTests {
         }
     }
 
-    @Test func aRemoteProxyAnswersUnderNoNameOfOthers() async throws {
+    @Test func remoteProxyRefusesForeignHosts() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             let remote = ["--listen", "0.0.0.0:0", "--allow-remote"]
@@ -74,6 +74,6 @@ struct ProxyHostTests {
     @Test(arguments: ["a:80", "me@a", "http://a", "", "a b", "[::1]"])
     func anAllowedHostIsANameOrAnAddress(host: String) async throws {
         let tool = try await Tool.run("proxy", "--origin", "http://127.0.0.1:1", "--allow-host", host)
-        #expect(tool.status == 2 && tool.errors.contains("--allow-host wants a name or an address"))
+        #expect(tool.status == 2 && tool.errors.contains("--allow-host must be a name or an address"))
     }
 }

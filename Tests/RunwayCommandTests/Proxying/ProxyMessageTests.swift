@@ -63,7 +63,7 @@ struct ProxyMessageTests {
         ("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", nil),
         ("HTTP/1.1 304 Not Modified\r\nContent-Length: 7, 7\r\nETag: \"1\"\r\n\r\n", "7"),
     ])
-    func aLengthIsNotWrittenAsItCame(response: String, length: String?) async throws {
+    func contentLengthIsNormalised(response: String, length: String?) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .raw(response))
             for cache in ["http", "none"] {
@@ -77,7 +77,7 @@ struct ProxyMessageTests {
         }
     }
 
-    @Test func aLengthBeyondAllNumbersIsNoEmptyBody() async throws {
+    @Test func oversizedContentLengthIsRefused() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
@@ -90,7 +90,7 @@ struct ProxyMessageTests {
         }
     }
 
-    @Test func noWritingOfViaHidesALoop() async throws {
+    @Test func loopIsFoundInEveryViaSyntax() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in

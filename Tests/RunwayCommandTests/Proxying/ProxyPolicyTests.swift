@@ -3,7 +3,7 @@ import HTTPTypes
 import RunwayTesting
 import Testing
 
-/// A proxy shows its origin: nothing is repeated or refused but where that is asked for, and what is not the origin's says so.
+/// Without --policies the proxy neither retries nor refuses requests, and it marks its own responses with Proxy-Status.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyPolicyTests {
     @Test func aFailingOriginIsNotHiddenByACircuit() async throws {
@@ -76,7 +76,7 @@ struct ProxyPolicyTests {
             "proxy_internal_response"
         ),
     ])
-    func noResponseOfItsOwnPassesForTheOrigins(request: String, status: Int, error: String) async throws {
+    func proxyErrorsHaveAProxyStatus(request: String, status: Int, error: String) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             origin.on("/reset", respond: .resetting)

@@ -41,7 +41,7 @@ import Testing
         #expect(try !JSONDocument(#"{"next":"/cb?code=hunter2"}"#).description.contains("hunter2"))
     }
 
-    @Test func namesOfAnyLengthAndScriptAreTakenAsGiven() {
+    @Test func addedNamesOfAnyLengthAndScriptMatch() {
         let names = JSONRedaction(secretNames: ["Rental_Agreement_Number", "Straße", "rent_code"])
         for name in ["rentalAgreementNumber", "STRAßE", "straße", "rentCode"] {
             #expect(names.isSecret(name), "\(name)")

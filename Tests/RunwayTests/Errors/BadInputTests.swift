@@ -114,7 +114,7 @@ struct BadInputTests {
         #expect(error.kind == .invalidConfiguration)
         #expect(
             error.detail == "The base URL \"moon.test/v1\" of the service \"library\" (moon) can't be read: "
-                + "it wants the form https://host[:port][/path].")
+                + "it must have the form https://host[:port][/path].")
         await layer.network.events.flush()
         #expect(layer.records.records.map(\.outcome.name) == ["failed", "failed"])
     }

@@ -22,7 +22,7 @@ struct URIAuthorityTests {
         "", ":80", ".", "[localhost]", "[127.0.0.1]", "[::1", "::1]", "[::1]x", "[::1]x:80", "[v1.x]", "[zz]", "a b",
         "x%41", "x%2Fy", "a/b", "a\\b", "a\r\nb", "a\u{0}", "b\u{FC}%2Fx", "a%00",
     ])
-    func whatIsNoHostIsNotCalled(_ text: String) {
+    func invalidHostIsRefused(_ text: String) {
         #expect(throws: URIAuthority.Problem.host) { try URIAuthority(text.utf8) }
     }
 
@@ -38,12 +38,12 @@ struct URIAuthorityTests {
     @Test(arguments: [
         "a.test:0", "a.test:65536", "a.test:x", "a.test:+80", "a.test:80:80", "[::1]:99999999999999999999",
     ])
-    func whatIsNoPortIsNotCalled(_ text: String) {
+    func invalidPortIsRefused(_ text: String) {
         #expect(throws: URIAuthority.Problem.port) { try URIAuthority(text.utf8) }
     }
 
     @Test(arguments: ["u@a.test", "u:p@a.test", "@a.test", ":@a.test", "a.test@"])
-    func userInfoIsNotCalled(_ text: String) {
+    func userInfoIsRefused(_ text: String) {
         #expect(throws: URIAuthority.Problem.userInfo) { try URIAuthority(text.utf8) }
     }
 
@@ -52,7 +52,7 @@ struct URIAuthorityTests {
         "127.0.0.1.",
         "127.1", "0x7f.1", "2130706433", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::FFFF:7f00:1]",
     ])
-    func thisMachineIsNotTakenForAnother(_ host: String) {
+    func loopbackHostsAreRecognised(_ host: String) {
         #expect(Origin(scheme: "http", host: host, port: 80).isLoopback)
         #expect(Origin(HTTPRequest(method: .get, scheme: "http", authority: "\(host):1", path: "/")).isLoopback)
     }
@@ -61,14 +61,14 @@ struct URIAuthorityTests {
         "localhost.test", "notlocalhost", "128.0.0.1", "127.0.0.1.test", "126.1", "[::2]", "[::ffff:128.0.0.1]", "[::]",
         "0.0.0.0", "", ".", "127.0.0.1 x",
     ])
-    func anotherMachineIsNotTakenForThisOne(_ host: String) {
+    func otherHostsAreNotLoopback(_ host: String) {
         #expect(!Origin(scheme: "http", host: host, port: 80).isLoopback)
     }
 
     @Test(arguments: [
         ("a.test.", "A.test"), ("a.test..", "a.test"), ("[::1]", "[0:0::1]"), ("[2001:DB8::7]", "[2001:db8:0::7]"),
     ])
-    func anotherSpellingIsNoOtherOrigin(_ one: String, _ other: String) {
+    func spellingsOfAHostAreOneOrigin(_ one: String, _ other: String) {
         #expect(Origin(scheme: "https", host: one, port: 443) == Origin(scheme: "https", host: other, port: 443))
     }
 }

@@ -45,7 +45,7 @@ struct URIReferenceTests {
         ("//b/x/../y", "http://b/y"), ("//b/..", "http://b/"), ("/x//../y", "http://a/x/y"),
         ("a/../../../..", "http://a/"),
     ])
-    func dotSegmentsStayInNoReference(_ reference: String, _ target: String) {
+    func dotSegmentsAreRemoved(_ reference: String, _ target: String) {
         #expect(resolved(reference) == target)
     }
 

@@ -146,7 +146,7 @@ struct ContentDecoderTests {
         #expect(throws: ContentDecoder.Failure.ratio(limit: 1100)) { while try decoder.pull() != nil {} }
     }
 
-    @Test func aBodyCutInAnInnerCodingIsNotTakenForWhole() throws {
+    @Test func truncatedInnerCodingIsAnError() throws {
         let coded = try Tool.run("/bin/sh", ["-c", "gzip -c"], Array(Coded.gzip.dropLast(9)))
         let decoder = try ContentDecoder([.gzip, .gzip])
         decoder.push(ByteBuffer(bytes: coded))

@@ -20,7 +20,7 @@ struct EffectChainTests {
             try #require(problems.isEmpty, "seed \(seed): \(problems)")
             total.add(tally)
         }
-        // A test that no chain reached would pass too.
+        // Without such chains the test would pass without checking anything.
         guard Self.count >= 60 else { return }
         #expect(total.redirects > 100 && total.repeated > 10 && total.merged > 20 && total.hedged > 5, "\(total)")
     }
@@ -28,7 +28,7 @@ struct EffectChainTests {
 
 /// One layer, and the calls that it makes at once.
 private enum EffectPlay {
-    /// How often what this is about came to pass.
+    /// How often each event that this test covers occurred.
     struct Tally {
         var redirects = 0
         /// How many calls took effect more than once, as their policy allows.

@@ -147,7 +147,7 @@ struct HTTP1ResponseReaderTests {
         #expect(answer.body == "hello" && answer.isComplete && answer.isPersistent)
     }
 
-    @Test(arguments: 0..<8) func readBytesAreNotBufferedWhateverTheCut(cut: Int) throws {
+    @Test(arguments: 0..<8) func readBytesAreReleasedForEverySplit(cut: Int) throws {
         // Each segment ends within what stands between two chunks, so that something always waits to be read.
         let content = [UInt8](repeating: 1, count: 4096)
         let frame = Array("\r\n01000\r\n".utf8)

@@ -5,7 +5,7 @@ import X509
 
 @testable import RunwayTransport
 
-/// What callers are told of a certificate that is not trusted, whether BoringSSL verified it or swift-certificates.
+/// The error for an untrusted certificate, whether BoringSSL or swift-certificates verified it.
 @Suite(.timeLimit(.minutes(5)))
 struct CertificateFaultTests {
     enum Verification: CaseIterable { case ofSystem, withPins }
@@ -29,7 +29,7 @@ struct CertificateFaultTests {
     }
 
     @Test(arguments: Verification.allCases)
-    func anExpiredCertificateIsNotRefusedWithoutItsDate(verification: Verification) async throws {
+    func errorNamesTheExpiryDate(verification: Verification) async throws {
         let root = try TestAuthority()
         let server = try root.server(days: -2 ... -1)
         let date = server.chain[0].notValidAfter.formatted(.iso8601)
@@ -37,7 +37,7 @@ struct CertificateFaultTests {
     }
 
     @Test(arguments: Verification.allCases)
-    func aCertificateOfTheFutureIsNotRefusedWithoutItsDate(verification: Verification) async throws {
+    func errorNamesTheStartDate(verification: Verification) async throws {
         let root = try TestAuthority()
         let server = try root.server(days: 1...2)
         let date = server.chain[0].notValidBefore.formatted(.iso8601)
@@ -45,13 +45,13 @@ struct CertificateFaultTests {
     }
 
     @Test(arguments: Verification.allCases)
-    func aSelfSignedCertificateIsNotCalledAnythingElse(verification: Verification) async throws {
+    func selfSignedCertificateIsReportedAsSuch(verification: Verification) async throws {
         let server = try TestAuthority.selfSigned()
         #expect(try await reason(server, by: TestAuthority(), verification) == "its certificate is self-signed.")
     }
 
     @Test(arguments: Verification.allCases)
-    func anUnknownAuthorityIsNotLeftUnnamed(verification: Verification) async throws {
+    func errorNamesTheUnknownAuthority(verification: Verification) async throws {
         let stranger = try TestAuthority("stranger")
         let sentence = "its certificate was issued by \"CN=stranger\", which leads to no trusted authority."
         #expect(try await reason(stranger.server(), by: TestAuthority(), verification) == sentence)
@@ -62,14 +62,14 @@ struct CertificateFaultTests {
     }
 
     @Test(arguments: Verification.allCases)
-    func aCertificateForClientsIsNotCalledUntrusted(verification: Verification) async throws {
+    func clientCertificateIsReportedAsSuch(verification: Verification) async throws {
         let root = try TestAuthority()
         let sentence = "its certificate is not for servers."
         #expect(try await reason(root.server(usage: .clientAuth), by: root, verification) == sentence)
     }
 
     @Test(arguments: Verification.allCases)
-    func aCertificateOfAnotherHostIsNotCalledUntrusted(verification: Verification) async throws {
+    func hostMismatchIsReportedAsSuch(verification: Verification) async throws {
         let root = try TestAuthority()
         let server = try root.server(names: [.dnsName("elsewhere.example")])
         let sentence = "its certificate does not name the host in its subject alternative names."

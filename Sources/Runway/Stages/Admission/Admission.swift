@@ -11,7 +11,7 @@ public enum Admission: FlightDecision, Equatable {
     /// The call was not let out.
     case refused(Refusal)
 
-    /// Why a call was not let out. It is the ``NetworkError/underlying`` error of the call.
+    /// Why the stage refused a call. It is the ``NetworkError/underlying`` error of that call.
     public enum Refusal: Error, Equatable {
         /// The device has no network.
         case noNetwork
@@ -41,7 +41,7 @@ public enum Admission: FlightDecision, Equatable {
 }
 
 extension Admission.Refusal {
-    /// After how long the request may be let out; `nil` where nobody knows.
+    /// How long after the refusal the request may be made again; `nil` if that is not known.
     public var retryAfter: Duration? {
         switch self {
         case .flood(_, _, let time), .circuitOpen(_, let time): time

@@ -50,11 +50,11 @@ public struct AdmissionLimits: Sendable, Hashable {
 
 /// When the circuit to a host that keeps failing is opened, and for how long (the circuit breaker).
 ///
-/// Failures are what is the host's fault: no connection, a lost one, no response in time, a refusal with a status of 500 or more, a
+/// A failure is one that the host causes: no connection, a lost connection, no response in time, a status of 500 or more, or a
 /// service that says it is overloaded. A call counts once, with the last of its attempts. The circuit opens after
-/// ``consecutiveFailures`` in a row, or when of at least ``minimumOutcomes`` calls in a ``window`` half failed. A call that its caller
-/// gave less than half of the time that its endpoint says, or that waited elsewhere for as long, counts for nothing when its deadline
-/// passes; and so does what another host did to which this one redirected. Open, it lets no
+/// ``consecutiveFailures`` in a row, or when half of at least ``minimumOutcomes`` calls in a ``window`` failed. A call that times out
+/// does not count if the host had less than half of ``Endpoint/deadline`` to respond, because the caller set a shorter deadline or the
+/// call waited elsewhere. A failure at another host, after a redirect, does not count either. While the circuit is open, it lets no
 /// call to the host pass: they fail at once as ``NetworkError/Kind/overloaded``. After ``openTime`` one call is let through to see;
 /// if it succeeds the circuit is closed, if not it stays open for twice as long as before. A change of network closes all circuits.
 public struct CircuitLimits: Sendable, Hashable {

@@ -87,17 +87,17 @@ struct AdmissionStage: RequestStage {
     }
 }
 
-/// What counts as evidence of a host's health. This is the one place that says so.
+/// Defines what counts as evidence of a host's health.
 ///
-/// A circuit counts the calls that it let pass, and of them what tells of its own host:
-/// - A lost connection, or none, is a failure while the device has a network.
-/// - A limit of time of the transport's own, such as that of connecting, is a failure.
-/// - The deadline of the call is a failure if the host had at least half of the time that the endpoint gives its calls
-///   (``Endpoint/deadline``, or the service's) and used it without a byte. Whoever chose less (``CallOptions/wholeDeadline``), or waited
-///   for a network, a turn or a token before, learned nothing about the host.
+/// A circuit counts only the calls that it let pass, and only outcomes of its own host:
+/// - No connection, or a lost one, is a failure if the device has a network.
+/// - A timeout of the transport, such as the connect timeout, is a failure.
+/// - The deadline of the call is a failure if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
+///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a permit or a
+///   token before, is no evidence.
 /// - A status of 500 or more, and a response that asks for fewer requests, are failures.
-/// - A host that redirected to another one did its work, whatever became of the call there. The other one's circuit let nothing pass.
-/// - Everything else says nothing, such as a cancelled call.
+/// - A redirect to another host is a success, whatever happens there. The other host's circuit does not count the call.
+/// - Any other outcome, such as a cancellation, is not counted.
 extension Flight {
     fileprivate func outcome(of response: Response, to request: Request) -> CircuitBreaker.Outcome {
         if response.isOfOtherOrigin(than: request) { return .success }

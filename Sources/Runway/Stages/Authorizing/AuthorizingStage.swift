@@ -47,7 +47,7 @@ struct AuthorizingStage: RequestStage {
         guard !response.hasChangedMethod || flight.retryPolicy.allows(request, after: cause) else {
             throw NetworkError(
                 .needsAccessToken, in: step,
-                "The access token was refused after a redirect that followed the request, which may have had its effect.",
+                "The access token was refused after a redirect; the redirected request may have taken effect and is not sent again.",
                 status: response.head.status)
         }
         let second = try await tokens.token(for: flight, credentials)

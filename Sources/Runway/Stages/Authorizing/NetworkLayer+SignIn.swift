@@ -33,14 +33,14 @@ extension NetworkLayer {
 
     /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
     ///
-    /// It takes effect at one instant: no call that was made before it sets a cookie or a token after it, is cached after it, or is
-    /// landed by a manager, and no call of a later sign-in shares anything with it. Does nothing where nobody is signed in.
+    /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token or a cached
+    /// response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does nothing if nobody is signed in.
     ///
     /// - Parameters:
     ///   - service: The service.
-    ///   - cancelsCalls: Whether the account's calls are cancelled: they fail as ``NetworkError/Kind/cancelled``, and streamed bodies
-    ///     end so. The default is `true`. With `false` those in flight go on without their token and cookies, and return to the code that awaits
-    ///     them; those that wait for a renewal of the token fail as ``NetworkError/Kind/needsLogin``.
+    ///   - cancelsCalls: Whether the account's calls are cancelled. They fail as ``NetworkError/Kind/cancelled``, and so do their streamed
+    ///     bodies. The default is `true`. With `false`, calls in flight continue and return to their callers; they neither send nor store
+    ///     cookies any more, and a call that still needs the access token fails as ``NetworkError/Kind/needsLogin``.
     /// - Throws: ``NetworkError/Kind/storage`` where the token could not be removed from its store, or not within
     ///   ``AuthorizingLimits/storeDeadline``: it is not used again until the app ends. Nor is it where the task is cancelled meanwhile,
     ///   ``NetworkError/Kind/cancelled``.

@@ -58,7 +58,7 @@ extension TokenKeeper {
         if let delay = renewalDelay(of: identity) {
             throw NetworkError(
                 .needsAccessToken, in: .stage(.authorizing),
-                "\(flight.service.name) refuses the access tokens that it gives; the next renewal is possible in \(delay)."
+                "\(flight.service.name) refuses access tokens that it has just issued; the next renewal is possible in \(delay)."
             )
         }
         flight.note(Authorizing.beganRenewal)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The access tokens of a layer: those in memory, the store behind them, and the renewals in progress.
 ///
-/// What is in memory counts; the store follows, one change after the other, in the order in which memory changed. A call whose account
-/// has signed out since it was made neither gets a token nor changes one.
+/// Memory is authoritative. The store receives the same changes one at a time, in the same order. A call whose account has signed out
+/// since the call was made neither reads nor changes a token.
 final class TokenKeeper: Sendable {
     /// What is known of an account's token.
     enum Knowledge: Sendable {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The changes of a token store that are not made yet. They are made one after the other; of each place only the newest counts.
+/// The pending changes of a token store. They are made one at a time; per place only the newest pending change is made.
 ///
-/// It is bounded, so that a store that hangs can't make it grow: a change of one more place than ``maximumPlaces`` fails at once. What a
-/// removal that failed has left in the store is never loaded again.
+/// It is bounded, so that a store that hangs can't make it grow: a change for one place more than ``maximumPlaces`` fails at once. A
+/// token that could not be removed from the store is never loaded again.
 final class TokenStoreQueue: Sendable {
     /// The most places with a change that is not made yet, and the most with a removal that failed.
     static let maximumPlaces = 1000

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Bounds how often a token is renewed while the service refuses the tokens that it gives itself.
+/// Limits how often a token is renewed while the service refuses tokens that it has just issued.
 ///
-/// A renewed token that the service refuses before it accepted it once was renewed in vain. After each such renewal the next one has to
-/// wait twice as long, so that calls that are refused can't make as many renewals as there are calls.
+/// A renewal is futile if the service refuses the new token before it has accepted it once. Each futile renewal doubles the delay before
+/// the next one, so that refused calls can't cause one renewal each.
 struct TokenTrials: Sendable {
     /// The wait after the first renewal in vain.
     static let firstDelay = Duration.seconds(1)

@@ -48,9 +48,9 @@ public struct CachePolicy: Sendable, Hashable {
     /// How long after its freshness an answer may land where no fresh one can be had, by ``Rule/timeToLive``. The
     /// default is not at all.
     public var staleIfError: Duration = .zero
-    /// Whether a response that sets cookies may be stored by ``Rule/http``. The default is `true`: `Set-Cookie` does not forbid it, and
-    /// the server says what is private (RFC 9111 §7.3). Set it to `false` where several users share a layer, as in a proxy: a
-    /// cookie that was set for one of them is then never returned to another.
+    /// Whether ``Rule/http`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and the
+    /// server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several users share a layer, as in a proxy: a cookie
+    /// that was set for one user is then never returned to another.
     public var storesSetCookie = true
 
     /// Nothing is kept.
@@ -115,7 +115,7 @@ public enum CacheUse: Sendable, Hashable {
     case standard
     /// None is taken, and no validator of it is sent; the new answer takes its place.
     case refresh
-    /// One is taken, fresh or not, and nothing is sent; if none is stored the call fails as
+    /// A stored response is returned, fresh or stale, and nothing is sent; if none is stored, the call fails as
     /// ``NetworkError/Kind/notCached``.
     case onlyIfCached
 }

@@ -2,7 +2,7 @@ public import struct Foundation.Date
 
 /// One cookie, as it is kept.
 ///
-/// Name and value are octets (RFC 6265bis §5.6), of which a server may use any. They are sent as they came.
+/// Name and value may contain any octets (RFC 6265bis §5.6). They are sent back unchanged.
 ///
 /// Neither its description nor its reflection shows its value, which may be a secret.
 public struct Cookie: Sendable, Equatable {

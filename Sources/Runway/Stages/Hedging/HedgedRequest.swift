@@ -50,7 +50,7 @@ final class HedgedRequest: Sendable {
             }
         } onDeadline: {
             self.leave(
-                self.flight.timeout("There was no answer before the deadline of the call.", in: .stage(.hedging)))
+                self.flight.timeout("No response arrived before the deadline of the call.", in: .stage(.hedging)))
         }
         return try outcome.get()
     }

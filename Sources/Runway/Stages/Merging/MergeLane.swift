@@ -10,7 +10,7 @@ struct MergeRoute: Hashable, Sendable {
 
 /// What has to be the same for two requests to leave as one.
 struct MergeLane: Hashable, Sendable {
-    /// The service's, and its account's: what is signed out of leaves with nothing of what comes after it.
+    /// The session of the account, so that calls before and after a sign-out never share an envelope.
     let session: AccountSession
     let route: MergeRoute
 }

@@ -50,7 +50,7 @@ struct MergingStage: RequestStage {
             merger.leave(
                 item,
                 failing: item.flight.timeout(
-                    "The deadline passed before the merged requests were answered.", in: .stage(.merging)))
+                    "The deadline passed before the response to the merged requests arrived.", in: .stage(.merging)))
         }
     }
 

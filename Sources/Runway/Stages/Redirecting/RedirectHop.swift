@@ -30,7 +30,7 @@ extension Response {
 
     /// Whether a followed redirect replaced the method, as 303 does (RFC 9110 §15.4.4).
     ///
-    /// The server has processed the request before it then. What is refused afterwards is the request that followed.
+    /// The server has then processed the original request; a later refusal concerns only the request that followed.
     var hasChangedMethod: Bool { hops.contains { $0.request.head.method != $0.following.method } }
 
     /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's credentials.
@@ -38,7 +38,7 @@ extension Response {
         redirectedOrigin.map { $0 != Origin(request.head) } ?? false
     }
 
-    /// Whether redirects made another request of this one, so that what the response refuses is not this one.
+    /// Whether a redirect changed the method or the origin, so that a refusal in this response does not concern `request`.
     func isElsewhere(than request: Request) -> Bool { hasChangedMethod || isOfOtherOrigin(than: request) }
 }
 

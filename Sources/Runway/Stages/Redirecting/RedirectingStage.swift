@@ -96,8 +96,8 @@ extension Request {
 extension HTTPResponse {
     /// What the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for fields that differ. Joined by a comma, which may stand in a URI, they would be a
-    ///   target that nobody named.
+    /// - Throws: ``NetworkError/Kind/invalidAnswer`` if the fields differ. Joined with a comma, which a URI may contain, they would form a
+    ///   target that the server did not name.
     func location(in step: FlightStep) throws(NetworkError) -> URIReference? {
         let fields = headerFields[fields: .location].map(\.octets)
         guard let first = fields.first else { return nil }

@@ -93,7 +93,7 @@ extension HTTP1ResponseReader {
             value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }
         }
         guard !isHTTP10 || codings.isEmpty else {
-            throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not know")
+            throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not define")
         }
         // A coding has a short name, and may have parameters, of which `chunked` has none (RFC 9112 §7.1).
         let names = codings.map { String($0.prefix { $0 != ";" }.withoutBlanks) }

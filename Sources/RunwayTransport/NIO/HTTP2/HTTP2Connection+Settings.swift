@@ -29,7 +29,7 @@ extension HTTP2Connection {
             return violated("its SETTINGS enable server push", .protocolError)
         }
         guard followWindow(in: settings) else {
-            return violated("its SETTINGS open a flow-control window too far", .flowControlError)
+            return violated("its SETTINGS make a flow-control window larger than 2^31-1", .flowControlError)
         }
         let said = settings.last { $0.parameter == .maxConcurrentStreams }?.value
         // Without a word of the server there is no limit but ours.

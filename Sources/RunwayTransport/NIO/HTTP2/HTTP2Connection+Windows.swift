@@ -56,8 +56,8 @@ extension HTTP2Connection {
     }
 }
 
-/// How much the server takes. NIO's handler checks the windows of streams on which the request is still being sent, and passes over those on
-/// which it was sent in full.
+/// Flow-control windows that the server grants. NIO's handler checks them only for streams whose request is still being sent; this
+/// checks them for streams whose request was sent in full.
 extension HTTP2Connection {
     /// The server opened its window of a stream (RFC 9113 §6.9, §6.9.1).
     func receive(windowUpdate increment: Int, on id: HTTP2StreamID) {
@@ -66,7 +66,7 @@ extension HTTP2Connection {
         if increment == 0 {
             fail(stream, WireError.malformed("a WINDOW_UPDATE has an increment of 0"), .protocolError)
         } else if isTooOpen(stream) {
-            fail(stream, WireError.malformed("a WINDOW_UPDATE opens a window too far"), .flowControlError)
+            fail(stream, WireError.malformed("a WINDOW_UPDATE makes a flow-control window larger than 2^31-1"), .flowControlError)
         }
     }
 

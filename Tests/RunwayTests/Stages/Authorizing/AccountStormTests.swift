@@ -13,7 +13,7 @@ struct AccountStormTests {
     /// How many storms are played; `RUNWAY_ACCOUNT_STORMS` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_ACCOUNT_STORMS"].flatMap { Int($0) } ?? 200
 
-    @Test func nobodySeesSendsOrLandsWhatIsOfAnotherSession() async throws {
+    @Test func callsNeverUseAnotherSessionsData() async throws {
         var counts: [String: Int] = [:]
         for seed in Seeds.some(Self.count) {
             let log = try await AccountStorm(seed: seed).run()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// What fails behind a followed redirect is neither unsent, nor the fault of the host that redirected.
+/// A failure after a followed redirect counts as sent, and not as the fault of the host that redirected.
 @Suite(.timeLimit(.minutes(10)))
 struct RedirectedFailureTests {
     private static let refusedConnection = NetworkError(
@@ -106,7 +106,7 @@ struct RedirectedFailureTests {
         let error = try await #require(throws: NetworkError.self) { try await network.call(Join()) }
         #expect(error.kind == .needsAccessToken && error.step == .stage(.authorizing))
         #expect(club.paths == ["/join", "/welcome"])
-        // What a server can be asked again is.
+        // A call that may be repeated is replayed.
         let again = RedirectingClub { _ in .json("{}", status: .unauthorized) }
         let options = CallOptions(retry: RetryPolicy(isRepeatable: true))
         _ = try? await again.network().call(Join(), options: options)

@@ -43,7 +43,7 @@ struct HTTP2RulesTests {
         }
     }
 
-    @Test func aServerThatEnablesPushIsNotHeard() async throws {
+    @Test func serverThatEnablesPushIsDisconnected() async throws {
         try await withServer([.settings([2: 1]), .headers(1), .data(1, "ghost")]) { server, network in
             let error = try await network.failure(of: Fetch<POST>("a"))
             #expect(error.kind == .invalidAnswer && error.detail.contains("server push"), "\(error)")
@@ -55,7 +55,7 @@ struct HTTP2RulesTests {
     }
 
     @Test(arguments: [([0], 1), ([0x4000_0000, 0x4000_0000], 3)])
-    func theWindowOfASentRequestIsNotOpenedAnyhow(increments: [Int], code: Int) async throws {
+    func invalidWindowUpdateFailsTheStream(increments: [Int], code: Int) async throws {
         let updates = increments.map { RawFrame(.windowUpdate, stream: 1, RawFrame.number($0)) }
         try await withServer(updates + [.headers(1), .data(1, "ghost")]) { server, network in
             let error = try await network.failure(of: Fetch<POST>("a"))
@@ -88,7 +88,7 @@ struct HTTP2RulesTests {
         }
     }
 
-    @Test func noByteButADependencyIsCleared() throws {
+    @Test func onlyDependencyBytesAreCleared() throws {
         let dependency = [1, 2, 3, 4, 5] as [UInt8]
         let frames = [
             RawFrame(.priority, stream: 1, dependency),

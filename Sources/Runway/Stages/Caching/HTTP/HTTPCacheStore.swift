@@ -3,10 +3,10 @@ import Synchronization
 
 /// The answers that a layer keeps by the rules of HTTP caching (RFC 9111), in memory.
 ///
-/// It is a private cache: a stored response is returned only to calls of the same service, environment and account whose requests have
-/// the same header fields that may authenticate them: every field except those whose standard gives them another meaning, such as
-/// `Accept` or `User-Agent`. Without an account, a change of the service's cookies separates responses, too. All bounds are in its
-/// ``HTTPCacheLimits``.
+/// It is a private cache: a stored response is returned only to calls of the same service, environment and account whose requests
+/// have equal values in every header field that may authenticate them. These are all fields except those whose standard gives them
+/// another meaning, such as `Accept` or `User-Agent`. Without an account, a response is also not returned after the service's cookies
+/// have changed. All bounds are in its ``HTTPCacheLimits``.
 public final class HTTPCacheStore: Sendable {
     /// How much is kept.
     public let limits: HTTPCacheLimits

@@ -72,7 +72,7 @@ private struct HTTPCachePlay {
         var asked = Model.Asked(target: pick("/a", "/b"), owner: "", fields: [:])
         asked.fields[.acceptLanguage] = pick(nil, "de", "fr")
         asked.fields[.accept] = pick(nil, "text/html", "text/plain")
-        // Whose it is, the account says and the credentials that the caller writes itself.
+        // The owner is the account together with the credentials that the caller sets itself.
         asked.fields[.authorization] = pick(nil, nil, "Basic Y2FybDo=")
         asked.owner = account ?? "nobody"
         let wish: Model.Wish = chance(2) ? .nothing : pick(.nothing, .noCache, .noStore, .refresh, .onlyKept)

@@ -110,7 +110,7 @@ private struct HTTPCacheStorm {
                 isCancelled = (error as? NetworkError)?.kind == .cancelled
             }
         }
-        // What a sign-out cut may change something for a while.
+        // A call that a sign-out cancelled may still change something afterwards.
         if isCancelled { (version, span.end) = (0, .max) }
         guard let version else { return }
         origin.write { [span] in $0.changes.append(StormLog.Change(shelf: shelf, version: version, span: span)) }

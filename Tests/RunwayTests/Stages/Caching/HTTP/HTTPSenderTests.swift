@@ -36,7 +36,7 @@ struct HTTPSenderTests {
         #expect(try await cached.send("/a", fields(name, "2")).source == .cache)
     }
 
-    @Test func orderOfFieldsDoesNotTellSendersApart() async throws {
+    @Test func fieldOrderDoesNotSeparateSenders() async throws {
         let (key, who) = (try #require(HTTPField.Name("X-Key")), try #require(HTTPField.Name("X-Who")))
         cached.answer([.cacheControl: "private, max-age=60"])
         try await cached.send("/a", [key: "1", who: "2"])
@@ -45,7 +45,7 @@ struct HTTPSenderTests {
         #expect(try await cached.send("/a", [who: "1", key: "2"]).text == "another")
     }
 
-    @Test func privateResponsesDoNotReachWhoeverTheNextCookieIdentifies() async throws {
+    @Test func privateResponsesDoNotOutliveACookieChange() async throws {
         cached.network.configure(Library.self) { $0.cookies = .jar() }
         cached.answer("ann's", [.cacheControl: "private, max-age=60"])
         try await cached.send("/a")

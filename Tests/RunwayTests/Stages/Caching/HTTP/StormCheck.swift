@@ -14,7 +14,7 @@ struct StormCheck {
     init(_ log: StormLog) {
         self.log = log
         ends = log.exchanges.map { exchange in
-            // What a sign-out cut may go on for a while.
+            // A call that a sign-out cancelled may still run for a while.
             if exchange.isBackground || log.calls[exchange.call].failure == .cancelled { return .max }
             let end = log.calls[exchange.call].span.end
             let sharing = log.calls.filter { $0.number == exchange.number && $0.span.begin < end }

@@ -33,7 +33,7 @@ struct StormLog: Sendable {
         var end = Duration.zero
         /// The answer that it was given, if it was given one.
         var number: Int?
-        /// Why it was given none.
+        /// Why it received no response.
         var failure: NetworkError.Kind?
         /// Whether that was kept before.
         var isOfCache = false
