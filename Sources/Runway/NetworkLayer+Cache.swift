@@ -87,6 +87,8 @@ extension NetworkLayer {
         options.cacheUse = .refresh
         options.renewing = stale.givenAnswer
         let flight = makeFlight(E.self, options)
+        // Who signed in or out since then is not to be asked for what the other was given.
+        guard flight.session == stale.session else { return }
         flight.note(CacheDecision.onBehalf(of: stale.id))
         let start = cache.background.start(key, flight: flight.id) { [self] in
             do throws(NetworkError) {
@@ -109,8 +111,10 @@ extension NetworkLayer {
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
         options.renewing = stale.givenAnswer
-        let start = cache.background.start(key, flight: stale.id) { [self, options] in
-            _ = try? await exchange(request, with: service, options: options)
+        let flight = makeExchange(with: service, options)
+        guard flight.session == stale.session else { return }
+        let start = cache.background.start(key, flight: flight.id) { [self] in
+            _ = try? await exchange(request, with: service, in: flight)
         }
         if start != .started { stale.note(CacheDecision.leftToOthers) }
     }

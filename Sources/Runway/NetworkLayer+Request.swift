@@ -18,7 +18,18 @@ extension NetworkLayer {
     public func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, options: CallOptions = .standard
     ) async throws(NetworkError) -> Response {
-        let flight = makeFlight(Exchange<Service>.self, options)
+        try await exchange(request, with: service, in: makeExchange(with: service, options))
+    }
+
+    /// Starts the record of an exchange.
+    func makeExchange<Service: APIService>(with service: Service.Type, _ options: CallOptions) -> Flight {
+        makeFlight(Exchange<Service>.self, options)
+    }
+
+    /// Sends a request as it is, in a flight that was made for it.
+    func exchange<Service: APIService>(
+        _ request: Request, with service: Service.Type, in flight: Flight
+    ) async throws(NetworkError) -> Response {
         do throws(NetworkError) {
             guard request.head.scheme != nil, let authority = request.head.authority else {
                 throw NetworkError(

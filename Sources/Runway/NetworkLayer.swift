@@ -143,6 +143,8 @@ extension NetworkLayer {
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
         let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
         let service = E.Service.self
+        // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
+        let mark = cache.mark
         let configuration =
             RenewalScope.configuration(of: service, on: self) ?? services.configuration(of: service)
         let lifetime = E.deadline ?? configuration.settings.deadline
@@ -150,7 +152,7 @@ extension NetworkLayer {
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: FlightID(number: number), endpoint: endpoint, configuration: configuration, options: options,
-            lifetime: bounded, layer: self)
+            lifetime: bounded, layer: self, mark: configuration.session.isOver ? 0 : mark)
         if options.landsOnce { flight.forgoProvisional() }
         return flight
     }

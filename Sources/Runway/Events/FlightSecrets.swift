@@ -7,7 +7,11 @@ struct FlightSecrets: Sendable {
     /// The secrets themselves, as they may stand in a URL or in a field of the answer.
     private(set) var texts: [String] = []
 
-    mutating func add(_ fields: Set<HTTPField.Name>, _ texts: [String]) {
+    /// Whether the body holds one.
+    private(set) var isInBody = false
+
+    mutating func add(_ fields: Set<HTTPField.Name>, _ texts: [String], isInBody: Bool = false) {
+        if isInBody { self.isInBody = true }
         self.fields.formUnion(fields)
         // A shorter one would be found in what is no secret at all.
         for text in texts where text.utf8.count >= 8 {

@@ -60,7 +60,7 @@ extension Redaction {
     }
 
     private func isSecret(_ name: HTTPField.Name) -> Bool {
-        headerFields.contains(name) || names.isSecretField(name.canonicalName)
+        headerFields.contains(name) || names.isSecretField(name.rawName)
     }
 
     /// A field's value with its URLs redacted. Those of `Link` stand in angle brackets (RFC 8288 §3), which no URL contains.
@@ -95,25 +95,33 @@ extension Redaction {
     }
 
     /// A URL with the values of secret parameters replaced, in its query and in its fragment.
-    func redacted(url: String) -> String {
+    func redacted(url: String) -> String { redacted(url: url, depth: 0) }
+
+    private func redacted(url: String, depth: Int) -> String {
         // Most URLs have nothing in which a secret could be, and this is done for every request.
         if !mayHoldSecret(url) { return url }
         // By scalars: a sign with a mark that combines is another `Character`, and the same sign to a server.
         let url = Self.withoutUserInfo(url).unicodeScalars
         guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return String(url) }
         let parts = url[url.index(after: mark)...].split(separator: "#", omittingEmptySubsequences: false)
-        return String(url[...mark]) + parts.map(redacted(pairs:)).joined(separator: "#")
+        return String(url[...mark]) + parts.map { redacted(pairs: $0, depth: depth) }.joined(separator: "#")
     }
 
     /// Whether a URL has a user's name, or a secret parameter.
     private func mayHoldSecret(_ url: String) -> Bool {
-        if url.utf8.contains(UInt8(ascii: "@")) { return true }
+        if url.utf8.contains(UInt8(ascii: "@")) || Self.mayHoldURL(url) { return true }
         let marks = (UInt8(ascii: "?"), UInt8(ascii: "#"))
         guard let start = url.utf8.firstIndex(where: { $0 == marks.0 || $0 == marks.1 }) else { return false }
         return url.utf8[start...].split { $0 == UInt8(ascii: "&") || $0 == marks.0 || $0 == marks.1 }.contains { pair in
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return false }
             return names.isSecretParameter(Self.decoded(String(Substring(pair[..<equals]))))
         }
+    }
+
+    /// Whether a value in a URL may be a URL itself: it has an escaped "?", "#" or "@".
+    private static func mayHoldURL(_ url: String) -> Bool {
+        guard url.utf8.contains(UInt8(ascii: "%")) else { return false }
+        return ["%3F", "%3f", "%23", "%40"].contains { url.utf8.firstRange(of: $0.utf8) != nil }
     }
 
     /// The name of a parameter, as it was before it was escaped.
@@ -130,12 +138,22 @@ extension Redaction {
         return String(scalars[..<start]) + placeholder + String(scalars[at...])
     }
 
-    private func redacted(pairs: Substring.UnicodeScalarView) -> String {
+    private func redacted(pairs: Substring.UnicodeScalarView, depth: Int = 0) -> String {
         pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            return names.isSecretParameter(Self.decoded(String(pair[..<equals])))
-                ? String(pair[...equals]) + Self.placeholder : String(pair)
+            let isSecret =
+                names.isSecretParameter(Self.decoded(String(pair[..<equals])))
+                || isURLWithSecret(String(pair[pair.index(after: equals)...]), depth: depth)
+            return isSecret ? String(pair[...equals]) + Self.placeholder : String(pair)
         }.joined(separator: "&")
+    }
+
+    /// Whether a value is a URL, escaped or not, that has a secret in it, such as where a login returns to. At most three URLs are looked for
+    /// within each other.
+    private func isURLWithSecret(_ value: String, depth: Int) -> Bool {
+        if depth > 2 { return false }
+        let url = Self.decoded(value)
+        return redacted(url: url, depth: depth + 1) != url
     }
 
     /// What an error says, which may show the start of a body. The common secrets are masked there already; an app may have named others.

@@ -7,7 +7,7 @@ extension HTTPField.Name {
     ///
     /// Every field may, except those whose standard gives them another meaning. An API may invent a field for its token, and nobody
     /// declares such a field: only a list of the harmless ones can't forget it.
-    var mayAuthenticate: Bool { !Self.impersonal.contains(canonicalName) && !canonicalName.hasPrefix("sec-") }
+    var mayAuthenticate: Bool { !Self.impersonal.contains(canonicalName) }
 
     /// Fields that are the same for all users of a client, or say nothing about the user, by their canonical names.
     private static let impersonal: Set<String> = [
@@ -25,10 +25,12 @@ extension HTTPField.Name {
         "content-range", "content-type", "date", "expect", "keep-alive", "max-forwards", "te", "trailer",
         "transfer-encoding",
         "upgrade", "user-agent", "via", "content-digest", "repr-digest", "want-content-digest", "want-repr-digest",
-        // Where the request comes from on the web: RFC 9110 §10.1.3, RFC 6454 §7.
-        "origin", "referer",
-        // One request among many: W3C Trace Context and Baggage, and the names that servers commonly use.
-        "baggage", "idempotency-key", "traceparent", "tracestate", "x-correlation-id", "x-request-id",
+        // Where the request comes from on the web, and what kind of client it is: RFC 9110 §10.1.3, RFC 6454 §7, W3C Fetch Metadata,
+        // RFC 8942.
+        "origin", "referer", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "sec-fetch-dest", "sec-fetch-mode",
+        "sec-fetch-site", "sec-fetch-user", "sec-gpc", "sec-purpose",
+        // One request among many: W3C Trace Context, and the names that servers commonly use.
+        "idempotency-key", "traceparent", "tracestate", "x-correlation-id", "x-request-id",
     ]
 }
 
@@ -36,7 +38,7 @@ extension HTTPField.Name {
 struct CallAuthentication: Sendable {
     /// The fields that ``Credentials`` set.
     var fields: Set<HTTPField.Name> = []
-    /// Whether the body holds header fields of other calls, as that of a merged request does.
+    /// Whether the body authenticates: it holds header fields of other calls, as that of a merged request does, or ``Credentials`` wrote it.
     var isInBody = false
 }
 
@@ -59,5 +61,16 @@ extension Request {
     mutating func removeAuthentication(_ names: Set<HTTPField.Name>) {
         head.headerFields = HTTPFields(
             head.headerFields.filter { !$0.name.mayAuthenticate && !names.contains($0.name) })
+    }
+}
+
+extension RequestBody {
+    /// Whether two bodies are the same; one stream is taken for another, since neither can be read for it.
+    func isSame(as other: RequestBody) -> Bool {
+        switch (self, other) {
+        case (.none, .none), (.stream, .stream): true
+        case (.bytes(let own), .bytes(let others)): own == others
+        default: false
+        }
     }
 }

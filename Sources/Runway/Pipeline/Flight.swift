@@ -111,7 +111,7 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
-        lifetime: Duration, layer: NetworkLayer, isEnvelope: Bool = false
+        lifetime: Duration, layer: NetworkLayer, isEnvelope: Bool = false, mark: UInt64? = nil
     ) {
         self.id = id
         self.endpoint = endpoint
@@ -120,7 +120,7 @@ public final class Flight: Sendable {
         self.options = options
         self.layer = layer
         renewing = RenewalScope.services(of: layer)
-        caching = Mutex(FlightCaching(mark: layer.cache.mark))
+        caching = Mutex(FlightCaching(mark: mark ?? layer.cache.mark))
         clock = layer.clock
         takeOff = layer.clock.now
         self.lifetime = lifetime
@@ -333,13 +333,14 @@ extension Flight {
     }
 
     /// Notes what authenticates the call. Whether its record shows it is a matter of ``Redaction``, and changes nothing else.
-    func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String]) {
-        state.withLock { $0.secrets.add(fields, texts) }
+    func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String], isBodySecret: Bool = false) {
+        state.withLock { $0.secrets.add(fields, texts, isInBody: isBodySecret) }
     }
 
     /// What authenticates the call beside the fields that may do so by their names.
     var authentication: CallAuthentication {
-        CallAuthentication(fields: state.withLock { $0.secrets.fields }, isInBody: isEnvelope)
+        let secrets = state.withLock { $0.secrets }
+        return CallAuthentication(fields: secrets.fields, isInBody: isEnvelope || secrets.isInBody)
     }
 
     /// Whose call this is, if a manager's that is still there.

@@ -18,12 +18,12 @@ extension HTTPField.Name {
 extension HTTPFields {
     /// The fields that are for the other end: without those of one hop, and without those that `Connection` names.
     ///
-    /// `Content-Length` stays, whatever `Connection` says: where a body ends is not a connection's to hide.
+    /// `Content-Length`, `Via` and `Max-Forwards` stay, whatever `Connection` says: they are for every recipient (RFC 9110 §7.6.1).
     package var endToEnd: HTTPFields {
         let named = Set(self[values: .connection].flatMap { FieldList.elements(of: $0) }.map { $0.lowercased() })
         return HTTPFields(
             filter { field in
-                if field.name == .contentLength { return true }
+                if ["content-length", "via", "max-forwards"].contains(field.name.canonicalName) { return true }
                 return !field.name.isHopByHop && !named.contains(field.name.canonicalName)
             })
     }

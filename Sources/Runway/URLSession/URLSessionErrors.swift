@@ -65,10 +65,13 @@ extension NetworkError {
         case .secureConnectionFailed: return notTrusted(place, "TLS could not be set up")
         case .serverCertificateHasBadDate: return notTrusted(place, "its certificate has expired or is not valid yet")
         case .serverCertificateNotYetValid: return notTrusted(place, "its certificate is not valid yet")
-        case .serverCertificateHasUnknownRoot: return notTrusted(place, "its certificate was issued by an unknown authority")
+        case .serverCertificateHasUnknownRoot:
+            return notTrusted(place, "its certificate was issued by an unknown authority")
         case .serverCertificateUntrusted: return notTrusted(place, "its certificate is not trusted")
         case .clientCertificateRejected, .clientCertificateRequired:
-            return (.notTrusted, "\(place) refuses the client because its certificate is absent or not accepted.", .notSent)
+            return (
+                .notTrusted, "\(place) refuses the client because its certificate is absent or not accepted.", .notSent
+            )
         case .badURL, .unsupportedURL:
             return (.invalidConfiguration, "The URL of the request can't be used.", .notSent)
         case .appTransportSecurityRequiresSecureConnection:

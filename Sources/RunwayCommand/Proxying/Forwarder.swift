@@ -105,7 +105,8 @@ private struct Answer: Sendable {
         // A server switches protocols only where it is asked to (RFC 9110 §15.2.2), and this proxy asks none.
         guard response.head.status.kind != .informational else {
             let code = response.head.status.code
-            self = Answer(Refusal(.badGateway, "The server responded with status \(code), which the request had not asked for."))
+            self = Answer(
+                Refusal(.badGateway, "The server responded with status \(code), which the request had not asked for."))
             return
         }
         head = response.head

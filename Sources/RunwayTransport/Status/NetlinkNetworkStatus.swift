@@ -43,7 +43,8 @@
             } catch {
                 let reason = NetworkError.reason(of: error)
                 throw NetworkError(
-                    .invalidConfiguration, in: .transporting, "The system does not report its network status: \(reason).",
+                    .invalidConfiguration, in: .transporting,
+                    "The system does not report its network status: \(reason).",
                     underlying: error)
             }
         }

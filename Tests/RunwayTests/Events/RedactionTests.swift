@@ -107,6 +107,23 @@ struct RedactionTests {
         #expect(Redaction.default.redacted(fields) == fields)
     }
 
+    @Test(arguments: ["X-AuthToken", "X-AccessToken", "X-SessionID", "X-SecretKey"])
+    func capitalLettersDivideTheNamesOfFields(_ name: String) throws {
+        let fields: HTTPFields = [try #require(HTTPField.Name(name)): "hunter2"]
+        #expect(Redaction.default.redacted(fields).map(\.value) == ["[redacted]"])
+    }
+
+    @Test(arguments: [
+        ("https://a.test/?to=https://b.test/cb?access_token=hunter2&x=1", "https://a.test/?to=[redacted]&x=1"),
+        ("https://a.test/?to=https%3A%2F%2Fb.test%2Fcb%3Faccess_token%3Dhunter2", "https://a.test/?to=[redacted]"),
+        ("https://a.test/?to=%2F%3Fto%3D%252F%253Fsig%253Dhunter2", "https://a.test/?to=[redacted]"),
+        ("https://a.test/?to=https%3A%2F%2Fann%3Ahunter2%40b.test%2F", "https://a.test/?to=[redacted]"),
+        ("https://a.test/?mail=ann%40b.test&q=why%3F", "https://a.test/?mail=ann%40b.test&q=why%3F"),
+    ])
+    func urlsWithinURLsLoseTheirSecrets(_ url: String, _ shown: String) {
+        #expect(Redaction.default.redacted(url: url) == shown)
+    }
+
     @Test(arguments: [
         (
             "Link", #"<https://h.test/?page=2&token=hunter2>; rel="next", </?sig=hunter2>; rel=last"#,

@@ -73,7 +73,7 @@ struct AuthorizingStage: RequestStage {
         let before = request.head.headerFields
         let after = authorized.head.headerFields
         let added = Set(after.map(\.name)).filter { before[values: $0] != after[values: $0] }
-        flight.addSecrets(added, token.secrets)
+        flight.addSecrets(added, token.secrets, isBodySecret: !authorized.body.isSame(as: request.body))
         return try await next.send(authorized, in: flight)
     }
 

@@ -57,7 +57,10 @@ extension NetworkLayer {
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
         if cancelsCalls { deadlines.expire(session) }
         cache.clear(account: account, of: service)
-        cookieJars.withJar(of: CookieJars.Owner(service: service, account: account)) { $0.removeAll() }
+        // A login that was made while nobody was signed in has left its cookies in nobody's jar.
+        for owner in [account, nil] {
+            cookieJars.withJar(of: CookieJars.Owner(service: service, account: owner)) { $0.removeAll() }
+        }
         guard let write else { return }
         try await settle(write, "The access token is out of use, but could not be removed")
     }

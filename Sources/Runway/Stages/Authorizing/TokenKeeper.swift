@@ -193,7 +193,7 @@ extension TokenKeeper {
     /// Removes the token of a session that is over; returns the change of the store. The token of a later session stays.
     func drop(_ identity: TokenIdentity, of session: AccountSession) -> TokenStoreQueue.Completion? {
         state.withLock { state in
-            if let owner = state.entries.peek(identity)?.session, owner != session { return nil }
+            if let owner = state.entries.peek(identity)?.session, owner != session, !owner.isOver { return nil }
             return drop(identity, &state)
         }
     }

@@ -35,7 +35,9 @@ extension Response {
 
     /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's credentials.
     func isOfOtherOrigin(than request: Request) -> Bool {
-        redirectedOrigin.map { $0 != Origin(request.head) } ?? false
+        // Credentials that were dropped once do not come back, also where a later redirect leads to the first origin again.
+        let origin = Origin(request.head)
+        return hops.contains { Origin($0.following) != origin }
     }
 
     /// Whether a redirect changed the method or the origin, so that a refusal in this response does not concern `request`.

@@ -86,7 +86,7 @@ extension Request {
         }
         following.dropOwnConditions()
         if Origin(head) != Origin(following.head) {
-            if authentication.isInBody, case .bytes = following.body { return nil }
+            if authentication.isInBody, !following.body.isSame(as: .none) { return nil }
             following.removeAuthentication(authentication.fields)
         }
         return following

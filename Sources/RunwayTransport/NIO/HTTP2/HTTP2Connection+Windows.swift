@@ -66,7 +66,9 @@ extension HTTP2Connection {
         if increment == 0 {
             fail(stream, WireError.malformed("a WINDOW_UPDATE has an increment of 0"), .protocolError)
         } else if isTooOpen(stream) {
-            fail(stream, WireError.malformed("a WINDOW_UPDATE makes a flow-control window larger than 2^31-1"), .flowControlError)
+            fail(
+                stream, WireError.malformed("a WINDOW_UPDATE makes a flow-control window larger than 2^31-1"),
+                .flowControlError)
         }
     }
 

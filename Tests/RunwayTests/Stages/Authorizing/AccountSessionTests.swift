@@ -167,17 +167,73 @@ struct AccountSessionTests {
     }
 
     @Test func refreshOfAnAccountSetsNoCookieForTheNextOne() async throws {
-        let network = layer([.setCookie: "session=ann"])
-        try await network.signIn(
-            AccessToken("t", account: "ann", expiry: network.clock.date.addingTimeInterval(1), refreshToken: "r"),
-            to: Club.self)
+        let network = NetworkLayer(
+            transport: StubTransport { _ in
+                let head = HTTPResponse(status: .ok, headerFields: [.setCookie: "session=ann"])
+                return Response(head: head, body: .whole(RawData(Array("{}".utf8), response: head)))
+            }, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+        network.configure(Lounge.self) { $0.cookies = .jar() }
+        let expiry = network.clock.date.addingTimeInterval(1)
+        try await network.signIn(AccessToken("t", account: "ann", expiry: expiry), to: Lounge.self)
         clock.advance(by: .seconds(2))
-        let call = Task { try await network.call(Members()) }
-        try await gate.waitForArrivals()
-        try await signIn("bob", to: network)
+        let call = Task { try await network.call(Lounge.Chair()) }
+        // The refresh makes its call after somebody else has signed in.
+        try await Lounge.refreshes.waitForArrivals()
+        try await network.signIn(AccessToken("b", account: "bob"), to: Lounge.self)
+        Lounge.refreshes.open()
+        _ = try await call.value
+        #expect(network.cookies(of: Lounge.self).isEmpty)
+        network.configure(Lounge.self) { $0.account = "ann" }
+        #expect(network.cookies(of: Lounge.self).map(\.name) == ["session"])
+    }
+
+    @Test func signOutRemovesATokenOfAnEarlierSessionToo() async throws {
+        let house = ClubHouse()
+        for environment in [ServiceEnvironment.development, .release] {
+            house.network.configure(Club.self) { $0.environment = environment }
+            try await house.signIn()
+        }
+        try await house.network.signOut(of: Club.self)
+        house.network.configure(Club.self) { settings in
+            settings.environment = .development
+            settings.account = "ann"
+        }
+        try await house.network.signOut(of: Club.self)
+        #expect(house.kept() == nil && house.kept(in: "development") == nil)
+    }
+
+    @Test func cookiesOfTheLoginDoNotOutliveTheSignOut() async throws {
         gate.open()
-        _ = await call.result
+        let network = layer([.setCookie: "session=ann"])
+        _ = try await network.call(OpeningHours())
+        #expect(network.cookies(of: Club.self).count == 1)
+        try await signIn("ann", to: network)
+        try await network.signOut(of: Club.self)
         #expect(network.cookies(of: Club.self).isEmpty)
+    }
+}
+
+/// A service whose refreshes wait until the test lets them go on.
+private enum Lounge: APIService {
+    static let environments: [ServiceEnvironment: String] = [.release: "https://lounge.test"]
+    static let credentials: (any Credentials)? = SlowCredentials()
+    static let refreshes = ScriptedGate()
+
+    struct SlowCredentials: Credentials {
+        func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+            try await Lounge.refreshes.pass()
+            _ = try await network.call(Key())
+            return AccessToken("new", account: token.account)
+        }
+    }
+    struct Key: Endpoint {
+        static let service = Lounge.self
+        static let needsAuthorization = false
+        var path: EndpointPath { "key" }
+    }
+    struct Chair: Endpoint {
+        static let service = Lounge.self
+        var path: EndpointPath { "chair" }
     }
 }
 

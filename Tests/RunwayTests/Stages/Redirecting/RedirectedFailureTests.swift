@@ -131,6 +131,19 @@ struct RedirectedFailureTests {
             network.tokens.beginsAskingForLogin(identity, in: session, ifVersion: version),
             "nobody was asked to log in before")
     }
+
+    @Test func tokenIsNotBlamedWhereItWasDroppedOnTheWay() async throws {
+        // To another origin and back: the request that is refused has no token.
+        let club = RedirectingClub(to: "https://other.test/back") { request in
+            if request.head.authority == "other.test" { return .redirect(.found, to: "https://club.test/private") }
+            return .json("{}", status: request.head.path == "/private" ? .unauthorized : .ok)
+        }
+        let network = try await club.network()
+        let error = try await #require(throws: NetworkError.self) { try await network.call(Join()) }
+        #expect(error.kind == .needsAccessToken)
+        _ = try await network.call(Members())
+        #expect(club.paths == ["/join", "/back", "/private", "/members/1"], "no token is renewed")
+    }
 }
 
 /// A change that needs a token.

@@ -67,6 +67,19 @@ struct RedirectedSecretTests {
         for call in [first] + calls { _ = try await call.value }
     }
 
+    @Test func tokenInABodyDoesNotFollowARedirectToAnotherOrigin() async throws {
+        let transport = StubTransport { request in
+            request.head.authority == "desk.test"
+                ? .redirect(to: "https://thief.test/", status: .temporaryRedirect) : .json("{}")
+        }
+        let network = NetworkLayer(
+            transport: transport, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(admission: .none, retrying: .none))
+        try await network.signIn(AccessToken("hunter2", account: "ann"), to: Desk.self)
+        _ = try? await network.call(Desk.Letter())
+        #expect(transport.requests.map(\.head.authority) == ["desk.test"])
+    }
+
     @Test func redactionOfNothingShowsCredentialsAndDefaultDoesNot() async throws {
         for (redaction, isShown) in zip(Self.redactions, [false, true, true]) {
             let records = RecordCollector()
@@ -100,6 +113,25 @@ private enum Vault: APIService {
             }
         }
         func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken { token }
+    }
+}
+
+/// A service that takes its token in the body (RFC 6750 §2.2).
+private enum Desk: APIService {
+    static let environments: [ServiceEnvironment: String] = [.release: "https://desk.test"]
+    static let credentials: (any Credentials)? = Forms()
+
+    struct Forms: Credentials {
+        func authorize(_ request: inout Request, with token: AccessToken) {
+            request.body = .bytes(Array("access_token=\(token.value)".utf8))
+        }
+        func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken { token }
+    }
+    struct Letter: Endpoint {
+        static let service = Desk.self
+        static let method = HTTPRequest.Method.post
+        static let encoding = ParameterEncoding.form()
+        var path: EndpointPath { "letter" }
     }
 }
 

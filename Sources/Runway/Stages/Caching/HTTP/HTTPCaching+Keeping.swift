@@ -7,6 +7,8 @@ extension HTTPCaching {
     func keep(
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ ticket: UInt64, in flight: Flight
     ) -> Response {
+        let origin = Origin(request.head)
+        var hasLeft = false
         var (request, times) = (request, times)
         for hop in response.hops {
             let ordered = hop.response.order ?? ticket
@@ -21,6 +23,10 @@ extension HTTPCaching {
                 let following = request.redirected(
                     by: hop.response.head.status, to: location, authentication: flight.authentication)
             else { return response }
+            hasLeft = hasLeft || Origin(following.head) != origin
+            // Credentials that were dropped on the way are not in what came from the first origin after it, and those who ask it directly
+            // send them.
+            if hasLeft, Origin(following.head) == origin { return response }
             request = following
             times.requested = hop.received
         }

@@ -16,7 +16,7 @@ struct HTTPSenderTests {
     @Test(
         arguments: [
             "Authorization", "X-API-Key", "X-Auth-Token", "Private-Token", "X-Who-Am-I", "Cookie", "From", "Host",
-            "X-Forwarded-For", "Proxy-Authorization",
+            "X-Forwarded-For", "Proxy-Authorization", "Sec-Token", "Sec-WebSocket-Protocol", "Baggage",
         ], [nil, "kim"])
     func privateResponsesDoNotReachAnotherSender(_ name: String, _ account: String?) async throws {
         cached.network.configure(Library.self) { $0.account = account }
