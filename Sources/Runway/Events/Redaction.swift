@@ -28,7 +28,7 @@ public struct Redaction: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.
-    ///   - names: Names of parameters, members and header fields whose values are secret. The default is ``JSONRedaction/default``.
+    ///   - names: Names of parameters, members and header fields whose values are secret. The default is `JSONRedaction.default`.
     ///   - keepsBodies: Whether records hold bodies. The default is `false`.
     public init(
         headerFields: Set<HTTPField.Name> = Redaction.secretHeaderFields, names: JSONRedaction = .default,
