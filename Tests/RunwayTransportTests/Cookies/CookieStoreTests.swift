@@ -227,4 +227,34 @@ struct CookieStoreTests {
         let oldest = try request("https://h0.example/")
         #expect(store.field(for: oldest, at: now) == nil)
     }
+
+    @Test func noCookieComesOrGoesWithoutAnotherVersion() throws {
+        var store = CookieStore()
+        let request = try request("https://a.example.com/")
+        var versions = [store.version]
+        func note() { versions.append(store.version) }
+        for octets: [UInt8] in [[0xFF], [0xFE], [0xFE, 0xFF]] {
+            _ = store.keep(Array("a=".utf8) + octets, from: request, sharing: [], at: now)
+            note()
+        }
+        _ = store.keep(Array("b=1; Max-Age=5".utf8), from: request, sharing: [], at: now)
+        note()
+        store.removeEnded(at: now.addingTimeInterval(6))
+        note()
+        for number in 0...CookieStore.maximumCountPerDomain {
+            _ = store.keep(Array("c\(number)=1".utf8), from: request, sharing: [], at: now)
+            note()
+        }
+        let beforeEviction = store.version
+        _ = store.keep(Array("d=1".utf8), from: request, sharing: [], at: now)
+        #expect(store.version == beforeEviction + 2, "one came, another had to make room")
+        store.removeAll()
+        note()
+        #expect(Set(versions).count == versions.count)
+        _ = store.keep(Array("a=1".utf8), from: request, sharing: [], at: now)
+        let version = store.version
+        _ = store.keep(Array("a=1; Path=/".utf8), from: request, sharing: [], at: now)
+        store.removeEnded(at: now)
+        #expect(store.version == version, "nothing changed")
+    }
 }

@@ -115,7 +115,8 @@ extension Flight {
         of error: NetworkError, to request: Request, since placed: Duration?
     ) -> CircuitBreaker.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
-        guard let placed, error.step != .stage(.authorizing) else { return .unknown }
+        // What a sign-out cut says nothing about the host, though the deadline of the call counts as passed.
+        guard let placed, error.step != .stage(.authorizing), !isCalledOff else { return .unknown }
         let now = clock.now
         switch error.kind {
         case .noNetwork: return layer.isReachable ? .failure(retryAfter: nil) : .unknown

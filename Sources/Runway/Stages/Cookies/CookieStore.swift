@@ -46,7 +46,7 @@ struct CookieStore {
         kept[cookie.identity] =
             cookie.hasEnded(at: date)
             ? nil : Kept(cookie: cookie, creation: old?.creation ?? counter, lastUse: counter)
-        if kept[cookie.identity]?.cookie.value != old?.cookie.value { version += 1 }
+        if kept[cookie.identity]?.cookie.valueOctets != old?.cookie.valueOctets { version += 1 }
         evict(at: date, domain: cookie.domain)
         return true
     }
@@ -87,7 +87,16 @@ struct CookieStore {
         }
     }
 
+    /// Removes the cookies that have ended.
+    mutating func removeEnded(at date: Date) {
+        let count = kept.count
+        kept = kept.filter { !$0.value.cookie.hasEnded(at: date) }
+        if kept.count < count { version += 1 }
+    }
+
     private mutating func evict(at date: Date, domain: String) {
+        let count = kept.count
+        defer { if kept.count < count { version += 1 } }
         let own = kept.filter { $0.key.domain == domain }
         if own.count > Self.maximumCountPerDomain {
             for (id, entry) in own where entry.cookie.hasEnded(at: date) { kept[id] = nil }

@@ -246,6 +246,23 @@ struct CircuitTests {
         }
     }
 
+    @Test func signOutThatCutsLongCallsOpensNoCircuit() async throws {
+        let transport = ParkingTransport()
+        let clock = ManualClock()
+        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
+        for page in 1...8 {
+            network.configure(Estates.self) { $0.account = "ann" }
+            let call = Task { try await network.call(Refresh(page: page)) }
+            try await transport.wait { $0.parked.contains(UInt64(page)) }
+            try await clock.waitForSleepers()
+            clock.advance(by: Estates.deadline * 9 / 10)
+            try await network.signOut(of: Estates.self)
+            #expect(try await call.failure().kind == .cancelled)
+            try await waitUntil { network.admission.counts == (0, 0) }
+        }
+        #expect(network.admission.isCircuitClosed(to: try #require(transport.request(of: 1)).head))
+    }
+
     @Test func circuitBreakerCanBeTurnedOff() async throws {
         let flaky = FlakyLayer([.lost()], admission: AdmissionLimits(circuitBreaker: nil))
         await fail(flaky, times: 30)

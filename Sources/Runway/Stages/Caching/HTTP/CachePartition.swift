@@ -39,7 +39,12 @@ extension Flight {
     /// stored for the sender of its request, also where it changes the cookies.
     fileprivate var cookieVersion: UInt64 {
         guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
-        let version = layer.cookieJars.withJar(of: self) { $0.version } ?? 0
+        let date = clock.date
+        let version =
+            layer.cookieJars.withJar(of: self) { jar -> UInt64 in
+                jar.removeEnded(at: date)
+                return jar.version
+            } ?? 0
         return caching.withLock { caching in
             if caching.cookieVersion == nil { caching.cookieVersion = version }
             return caching.cookieVersion ?? version
