@@ -1,8 +1,9 @@
 extension NetworkLayer {
     /// Signs an account in to a service, in the environment that the service is in.
     ///
-    /// Calls that take off from now on are the account's, with this token. Calls that wait for a renewal of the account's last token go
-    /// on with this one; those of another account fly on as that account's, whose token stays where it is kept.
+    /// Calls that start from now on are the account's, with this token. Calls that wait for a renewal of the account's last token continue
+    /// with this one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
+    /// lands them.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` for a token that can't be sent, and ``NetworkError/Kind/storage`` where
     ///   it can't be kept, or not within ``AuthorizingLimits/storeDeadline``: it is in use all the same, until the app ends. So it is
@@ -32,6 +33,8 @@ extension NetworkLayer {
     }
 
     /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
+    ///
+    /// The cookies of calls that were made while nobody was signed in are removed, too, since a login may have set them.
     ///
     /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token or a cached
     /// response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does nothing if nobody is signed in.
