@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Synchronization
 
 /// Fetches one file: asks for what is missing until all of it is there.
 struct Download: Sendable {
@@ -76,15 +77,27 @@ struct Download: Sendable {
     ) async -> (plan: DownloadPlan, ending: DownloadBody.Ending) {
         let sink = DownloadBody(partial: partial, source: source, flight: flight, progress: progress)
         let work = Task { @concurrent in await sink.receive(body, plan) }
-        return await flight.withDeadlineHandler {
+        let silence = Silence()
+        let (received, ending) = await flight.withDeadlineHandler {
             await withTaskCancellationHandler {
                 await work.value
             } onCancel: {
                 work.cancel()
             }
         } onDeadline: {
+            silence.isTooLong.store(true, ordering: .relaxed)
             work.cancel()
         }
+        // Bytes that came in the same moment may have put the deadline off, but the work was cancelled for it.
+        guard case .broken = ending, silence.isTooLong.load(ordering: .relaxed), !Task.isCancelled else {
+            return (received, ending)
+        }
+        return (received, .broken(flight.timeout("Nothing came for \(flight.lifetime).", in: .saving)))
+    }
+
+    /// Whether nothing came for as long as the call's deadline.
+    private final class Silence: Sendable {
+        let isTooLong = Atomic(false)
     }
 
     /// What the end of a body means for the call; `nil` for a good one.
