@@ -115,7 +115,9 @@ struct ProxyConnectionTests {
                 #expect(parts.hasSuffix("\r\n\r\nin parts") && !parts.lowercased().contains("transfer-encoding"))
                 #expect(try await fetch("\(proxy.url)/parts").text == "in parts")
                 let chunked = try await fetch("\(proxy.url)/parts", "--raw")
-                #expect(chunked.text == "3\r\nin \r\n5\r\nparts\r\n0\r\n\r\n")
+                // Parts that come together may be passed on as one.
+                let wholes = ["3\r\nin \r\n5\r\nparts\r\n0\r\n\r\n", "8\r\nin parts\r\n0\r\n\r\n"]
+                #expect(wholes.contains(chunked.text), "\(chunked.text)")
             }
             #expect(origin.requests[0]["Via"]?.hasPrefix("1.0 runway-proxy-") == true)
             #expect(origin.requests[0].values(of: "Host").count == 1)
