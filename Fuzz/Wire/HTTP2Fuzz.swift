@@ -2,6 +2,7 @@ import HTTPTypes
 import NIOCore
 import NIOHPACK
 
+@testable import Runway
 @testable import RunwayTransport
 
 /// Heads of HTTP/2: names and values as they come out of HPACK, and the lengths of frames.
@@ -29,7 +30,12 @@ enum HTTP2Fuzz {
         guard let head = headers.response else { return }
         check((100...999).contains(head.status.code), "a status that is none")
         check(headers.count(where: { $0.name.hasPrefix(":") }) == 1, "a head with another number of statuses")
-        check(head.headerFields.count == headers.count - 1, "a field that came and is not there")
+        // A field whose octets are needed and lost is left out.
+        let lostCount = headers.count { field in
+            guard let name = HTTPField.Name(field.name) else { return false }
+            return HTTPField(name: name, decodedText: field.value) == nil
+        }
+        check(head.headerFields.count == headers.count - 1 - lostCount, "a field that came and is not there")
         for field in head.headerFields {
             check(HTTPField.isValidValue(field.value), "a value that is none")
             check(!field.value.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }, "a value that ends a line")
