@@ -3,8 +3,8 @@ import Synchronization
 /// One generation of an account: the calls of a service that are made for it until it signs out.
 ///
 /// Each call holds the session in which it was made. After a session has ended, nothing from its calls is cached, stored as a cookie
-/// or held as a token, and no manager lands them. Each of these operations checks ``isOver`` under the lock that guards its state, and
-/// a sign-out ends the session before it clears that state. So a change either precedes the clear or is refused.
+/// or held as a token, and no manager lands them. Cookies and tokens check ``isOver`` under the lock that guards them, and a sign-out ends
+/// the session before it clears them: a change either precedes the clear or is refused. The caches go by the order of the clear instead.
 final class AccountSession: Sendable {
     /// Whose session it is; `nil` for the calls that are made while nobody is signed in.
     let account: String?
