@@ -250,7 +250,8 @@ struct CookieStoreTests {
         #expect(store.version == beforeEviction + 2, "one came, another had to make room")
         store.removeAll()
         note()
-        #expect(Set(versions).count == versions.count)
+        #expect(Set(versions.dropLast()).count == versions.count - 1)
+        #expect(versions.last == versions.first, "empty stores are the same")
         _ = store.keep(Array("a=1".utf8), from: request, sharing: [], at: now)
         let version = store.version
         _ = store.keep(Array("a=1; Path=/".utf8), from: request, sharing: [], at: now)

@@ -16,6 +16,8 @@ public enum Authorizing: FlightDecision, Equatable {
     case replayed
     /// The service refused the newer token, too.
     case refusedAgain
+    /// The token was not renewed, since a renewal did not help the endpoint a short time ago, and other endpoints accept the token.
+    case renewedTooOften
     /// The app was told that the user has to log in.
     case askedForLogin
 
@@ -33,6 +35,7 @@ public enum Authorizing: FlightDecision, Equatable {
         case .refused: "the access token was refused"
         case .replayed: "sent again with a newer access token"
         case .refusedAgain: "the newer access token was refused, too"
+        case .renewedTooOften: "not renewed: a new token did not help this endpoint a short time ago"
         case .askedForLogin: "told the app that the user has to log in"
         }
     }

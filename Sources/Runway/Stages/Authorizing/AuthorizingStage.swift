@@ -6,7 +6,8 @@ import HTTPTypes
 /// deadline or cancellation, and go on with the new token; what was refused is sent again, once. A refusal after that is the call's
 /// ``NetworkError/Kind/needsAccessToken``. Where the service does not renew the token, all that wait fail as
 /// ``NetworkError/Kind/needsLogin`` and the app is told once; where the network or the server fails, they fail with that, and the
-/// token is kept. Bodies pass untouched; one that can't be sent twice ends its call when its token is refused.
+/// token is kept. An endpoint that refuses renewed tokens which other endpoints accept causes a renewal at most after a delay of 1 s,
+/// which doubles with each refusal up to 60 s; its other refusals are returned as they are. Bodies pass untouched; one that can't be sent twice ends its call when its token is refused.
 struct AuthorizingStage: RequestStage {
     var step: FlightStep { .stage(.authorizing) }
     /// A renewal is left at the deadline of the flight and when it is cancelled.
@@ -36,8 +37,12 @@ struct AuthorizingStage: RequestStage {
         guard response.verdict == .tokenRefused else { return response }
 
         flight.note(Authorizing.refused)
-        tokens.markRefused(first, of: TokenIdentity(flight))
+        guard tokens.markRefused(first, in: flight) else {
+            flight.note(Authorizing.renewedTooOften)
+            return response
+        }
         guard request.body.isReplayable else {
+            tokens.markRefusedFinally(first, in: flight)
             throw NetworkError(
                 .needsAccessToken, in: step,
                 "The access token was refused, and the body of the request can't be sent a second time.",
@@ -57,9 +62,9 @@ struct AuthorizingStage: RequestStage {
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
         if last.verdict == .tokenRefused {
             flight.note(Authorizing.refusedAgain)
-            tokens.markRefused(second, of: TokenIdentity(flight))
+            tokens.markRefusedFinally(second, in: flight)
         } else if last.verdict == .fine {
-            second.acceptance.accept()
+            tokens.markAccepted(second, in: flight)
         }
         return last
     }

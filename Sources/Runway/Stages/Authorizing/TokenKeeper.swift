@@ -21,11 +21,23 @@ final class TokenKeeper: Sendable {
         var version: UInt64 = 0
         /// The version of the token that the service refused.
         var refused: UInt64 = 0
+        /// Whether the service had accepted that token before.
+        var isRefusedAfterAcceptance = false
         /// In which session of the account the token came into memory.
         var session: AccountSession?
         /// The session in which the app was told that the user has to log in.
         var loginSession: AccountSession?
         var trials = TokenTrials()
+        var endpointTrials = EndpointTrials()
+
+        /// Whether a refused token has to be renewed before the next call.
+        ///
+        /// A new token that was refused before it was accepted may be refused by one endpoint alone: other calls try it, while it is too
+        /// soon for another.
+        func needsRenewal(_ held: HeldToken, at now: Duration) -> Bool {
+            if held.version != refused { return false }
+            return isRefusedAfterAcceptance || !held.acceptance.isAccepted && trials.delay(at: now) == nil
+        }
     }
 
     private struct State {
@@ -78,23 +90,45 @@ final class TokenKeeper: Sendable {
     func usableToken(for flight: Flight) -> HeldToken? {
         state.withLock { state in
             guard !flight.session.isOver, let entry = state.entries.value(for: TokenIdentity(flight)),
-                case .held(let held) = entry.knowledge, held.version != entry.refused,
-                held.isFresh(at: flight.clock.now)
+                case .held(let held) = entry.knowledge
             else { return nil }
-            return held
+            let now = flight.clock.now
+            return held.isFresh(at: now) && !entry.needsRenewal(held, at: now) ? held : nil
         }
     }
 
-    /// The service refused a token: it is not used again.
-    func markRefused(_ held: HeldToken, of identity: TokenIdentity) {
+    /// The service refused the token of a call.
+    ///
+    /// - Returns: Whether the call may use another token; `false` where it is too soon to renew it, see ``TokenTrials`` and
+    ///   ``EndpointTrials``.
+    func markRefused(_ held: HeldToken, in flight: Flight) -> Bool {
         let now = clock.now
-        state.withLock { state in
-            state.update(identity) { entry in
-                guard entry.version == held.version, entry.refused != held.version else { return }
-                entry.refused = held.version
-                entry.trials.refused(held, at: now)
+        return state.withLock { state in
+            state.update(TokenIdentity(flight)) { entry in
+                guard entry.version == held.version else { return true }
+                let isAccepted = held.acceptance.isAccepted
+                if isAccepted, entry.endpointTrials.isTooSoon(for: flight.endpoint, at: now) { return false }
+                if entry.refused != held.version || isAccepted && !entry.isRefusedAfterAcceptance {
+                    entry.refused = held.version
+                    entry.isRefusedAfterAcceptance = isAccepted
+                    entry.trials.refused(held, at: now)
+                }
+                return entry.needsRenewal(held, at: now)
             }
         }
+    }
+
+    /// The service refused the token that was renewed for a call, or the call can't be sent with another.
+    func markRefusedFinally(_ held: HeldToken, in flight: Flight) {
+        let now = clock.now
+        state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointTrials.refused(flight.endpoint, at: now) } }
+        _ = markRefused(held, in: flight)
+    }
+
+    /// The service accepted the token that was renewed for a call.
+    func markAccepted(_ held: HeldToken, in flight: Flight) {
+        held.acceptance.accept()
+        state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointTrials.accepted(flight.endpoint) } }
     }
 
     /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it gives itself.
@@ -175,8 +209,12 @@ extension TokenKeeper {
             let held = HeldToken(token, version: state.changeCount, leeway: leeway, isNew: true, clock: clock)
             state.update(identity) { entry in
                 // After a sign-in the app may be told again; after a renewal there was nothing to tell.
-                let trials = renewed == nil ? TokenTrials() : entry.trials.renewed(at: clock.now)
-                entry = Entry(knowledge: .held(held), version: held.version, session: session, trials: trials)
+                let (trials, endpointTrials) =
+                    renewed == nil
+                    ? (TokenTrials(), EndpointTrials()) : (entry.trials.renewed(at: clock.now), entry.endpointTrials)
+                entry = Entry(
+                    knowledge: .held(held), version: held.version, session: session, trials: trials,
+                    endpointTrials: endpointTrials)
             }
             return (held, place(of: identity).map { store.add(.save(token), at: $0) })
         }

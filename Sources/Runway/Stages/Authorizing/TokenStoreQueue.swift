@@ -3,7 +3,8 @@ import Synchronization
 /// The pending changes of a token store. They are made one at a time; per place only the newest pending change is made.
 ///
 /// It is bounded, so that a store that hangs can't make it grow: a change for one place more than ``maximumPlaces`` fails at once. A
-/// token that could not be removed from the store is never loaded again.
+/// token that could not be removed from the store is not loaded again. A save that fails removes what the store had at the place: an
+/// older token may be one of before a sign-out.
 final class TokenStoreQueue: Sendable {
     /// The most places with a change that is not made yet, and the most with a removal that failed.
     static let maximumPlaces = 1000
@@ -30,8 +31,11 @@ final class TokenStoreQueue: Sendable {
         var current: Pending?
         /// What could not be removed from the store.
         var unremoved: Set<TokenPlace> = []
-        /// Whether more could not be removed than is remembered: nothing is loaded any more then.
-        var isDistrusted = false
+        /// The places whose last change was made since more could not be removed than is remembered; `nil` until then. Nothing is loaded
+        /// from any other place.
+        var changed: Set<TokenPlace>?
+
+        func mayLoad(_ place: TokenPlace) -> Bool { changed?.contains(place) ?? !unremoved.contains(place) }
     }
 
     private let store: any TokenStore
@@ -63,7 +67,7 @@ final class TokenStoreQueue: Sendable {
     /// What the store has at a place, after all changes of the place are made; `nil` also where it should have nothing.
     func load(_ place: TokenPlace) async throws -> AccessToken? {
         while let completion = state.withLock({ $0.completion(of: place) }) { _ = await completion.value }
-        if state.withLock({ $0.isDistrusted || $0.unremoved.contains(place) }) { return nil }
+        guard state.withLock({ $0.mayLoad(place) }) else { return nil }
         return try await store.load(place)
     }
 
@@ -72,6 +76,7 @@ final class TokenStoreQueue: Sendable {
         var next: Pending? = first
         while let pending = next {
             let result: Result<Void, any Error>
+            var isStoreChanged = true
             do {
                 switch pending.change {
                 case .save(let token): try await store.save(token, at: pending.place)
@@ -80,16 +85,24 @@ final class TokenStoreQueue: Sendable {
                 result = .success(())
             } catch {
                 result = .failure(error)
+                isStoreChanged = await removeUnsaved(pending)
             }
             next = state.withLock { state in
-                switch (pending.change, result) {
-                case (_, .success): state.unremoved.remove(pending.place)
-                case (.remove, .failure): state.distrust(pending.place)
-                case (.save, .failure): break
-                }
+                if isStoreChanged { state.trust(pending.place) } else { state.distrust(pending.place) }
                 return state.begin()
             }
             pending.outcome.give(result)
+        }
+    }
+
+    /// Removes what the store has where a token could not be saved; returns whether it was removed.
+    private func removeUnsaved(_ pending: Pending) async -> Bool {
+        guard case .save = pending.change else { return false }
+        do {
+            try await store.remove(pending.place)
+            return true
+        } catch {
+            return false
         }
     }
 }
@@ -106,9 +119,15 @@ extension TokenStoreQueue.State {
         (pending.last { $0.place == place } ?? current.flatMap { $0.place == place ? $0 : nil })?.completion
     }
 
+    fileprivate mutating func trust(_ place: TokenPlace) {
+        unremoved.remove(place)
+        if changed?.count ?? 0 < TokenStoreQueue.maximumPlaces { changed?.insert(place) }
+    }
+
     fileprivate mutating func distrust(_ place: TokenPlace) {
-        unremoved.insert(place)
-        if unremoved.count > TokenStoreQueue.maximumPlaces { (unremoved, isDistrusted) = ([], true) }
+        changed?.remove(place)
+        if changed == nil { unremoved.insert(place) }
+        if unremoved.count > TokenStoreQueue.maximumPlaces { (unremoved, changed) = ([], []) }
     }
 }
 

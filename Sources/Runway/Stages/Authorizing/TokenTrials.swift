@@ -3,7 +3,8 @@ import Synchronization
 /// Limits how often a token is renewed while the service refuses tokens that it has just issued.
 ///
 /// A renewal is futile if the service refuses the new token before it has accepted it once. Each futile renewal doubles the delay before
-/// the next one, so that refused calls can't cause one renewal each.
+/// the next one, so that refused calls can't cause one renewal each. Endpoints that refuse
+/// tokens which others accept are counted by themselves (``EndpointTrials``).
 struct TokenTrials: Sendable {
     /// The wait after the first renewal in vain.
     static let firstDelay = Duration.seconds(1)
@@ -23,6 +24,9 @@ struct TokenTrials: Sendable {
         }
     }
 
+    /// The service refused a token that had just been renewed for the same call.
+    mutating func refusedAfterRenewal(at now: Duration) { (vainCount, lastRenewal) = (vainCount + 1, now) }
+
     /// The trials after another renewal.
     func renewed(at now: Duration) -> TokenTrials {
         var trials = self
@@ -36,6 +40,37 @@ struct TokenTrials: Sendable {
         let delay = min(Self.firstDelay * (1 << min(vainCount - 1, 6)), Self.maximumDelay)
         let end = lastRenewal + delay
         return end > now ? end - now : nil
+    }
+}
+
+/// Limits how often endpoints cause renewals that do not help them, while other endpoints accept the tokens.
+///
+/// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered until a renewal helps
+/// it, and for ``maximumCount`` endpoints of an account.
+struct EndpointTrials: Sendable {
+    /// The most endpoints that are remembered for an account. The one that was refused longest ago is forgotten first.
+    static let maximumCount = 32
+
+    private var trials: [(endpoint: ObjectIdentifier, trials: TokenTrials)] = []
+
+    /// The endpoint refused a token after a renewal, or refused one and can't be sent again.
+    mutating func refused(_ endpoint: any Endpoint.Type, at now: Duration) {
+        var known = remove(endpoint) ?? TokenTrials()
+        known.refusedAfterRenewal(at: now)
+        if trials.count == Self.maximumCount { trials.removeFirst() }
+        trials.append((ObjectIdentifier(endpoint), known))
+    }
+
+    /// A renewal helped the endpoint.
+    mutating func accepted(_ endpoint: any Endpoint.Type) { _ = remove(endpoint) }
+
+    /// Whether a renewal for the endpoint would come too soon after one that did not help it.
+    func isTooSoon(for endpoint: any Endpoint.Type, at now: Duration) -> Bool {
+        trials.first { $0.endpoint == ObjectIdentifier(endpoint) }?.trials.delay(at: now) != nil
+    }
+
+    private mutating func remove(_ endpoint: any Endpoint.Type) -> TokenTrials? {
+        trials.firstIndex { $0.endpoint == ObjectIdentifier(endpoint) }.map { trials.remove(at: $0).trials }
     }
 }
 

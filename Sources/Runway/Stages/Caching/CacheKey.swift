@@ -12,6 +12,8 @@ public struct CacheKey: Sendable, Hashable {
     private let endpointType: any Endpoint.Type
     /// What tells the calls of one API, service, environment and account apart.
     private let form: [UInt8]
+    /// ``Flight/cookieVersion``, which has no meaning in another launch of the app.
+    private let cookieVersion: UInt64
     private let digest: Int
 
     /// The environment that the service was in.
@@ -82,18 +84,23 @@ public struct CacheKey: Sendable, Hashable {
         self.owner = owner
         endpointType = flight.endpoint
         self.form = form.bytes
+        cookieVersion = flight.cookieVersion
         var hasher = Hasher()
         hasher.combine(owner.digest)
         hasher.combine(ObjectIdentifier(endpointType))
         form.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(cookieVersion)
         digest = hasher.finalize()
     }
 
     /// Whether two keys stand for the same answer.
     public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
         lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.owner == rhs.owner
-            && lhs.form == rhs.form
+            && lhs.form == rhs.form && lhs.cookieVersion == rhs.cookieVersion
     }
+
+    /// Whether the key stands for the same response in other launches of the app, so that a tier may store it.
+    var outlivesLaunch: Bool { cookieVersion == 0 }
 
     /// Feeds the hash that was computed when the key was made.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }

@@ -16,7 +16,7 @@ extension ResponseCache {
 
     /// Looks in the tier below memory, within its time and the call's.
     func findBelow(_ key: CacheKey, in flight: Flight) async -> Finding {
-        guard let tier else { return .nothing }
+        guard let tier, key.outlivesLaunch else { return .nothing }
         // A clear that failed is tried again before anyone looks.
         startWriteBehind()
         switch memory.withLock({ $0.writeBehind.prospect(of: key) }) {

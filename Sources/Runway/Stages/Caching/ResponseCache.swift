@@ -92,7 +92,7 @@ extension ResponseCache {
     /// - Parameter mark: What the counter stood at when the call took off that brings the answer.
     func keep(_ answer: KeptAnswer, from mark: UInt64, in tiers: CacheTiers) -> Keeping {
         let key = answer.key
-        let isBelow = tiers.contains(.disk) && tier != nil
+        let isBelow = tiers.contains(.disk) && tier != nil && key.outlivesLaunch
         let keeping = memory.withLock { memory -> Keeping in
             guard memory.floors.allow(key, order: answer.order, mark: mark),
                 memory.answers.peek(key)?.order ?? 0 <= answer.order

@@ -9,7 +9,8 @@ struct TimeToLiveCaching {
     /// - Parameter key: What the answer is kept under; `nil` where it is not.
     func answerImmediately(_ key: CacheKey?, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         let use = flight.options.cacheUse
-        let looksBelow = policy.tiers.contains(.disk) && flight.layer.cache.tier != nil
+        let looksBelow =
+            policy.tiers.contains(.disk) && flight.layer.cache.tier != nil && key?.outlivesLaunch ?? true
         guard use != .refresh, let key else {
             if use == .onlyIfCached { throw .notCached }
             return .pass
@@ -106,7 +107,7 @@ struct TimeToLiveCaching {
                 return error.allowsStaleAnswer ? flight.fallbackAnswer() ?? response : response
             }
             if response.head.status == .notModified, let kept = validation?.kept {
-                if response.hops.isEmpty, kept.isMeant(by: response.head.headerFields) {
+                if response.hops.isEmpty, flight.isSender(of: response), kept.isMeant(by: response.head.headerFields) {
                     return renew(kept, by: response, order: response.order ?? order, in: flight)
                 }
                 flight.note(CacheDecision.unknownNotModified)
@@ -134,7 +135,7 @@ struct TimeToLiveCaching {
     private func propose(_ response: Response, _ key: CacheKey, order: UInt64, in flight: Flight) {
         // A 304 answers a condition that the endpoint itself set; it is no answer to anybody else.
         guard case .whole(let rawData) = response.body, response.source == .network,
-            response.head.status != .notModified, !policy.tiers.isEmpty
+            response.head.status != .notModified, !policy.tiers.isEmpty, flight.isSender(of: response)
         else { return }
         let now = flight.clock.now
         let answer = KeptAnswer(

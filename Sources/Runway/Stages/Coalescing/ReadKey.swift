@@ -6,6 +6,8 @@ struct ReadKey: Sendable {
     let endpoint: any Endpoint.Type
     let environment: ServiceEnvironment
     let session: AccountSession
+    /// ``Flight/cookieVersion``.
+    let cookieVersion: UInt64
     let head: HTTPRequest
     let body: [UInt8]
     let delivery: ResponseDelivery
@@ -23,6 +25,7 @@ struct ReadKey: Sendable {
         endpoint = flight.endpoint
         environment = flight.environment
         session = flight.session
+        cookieVersion = flight.cookieVersion
         head = request.head
         body = if case .bytes(let bytes) = request.body { bytes } else { [] }
         delivery = request.delivery
@@ -61,7 +64,7 @@ extension ReadKey: Hashable {
         lhs.endpoint == rhs.endpoint && lhs.head == rhs.head && lhs.service == rhs.service && lhs.session == rhs.session
             && lhs.environment == rhs.environment && lhs.body == rhs.body && lhs.delivery == rhs.delivery
             && lhs.rule == rhs.rule && lhs.use == rhs.use && lhs.waitsForNetwork == rhs.waitsForNetwork
-            && lhs.retry == rhs.retry
+            && lhs.retry == rhs.retry && lhs.cookieVersion == rhs.cookieVersion
     }
 
     /// Takes in little of the key: almost every read differs from all others under way by its path or body, and those that don't are equal.

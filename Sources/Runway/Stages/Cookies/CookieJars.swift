@@ -34,10 +34,11 @@ final class CookieJars: Sendable {
     func withJar<Value: Sendable>(of owner: Owner, _ body: (inout CookieStore) -> Value) -> Value {
         state.withLock { state in
             state.counter += 1
-            // Counted on from what any jar before it can have come to, so that no version comes twice.
-            var jar = state.jars[owner] ?? Jar(store: CookieStore(version: state.counter))
+            // Counted on from what any jar before it has come to, so that no version comes twice.
+            var jar = state.jars[owner] ?? Jar(store: CookieStore(changeCount: state.counter))
             jar.lastUse = state.counter
             let value = body(&jar.store)
+            state.counter = max(state.counter, jar.store.version)
             state.jars[owner] = jar
             if state.jars.count > Self.maximumCount,
                 let oldest = state.jars.min(by: { $0.value.lastUse < $1.value.lastUse })

@@ -1,10 +1,12 @@
 import HTTPTypes
+import Synchronization
 
 /// Sends and keeps cookies for services that want them (``CookiePolicy``).
 ///
-/// It stands below redirecting, so that every hop gets its own, and above signing, which may cover them. A cache above it does not see what
-/// it sends: by the rules of HTTP an answer that varies by `Cookie` is not kept then (RFC 9111 §4.1); by the client's own time it is kept as
-/// if none had been sent. Cookies inside merged answers are not looked at. Bodies pass untouched.
+/// It stands below redirecting, so that every hop gets its own, and above signing, which may cover them. A cache above it does not see
+/// which cookies it sends: a response that varies by `Cookie` is not stored under the rules of HTTP (RFC 9111 §4.1). Without an account,
+/// cached responses and shared reads are separated by the state of the jar (``Flight/cookieVersion``), and a response to other cookies
+/// than the jar had when its call looked in the cache is not stored. Cookies inside merged responses are ignored. Bodies pass untouched.
 struct CookieStage: RequestStage {
     var step: FlightStep { .stage(.cookies) }
     var endsInTime: Bool { true }
@@ -17,15 +19,19 @@ struct CookieStage: RequestStage {
         }
         let jars = flight.layer.cookieJars
         var request = request
+        var version: UInt64?
         if request.head.headerFields[.cookie] == nil {
             let (head, date) = (request.head, flight.clock.date)
-            if let field = jars.withJar(of: flight, { $0.field(for: head, at: date) }) ?? nil {
+            let jar = jars.withJar(of: flight) { jar in (field: jar.field(for: head, at: date), version: jar.version) }
+            version = jar?.version
+            if let field = jar?.field {
                 // Assigned by its name, it would be taken apart, which HTTP/1.1 does not allow (RFC 6265bis §5.8.1).
                 request.head.headerFields.append(HTTPField(name: .cookie, value: field.octets))
                 flight.note(CookieDecision.sent(field.count))
             }
         }
-        let response = try await next.send(request, in: flight)
+        var response = try await next.send(request, in: flight)
+        response.cookieVersion = version
         let fields = response.head.headerFields[fields: .setCookie].map(\.octets)
         if !fields.isEmpty {
             let (head, date) = (request.head, flight.clock.date)
@@ -37,6 +43,31 @@ struct CookieStage: RequestStage {
             if kept < fields.count { flight.note(CookieDecision.ignored(fields.count - kept)) }
         }
         return response
+    }
+}
+
+extension Flight {
+    /// The version of the cookies that identify the sender, where no account does; 0 where an account is signed in, no jar is in use, or
+    /// the jar is empty.
+    ///
+    /// It is the same during all of the call, so that a response which changes the cookies is stored for the sender of its request.
+    var cookieVersion: UInt64 {
+        guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
+        let date = clock.date
+        let version =
+            layer.cookieJars.withJar(of: self) { jar -> UInt64 in
+                jar.removeEnded(at: date)
+                return jar.version
+            } ?? 0
+        return caching.withLock { caching in
+            if caching.cookieVersion == nil { caching.cookieVersion = version }
+            return caching.cookieVersion ?? version
+        }
+    }
+
+    /// Whether the request of a response was sent with the cookies that the cache took it to be sent with.
+    func isSender(of response: Response) -> Bool {
+        account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
     }
 }
 

@@ -17,10 +17,14 @@ struct CookieStore {
 
     private var kept: [Cookie.Identity: Kept] = [:]
     private var counter: UInt64 = 0
-    /// Changes whenever the value of a cookie does, or a cookie comes or goes.
-    private(set) var version: UInt64
+    private var changeCount: UInt64
+    /// Changes whenever the value of a cookie does, or a cookie comes or goes; 0 while there is none.
+    var version: UInt64 { kept.isEmpty ? 0 : changeCount }
 
-    init(version: UInt64 = 0) { self.version = version }
+    /// Makes an empty store.
+    ///
+    /// - Parameter changeCount: What the changes are counted on from.
+    init(changeCount: UInt64 = 1) { self.changeCount = changeCount }
 
     /// All cookies that have not ended.
     func cookies(at date: Date) -> [Cookie] {
@@ -28,7 +32,7 @@ struct CookieStore {
     }
 
     mutating func removeAll() {
-        if !kept.isEmpty { version += 1 }
+        if !kept.isEmpty { changeCount += 1 }
         kept = [:]
     }
 
@@ -46,7 +50,7 @@ struct CookieStore {
         kept[cookie.identity] =
             cookie.hasEnded(at: date)
             ? nil : Kept(cookie: cookie, creation: old?.creation ?? counter, lastUse: counter)
-        if kept[cookie.identity]?.cookie.valueOctets != old?.cookie.valueOctets { version += 1 }
+        if kept[cookie.identity]?.cookie.valueOctets != old?.cookie.valueOctets { changeCount += 1 }
         evict(at: date, domain: cookie.domain)
         return true
     }
@@ -91,12 +95,12 @@ struct CookieStore {
     mutating func removeEnded(at date: Date) {
         let count = kept.count
         kept = kept.filter { !$0.value.cookie.hasEnded(at: date) }
-        if kept.count < count { version += 1 }
+        if kept.count < count { changeCount += 1 }
     }
 
     private mutating func evict(at date: Date, domain: String) {
         let count = kept.count
-        defer { if kept.count < count { version += 1 } }
+        defer { if kept.count < count { changeCount += 1 } }
         let own = kept.filter { $0.key.domain == domain }
         if own.count > Self.maximumCountPerDomain {
             for (id, entry) in own where entry.cookie.hasEnded(at: date) { kept[id] = nil }

@@ -54,6 +54,12 @@ struct MemberList: PagedEndpoint {
     func read(_ rawData: RawData) throws -> PageContent { try PageContent(rows: rawData["members"], id: "id") }
 }
 
+/// What the origin refuses, whatever the token.
+struct Strongroom: Endpoint {
+    static let service = Club.self
+    var path: EndpointPath { "strongroom" }
+}
+
 struct OpeningHours: Endpoint {
     static let service = Club.self
     static let needsAuthorization = false
@@ -80,6 +86,7 @@ final class ClubOrigin: Transport {
         var goodToken = "t1"
         var tokenCount = 1
         var refusesRenewed = false
+        var refusesPortraits = false
         var answer = RefreshAnswer.newToken
         var sent: [Request] = []
         var refreshing = 0
@@ -110,6 +117,8 @@ final class ClubOrigin: Transport {
     func accept(_ token: String) { state.withLock { $0.goodToken = token } }
     /// Gives tokens from now on that are never good.
     func refuseRenewedTokens() { state.withLock { $0.refusesRenewed = true } }
+    /// Refuses portraits, whatever the token.
+    func refusePortraits() { state.withLock { $0.refusesPortraits = true } }
     func answerRefreshes(_ answer: RefreshAnswer) { state.withLock { $0.answer = answer } }
 
     func endsInTime(_ request: Request) -> Bool { true }
@@ -121,8 +130,14 @@ final class ClubOrigin: Transport {
             do { try await callGate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "gone") }
         }
         let isGood = state.withLock { request.head.headerFields[.authorization] == "Bearer \($0.goodToken)" }
+        let isRefused = request.head.path == "/strongroom" || isRefusedPortrait(request)
+        if isRefused { return .json("{}", status: .unauthorized) }
         if request.head.path == "/hours" || isGood { return .json("{}") }
         return .json("{}", status: .unauthorized)
+    }
+
+    private func isRefusedPortrait(_ request: Request) -> Bool {
+        request.head.path == "/portrait" && state.withLock { $0.refusesPortraits }
     }
 
     private func refresh() async throws(NetworkError) -> Response {

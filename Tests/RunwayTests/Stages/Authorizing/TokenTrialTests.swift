@@ -46,6 +46,42 @@ struct TokenTrialTests {
         _ = try await house.network.call(Members())
     }
 
+    @Test func endpointThatRefusesEveryTokenDoesNotRenewItWithEachCall() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        _ = try await house.network.call(Members())
+        func enterStrongroom() async { _ = try? await house.network.call(Strongroom()) }
+        for _ in 1...20 {
+            await enterStrongroom()
+            _ = try await house.network.call(Members())
+        }
+        #expect(house.origin.refreshCount == 1)
+        for (count, seconds) in [(2, 1), (3, 2), (4, 4), (5, 8), (6, 16), (7, 32), (8, 60), (9, 60)] {
+            house.clock.advance(by: .seconds(seconds) - .milliseconds(1))
+            await enterStrongroom()
+            #expect(house.origin.refreshCount == count - 1)
+            house.clock.advance(by: .milliseconds(1))
+            await enterStrongroom()
+            _ = try await house.network.call(Members())
+            #expect(house.origin.refreshCount == count)
+        }
+        // The others' tokens are renewed at once.
+        house.origin.revoke()
+        _ = try await house.network.call(Members())
+        #expect(house.origin.refreshCount == 10)
+    }
+
+    @Test func bodyThatIsSentOnceDoesNotRenewTheTokenWithEachCall() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.refusePortraits()
+        for _ in 1...20 {
+            _ = try await house.network.call(Members())
+            _ = try? await house.network.call(Portrait())
+        }
+        #expect(house.origin.refreshCount == 1)
+    }
+
     @Test func hangingStoreDoesNotCollectChanges() async throws {
         let store = HangingStore()
         let queue = TokenStoreQueue(store)
@@ -74,6 +110,34 @@ struct TokenTrialTests {
         _ = await queue.add(.save(AccessToken("new", account: "ann")), at: place).value
         #expect(try await queue.load(place) != nil)
     }
+
+    @Test func tokenThatCouldNotBeSavedLeavesNoOlderOne() async throws {
+        let place = TokenPlace(network: "n", service: "s", environment: "e", account: "ann")
+        let store = FullStore()
+        let queue = TokenStoreQueue(store)
+        #expect(try await queue.load(place) != nil)
+        await #expect(throws: StubbornStore.Refusal.self) {
+            try await queue.add(.save(AccessToken("new", account: "ann")), at: place).value.get()
+        }
+        #expect(try await queue.load(place) == nil)
+    }
+
+    @Test func manyFailedRemovalsDoNotKeepLaterTokensFromBeingLoaded() async throws {
+        let queue = TokenStoreQueue(StubbornStore())
+        let places = (0...TokenStoreQueue.maximumPlaces).map {
+            TokenPlace(network: "n", service: "s", environment: "e", account: "\($0)")
+        }
+        for place in places { _ = await queue.add(.remove, at: place).value }
+        let other = TokenPlace(network: "n", service: "s", environment: "e", account: "other")
+        #expect(try await queue.load(places[0]) == nil)
+        #expect(try await queue.load(other) == nil)
+        for place in [places[0], other] {
+            try await queue.add(.save(AccessToken("new", account: place.account)), at: place).value.get()
+            #expect(try await queue.load(place) != nil)
+        }
+        _ = await queue.add(.remove, at: other).value
+        #expect(try await queue.load(other) == nil)
+    }
 }
 
 /// A store whose changes wait until the test lets them go on.
@@ -93,4 +157,13 @@ private struct StubbornStore: TokenStore {
     func load(_ place: TokenPlace) async throws -> AccessToken? { AccessToken("old", account: place.account) }
     func save(_ token: AccessToken, at place: TokenPlace) async throws {}
     func remove(_ place: TokenPlace) async throws { throw Refusal() }
+}
+
+/// A store that saves nothing more.
+private final class FullStore: TokenStore {
+    private let token = Mutex<AccessToken?>(AccessToken("old", account: "ann"))
+
+    func load(_ place: TokenPlace) async throws -> AccessToken? { token.withLock { $0 } }
+    func save(_ token: AccessToken, at place: TokenPlace) async throws { throw StubbornStore.Refusal() }
+    func remove(_ place: TokenPlace) async throws { token.withLock { $0 = nil } }
 }

@@ -6,6 +6,8 @@ final class MapTier: CacheTier {
     /// Guards what is kept.
     private let answers = Mutex<[CacheKey: StoredAnswer]>([:])
 
+    var count: Int { answers.withLock { $0.count } }
+
     func find(_ key: CacheKey) async throws -> StoredAnswer? { answers.withLock { $0[key] } }
 
     func keep(_ answer: StoredAnswer, for key: CacheKey) async throws { answers.withLock { $0[key] = answer } }

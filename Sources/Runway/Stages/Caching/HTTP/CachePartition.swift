@@ -1,5 +1,4 @@
 import HTTPTypes
-import Synchronization
 
 /// Whose responses these are: a response that is stored for one is never returned to another.
 ///
@@ -12,7 +11,7 @@ struct CachePartition: Hashable, Sendable {
     let account: String?
     /// The fields of the request that may authenticate it.
     private let senderFields: [HTTPField]
-    /// The state of the cookie jar when the call first asked, where no account stands for it; 0 where no jar is in use.
+    /// ``Flight/cookieVersion``.
     private let cookieVersion: UInt64
 
     init(
@@ -31,23 +30,5 @@ struct CachePartition: Hashable, Sendable {
         self.init(
             service: flight.service, environment: flight.environment, account: flight.account,
             senderFields: request.senderFields, cookieVersion: flight.cookieVersion)
-    }
-}
-
-extension Flight {
-    /// The state of the jar that identifies the sender where no account does; the same during all of the call, so that its response is
-    /// stored for the sender of its request, also where it changes the cookies.
-    fileprivate var cookieVersion: UInt64 {
-        guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
-        let date = clock.date
-        let version =
-            layer.cookieJars.withJar(of: self) { jar -> UInt64 in
-                jar.removeEnded(at: date)
-                return jar.version
-            } ?? 0
-        return caching.withLock { caching in
-            if caching.cookieVersion == nil { caching.cookieVersion = version }
-            return caching.cookieVersion ?? version
-        }
     }
 }

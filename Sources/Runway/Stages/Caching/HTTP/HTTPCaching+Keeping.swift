@@ -36,6 +36,10 @@ extension HTTPCaching {
     private func keepOne(
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ ticket: UInt64, in flight: Flight
     ) -> Response {
+        guard flight.isSender(of: response) else {
+            flight.note(HTTPCacheDecision.notKept(.varies))
+            return response
+        }
         if request.head.method == .head, freshenByHead(response, to: request, times, ticket, in: flight) {
             return response
         }
