@@ -48,12 +48,19 @@ extension FlightRecord: Encodable {
     private struct DecisionForm: Encodable {
         let at: Double
         let step: String
+        /// What was decided, in one stable word.
+        let name: String
+        let fields: [String: String]?
+        /// The same in a few words.
         let decision: String
 
         init(_ decision: Decision) {
             at = decision.elapsed.inSeconds
             step = "\(decision.step)"
-            self.decision = "\(decision.decision)"
+            let entry = decision.decision.entry
+            name = entry.name
+            fields = entry.fields.isEmpty ? nil : entry.fields
+            self.decision = entry.text
         }
     }
 

@@ -23,7 +23,7 @@ extension FlightRecord: CustomStringConvertible {
     /// The summary, and a line for every request and every decision.
     public var description: String {
         var lines: [(elapsed: Duration, text: String)] = decisions.map {
-            ($0.elapsed, "\($0.step): \($0.decision)")
+            ($0.elapsed, "\($0.step): \($0)")
         }
         for attempt in attempts {
             var text = "\(FlightStep.transporting): \(attempt.method) \(attempt.url)"

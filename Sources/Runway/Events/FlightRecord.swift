@@ -37,14 +37,24 @@ public struct FlightRecord: Sendable, Identifiable {
     /// The trace in which the call was made, if there is one.
     public var traceContext: ServiceContext?
 
-    /// One decision, and when it was made.
-    public struct Decision: Sendable {
-        /// The time since the call was asked for.
+    /// One decision of a stage, and when it was made.
+    ///
+    /// ```swift
+    /// let isRetried = record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "again" }
+    /// ```
+    public struct Decision: Sendable, CustomStringConvertible {
+        /// The time since the call was made.
         public var elapsed: Duration
         /// The step that decided.
         public var step: FlightStep
-        /// What it decided.
-        public var decision: any FlightDecision
+        /// What was decided, in one word that stays the same from release to release.
+        public var name: String { decision.entry.name }
+        /// The values that belong to the decision, by their names; durations are in seconds.
+        public var fields: [String: String] { decision.entry.fields }
+        /// The decision in a few words, for people. The text may change with any release.
+        public var description: String { decision.entry.text }
+        /// The decision itself.
+        package var decision: any StageDecision
     }
 
     /// One request that went to the transport. A time or size that is not known is `nil`, never 0.
@@ -80,5 +90,5 @@ public struct FlightRecord: Sendable, Identifiable {
     }
 
     /// The decisions of one type, in order.
-    public func decisions<D: FlightDecision>(of type: D.Type) -> [D] { decisions.compactMap { $0.decision as? D } }
+    package func decisions<D: StageDecision>(of type: D.Type) -> [D] { decisions.compactMap { $0.decision as? D } }
 }

@@ -17,7 +17,7 @@ public struct LogSink: EventSink {
     public func receive(_ record: FlightRecord) {
         if record.isAmendment {
             guard let last = record.decisions.last else { return }
-            return logger.warning("\(record.id) \("\(last.decision)".oneLine)", metadata: record.metadata)
+            return logger.warning("\(record.id) \("\(last)".oneLine)", metadata: record.metadata)
         }
         // The arguments are closures that swift-log runs only where the level is on: no text is made for nobody.
         logger.log(level: record.outcome.logLevel, "\(record.summary)", metadata: record.metadata)

@@ -126,17 +126,24 @@ public final class Flight: Sendable {
         self.lifetime = lifetime
     }
 
-    /// Writes a decision into the record of the call.
+    /// Writes a decision into the record of the call. It must hold no secret: records don't redact it.
     ///
     /// - Parameters:
-    ///   - decision: What was decided.
-    ///   - step: Who decided. The default is the step that decisions of this type belong to.
-    public func note<D: FlightDecision>(_ decision: D, in step: FlightStep = D.step) {
+    ///   - name: What was decided, in one word for programs.
+    ///   - fields: The values that belong to it. The default is none.
+    ///   - text: The decision in a few words, for people.
+    ///   - step: Who decided.
+    public func note(_ name: String, fields: [String: String] = [:], _ text: String, in step: FlightStep) {
+        note(CustomDecision(entry: DecisionEntry(name: name, fields: fields, text: text)), in: step)
+    }
+
+    /// Writes a decision into the record of the call.
+    package func note<D: StageDecision>(_ decision: D, in step: FlightStep = D.step) {
         note(decision, in: step, at: clock.now)
     }
 
     /// Writes a decision that was made at an instant on the layer's clock.
-    func note<D: FlightDecision>(_ decision: D, in step: FlightStep = D.step, at now: Duration) {
+    func note<D: StageDecision>(_ decision: D, in step: FlightStep = D.step, at now: Duration) {
         let elapsed = now - takeOff
         state.withLock {
             // Most calls note a few: room for them is made once.
@@ -366,7 +373,7 @@ extension Flight {
     }
 
     /// Whether a decision of this kind is on the record.
-    func hasNoted(_ isMeant: (any FlightDecision) -> Bool) -> Bool {
+    func hasNoted(_ isMeant: (any StageDecision) -> Bool) -> Bool {
         state.withLock { $0.decisions.contains { isMeant($0.decision) } }
     }
 

@@ -40,7 +40,7 @@ struct RecordPrinter: EventSink {
         if let byteCount = record.attempts.last?.responseByteCount { text += ", \(byteCount) bytes" }
         let decisions = record.decisions.filter { !($0.decision is ProxiedRequest) && !($0.decision is Judgement) }
         if !decisions.isEmpty {
-            text += "; " + decisions.map { "\($0.step): \($0.decision)" }.joined(separator: "; ")
+            text += "; " + decisions.map { "\($0.step): \($0)" }.joined(separator: "; ")
         }
         if case .failed(let error) = record.outcome, record.attempts.last?.status == nil { text += "; \(error.detail)" }
         return text.oneLine
@@ -48,13 +48,13 @@ struct RecordPrinter: EventSink {
 }
 
 /// Writes what a client asked for into the record, where no request may leave that says it.
-struct ProxiedRequest: FlightDecision {
+struct ProxiedRequest: StageDecision {
     var method: HTTPRequest.Method
     /// The path without its query, which may hold secrets.
     var path: String
 
     static var step: FlightStep { .customStage("proxy") }
-    var description: String { "\(method) \(path)" }
+    var entry: DecisionEntry { .init("proxied", ["method": method, "path": path], "\(method) \(path)") }
 }
 
 /// Notes every request at the top of the pipeline. Bodies pass untouched.

@@ -47,7 +47,7 @@ struct Refusal: Error, Sendable {
         message = error.description
         proxyError = error.proxyError
         // Where nobody knows how long, a client that asks again at once would only be refused again.
-        let known = (error.underlying as? Admission.Refusal)?.retryAfter ?? .seconds(1)
+        let known = (error.underlying as? AdmissionRefusal)?.retryAfter ?? .seconds(1)
         retryAfter = status == .serviceUnavailable ? known : nil
     }
 
@@ -114,7 +114,7 @@ extension NetworkError {
         case .invalidParameters: "http_request_error"
         case .invalidConfiguration: "proxy_configuration_error"
         case .overloaded:
-            switch underlying as? Admission.Refusal {
+            switch underlying as? AdmissionRefusal {
             case .circuitOpen: "destination_unavailable"
             case .flood: "http_request_denied"
             default: "connection_limit_reached"

@@ -16,9 +16,9 @@ struct HostTourTests {
         // The first call dials two at once, the probe all, and who finds a connection none.
         #expect(report.rows[0].dialled.contains("127.0.0.3") && report.rows[0].dialled.count >= 2)
         #expect(report.rows[1].dialled == ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"])
-        #expect(report.rows[3].why.contains("hedged: no answer after"))
+        #expect(report.rows[3].why.contains("hedged: no response after"))
         // On a machine that stood still the first attempt has no connection left, and finds the same way as the second.
-        #expect(report.rows[3].why.contains("attempt was answered first"))
+        #expect(report.rows[3].why.contains("attempt won after"))
         let why = report.rows[4].why
         #expect(why.contains("127.0.0.3 refused, and is left alone for") || why.contains("127.0.0.3 was silent"))
         #expect(report.rows[6].why.hasSuffix("It saw 0 requests."))

@@ -145,19 +145,14 @@ struct FlightRecordTests {
         #expect(try await layer.record().attempts.first?.httpVersion == "HTTP/2")
     }
 
-    @Test func customDecisionIsFoundByItsType() async throws {
-        struct Quota: FlightDecision, Equatable {
-            static var step: FlightStep { .customStage("quota") }
-            var left: Int
-            var description: String { "\(left) calls left" }
-        }
+    @Test func customDecisionIsFoundByItsName() async throws {
         struct Counting: RequestStage {
-            var step: FlightStep { Quota.step }
+            var step: FlightStep { .customStage("quota") }
             func respond(
                 to request: Request, in flight: Flight, next: RequestPipeline.Rest
             ) async throws(NetworkError) -> Response {
-                flight.note(Quota(left: 9))
-                flight.note(Quota(left: 8), in: .stage(.admission))
+                flight.note("spent", fields: ["left": "9"], "9 calls left", in: step)
+                flight.note("spent", "8 calls left", in: .stage(.admission))
                 return try await next.send(request, in: flight)
             }
         }
@@ -166,8 +161,10 @@ struct FlightRecordTests {
         let layer = StubbedLayer(pipeline: pipeline)
         _ = try await layer.network.call(QueryCall())
         let record = try await layer.record()
-        #expect(record.decisions(of: Quota.self) == [Quota(left: 9), Quota(left: 8)])
-        #expect(record.decisions.prefix(2).map(\.step) == [.customStage("quota"), .stage(.admission)])
+        let spent = record.decisions.filter { $0.name == "spent" }
+        #expect(spent.map(\.fields) == [["left": "9"], [:]])
+        #expect(spent.map(\.description) == ["9 calls left", "8 calls left"])
+        #expect(spent.map(\.step) == [.customStage("quota"), .stage(.admission)])
     }
 
     private struct WrongOutcome: Error {}

@@ -62,15 +62,9 @@ struct TenantStage: RequestStage {
         var request = request
         guard let name = HTTPField.Name("X-Tenant") else { return try await next.send(request, in: flight) }
         request.head.headerFields[name] = tenant
-        flight.note(TenantDecision(tenant: tenant))
+        flight.note("tenant", fields: ["name": tenant], "for \(tenant)", in: step)
         return try await next.send(request, in: flight)
     }
-}
-
-struct TenantDecision: FlightDecision {
-    static let step = FlightStep.customStage("tenant")
-    var tenant: String
-    var description: String { "for \(tenant)" }
 }
 
 struct Row {
@@ -138,4 +132,13 @@ struct ArticleExampleTests {
         clock.advance(by: .seconds(60))
         await #expect(throws: NetworkError.self) { try await call.value }
     }
+}
+
+func wasRetried(_ record: FlightRecord) -> Bool {
+    record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "again" }
+}
+
+func isRetried(_ record: FlightRecord) -> Bool {
+    let isRetried = record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "again" }
+    return isRetried
 }

@@ -60,7 +60,7 @@ public enum PagingFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// What a paged manager made of one request, for the record.
-public enum PagingDecision: FlightDecision, Equatable {
+package enum PagingDecision: StageDecision, Equatable {
     /// The page that was asked for.
     case page
     /// Few rows of the page were new, so another was asked for.
@@ -76,19 +76,17 @@ public enum PagingDecision: FlightDecision, Equatable {
     /// The pages could not be put together.
     case failed(PagingFailure)
 
-    /// The step.
-    public static var step: FlightStep { .landing }
+    package static var step: FlightStep { .landing }
 
-    /// What was decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .page: "a page of a list"
-        case .onward: "another page, since few rows were new"
-        case .steppedBack: "an earlier page, since no row was known"
-        case .readAgain: "a known page again, since rows came before its end"
-        case .refreshed: "the page past what is kept, since what was kept does not connect"
-        case .otherHalf: "the page before, which has to be as it was"
-        case .failed(let failure): "pages not put together: \(failure)"
+        case .page: .init("page", "a page of a list")
+        case .onward: .init("nextPage", "another page, since few rows were new")
+        case .steppedBack: .init("previousPage", "an earlier page, since no row was known")
+        case .readAgain: .init("pageAgain", "a known page again, since rows came before its end")
+        case .refreshed: .init("pageRefreshed", "the page from the server, since the cached one does not connect")
+        case .otherHalf: .init("otherHalf", "the page before, which has to be as it was")
+        case .failed(let failure): .init("failed", "pages not put together: \(failure)")
         }
     }
 }

@@ -1,5 +1,5 @@
 /// What the admission stage decided, for the record. A call that is let out at once leaves no line.
-public enum Admission: FlightDecision, Equatable {
+package enum Admission: StageDecision, Equatable {
     /// The call waited so long for a network.
     case waitedForNetwork(Duration)
     /// The call waited so long for its turn to fly.
@@ -9,43 +9,58 @@ public enum Admission: FlightDecision, Equatable {
     /// The call's failure was one too many: the host is left alone for so long.
     case opened(host: String, for: Duration)
     /// The call was not let out.
-    case refused(Refusal)
+    case refused(AdmissionRefusal)
 
-    /// Why the stage refused a call. It is the ``NetworkError/underlying`` error of that call.
-    public enum Refusal: Error, Equatable {
-        /// The device has no network.
-        case noNetwork
-        /// The device has no network, and so many calls wait for it that no more may.
-        case tooManyWaitForNetwork(maximum: Int)
-        /// The request was made too often.
-        case flood(maximum: Int, within: Duration, refusedFor: Duration)
-        /// The host keeps failing.
-        case circuitOpen(host: String, for: Duration)
-        /// Too many calls wait for their turn to fly.
-        case lineFull(maximum: Int)
-    }
+    package static var step: FlightStep { .stage(.admission) }
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.admission) }
-
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .waitedForNetwork(let wait): "waited \(wait) for a network"
-        case .waitedForTurn(let wait, let priority): "waited \(wait) for its turn, priority \(priority)"
-        case .probing(let host): "looking whether \(host) is well again"
-        case .opened(let host, let time): "\(host) keeps failing and is left alone for \(time)"
-        case .refused(let refusal): "refused: \(refusal.sentence)"
+        case .waitedForNetwork(let wait): .init("waitedForNetwork", ["wait": wait], "waited \(wait) for a network")
+        case .waitedForTurn(let wait, let priority):
+            .init(
+                "waitedForTurn", ["wait": wait, "priority": priority],
+                "waited \(wait) for its turn, priority \(priority)")
+        case .probing(let host): .init("probing", ["host": host], "looking whether \(host) is well again")
+        case .opened(let host, let time):
+            .init("opened", ["host": host, "duration": time], "\(host) keeps failing and is left alone for \(time)")
+        case .refused(let refusal):
+            .init(
+                "refused", ["reason": refusal.name, "retryAfter": refusal.retryAfter], "refused: \(refusal.sentence)")
         }
     }
 }
 
-extension Admission.Refusal {
+/// Why the admission stage refused a call. It is the ``NetworkError/underlying`` error of that call.
+public enum AdmissionRefusal: Error, Equatable {
+    /// The device has no network.
+    case noNetwork
+    /// The device has no network, and so many calls wait for it that no more may.
+    case tooManyWaitForNetwork(maximum: Int)
+    /// The request was made too often.
+    case flood(maximum: Int, within: Duration, refusedFor: Duration)
+    /// The host keeps failing.
+    case circuitOpen(host: String, for: Duration)
+    /// Too many calls wait for their turn to fly.
+    case lineFull(maximum: Int)
+}
+
+extension AdmissionRefusal {
     /// How long after the refusal the request may be made again; `nil` if that is not known.
     public var retryAfter: Duration? {
         switch self {
         case .flood(_, _, let time), .circuitOpen(_, let time): time
         case .noNetwork, .tooManyWaitForNetwork, .lineFull: nil
+        }
+    }
+
+    /// The reason in one word.
+    var name: String {
+        switch self {
+        case .noNetwork: "noNetwork"
+        case .tooManyWaitForNetwork: "tooManyWaitForNetwork"
+        case .flood: "flood"
+        case .circuitOpen: "circuitOpen"
+        case .lineFull: "lineFull"
         }
     }
 

@@ -24,7 +24,7 @@ final class AdmissionControl: Sendable {
     enum Entry {
         /// It has a place in the air.
         case admitted(CircuitBreaker.Pass)
-        case refused(Admission.Refusal)
+        case refused(AdmissionRefusal)
         /// It may fly, when it is its turn.
         case hasToWait
     }
@@ -70,7 +70,7 @@ final class AdmissionControl: Sendable {
 
     private static func refusal(
         of head: Request.Head, at now: Duration, _ state: inout State
-    ) -> Admission.Refusal? {
+    ) -> AdmissionRefusal? {
         // As long as no host has failed, which is nearly always, there is no host to look for.
         guard !state.circuits.isEmpty else { return nil }
         let origin = Origin(head)

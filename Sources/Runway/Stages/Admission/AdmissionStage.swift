@@ -71,7 +71,7 @@ struct AdmissionStage: RequestStage {
         }
     }
 
-    private func refused(_ refusal: Admission.Refusal, in flight: Flight) -> NetworkError {
+    private func refused(_ refusal: AdmissionRefusal, in flight: Flight) -> NetworkError {
         flight.note(Admission.refused(refusal))
         return refusal.error
     }

@@ -1,5 +1,5 @@
 /// What became of a call's access token, for the record. The token is never in it.
-public enum Authorizing: FlightDecision, Equatable {
+package enum Authorizing: StageDecision, Equatable {
     /// The call began to load the token, or to renew it because it ends soon or was refused.
     case beganRenewal
     /// The call waited for the renewal that another began.
@@ -21,22 +21,24 @@ public enum Authorizing: FlightDecision, Equatable {
     /// The app was told that the user has to log in.
     case askedForLogin
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.authorizing) }
+    package static var step: FlightStep { .stage(.authorizing) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .beganRenewal: "began to renew the access token"
-        case .waited(let flight): "waited for the access token that \(flight) renews"
-        case .renewed: "has a new access token"
-        case .notRenewed(let kind): "the access token was not renewed: \(kind.name)"
-        case .notKept(let detail): "the new access token could not be kept: \(detail)"
-        case .refused: "the access token was refused"
-        case .replayed: "sent again with a newer access token"
-        case .refusedAgain: "the newer access token was refused, too"
-        case .renewedTooOften: "not renewed: a new token did not help this endpoint a short time ago"
-        case .askedForLogin: "told the app that the user has to log in"
+        case .beganRenewal: .init("renewalBegan", "began to renew the access token")
+        case .waited(let flight):
+            .init("waited", ["flight": flight], "waited for the access token that \(flight) renews")
+        case .renewed: .init("renewed", "has a new access token")
+        case .notRenewed(let kind):
+            .init("notRenewed", ["kind": kind.name], "the access token was not renewed: \(kind.name)")
+        case .notKept(let detail):
+            .init("notSaved", ["detail": detail], "the new access token could not be saved: \(detail)")
+        case .refused: .init("refused", "the access token was refused")
+        case .replayed: .init("sentAgain", "sent again with a newer access token")
+        case .refusedAgain: .init("refusedAgain", "the newer access token was refused, too")
+        case .renewedTooOften:
+            .init("renewedTooOften", "not renewed: a new token did not help this endpoint a short time ago")
+        case .askedForLogin: .init("askedForLogin", "notified the app that the user has to log in")
         }
     }
 }

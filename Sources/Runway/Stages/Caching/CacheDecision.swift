@@ -1,5 +1,5 @@
 /// What the caching stage decided, for the record.
-public enum CacheDecision: FlightDecision, Equatable {
+package enum CacheDecision: StageDecision, Equatable {
     /// A fresh answer was in memory.
     case hit(age: Duration)
     /// A fresh answer was in the tier below memory.
@@ -43,33 +43,40 @@ public enum CacheDecision: FlightDecision, Equatable {
     /// Nothing flies to fetch anew: one does already, or too many do.
     case leftToOthers
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.caching) }
+    package static var step: FlightStep { .stage(.caching) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .hit(let age): "fresh in memory, \(age.text) old"
-        case .hitBelow(let age): "fresh below memory, \(age.text) old"
-        case .miss: "nothing kept"
-        case .refreshing: "not looked for, as the call wished"
-        case .expired(let excess): "stale by \(excess.text), fetching"
-        case .validating(let excess): "stale by \(excess.text), asking whether it is still good"
-        case .notModified: "not modified: what is kept is fresh again"
-        case .unknownNotModified: "not modified, but not what is kept; asking again without conditions"
-        case .revalidating(let excess): "stale by \(excess.text), revalidating"
-        case .staleByWish(let excess): "stale by \(excess.text), as the call wished"
-        case .insteadOfFailing(let excess): "stale by \(excess.text), instead of failing"
-        case .unchanged: "the fresh answer is the one that landed"
-        case .kept(let byteCount): "kept, \(byteCount) bytes"
-        case .outdated: "not kept: a newer one is there, or it was cleared"
-        case .tooLarge(let byteCount): "not kept: \(byteCount) bytes are too many"
-        case .refused: "what was kept was refused, and let go"
-        case .tierFailed(let detail): "the tier below memory failed: \(detail)"
-        case .tierLate: "the tier below memory was too slow"
-        case .onBehalf(let flight): "fetching anew for \(flight)"
-        case .fetchingAhead: "fetching ahead"
-        case .leftToOthers: "fetching anew is left to others"
+        case .hit(let age): .init("hit", ["tier": "memory", "age": age], "fresh in memory, \(age.text) old")
+        case .hitBelow(let age): .init("hit", ["tier": "disk", "age": age], "fresh on disk, \(age.text) old")
+        case .miss: .init("miss", "nothing cached")
+        case .refreshing: .init("bypassed", "the cache is bypassed, as the call asks for")
+        case .expired(let excess): .init("expired", ["staleBy": excess], "stale by \(excess.text), fetching")
+        case .validating(let excess):
+            .init("validating", ["staleBy": excess], "stale by \(excess.text), asking whether it is still good")
+        case .notModified: .init("notModified", "not modified: the cached response is fresh again")
+        case .unknownNotModified:
+            .init("unmatchedNotModified", "not modified, but not the cached response; sent again without conditions")
+        case .revalidating(let excess):
+            .init("revalidating", ["staleBy": excess], "stale by \(excess.text), revalidating")
+        case .staleByWish(let excess):
+            .init("staleAllowed", ["staleBy": excess], "stale by \(excess.text), as the call allows")
+        case .insteadOfFailing(let excess):
+            .init("staleIfError", ["staleBy": excess], "stale by \(excess.text), instead of failing")
+        case .unchanged: .init("unchanged", "the fresh response equals the stale one that landed")
+        case .kept(let byteCount): .init("stored", ["byteCount": byteCount], "stored, \(byteCount) bytes")
+        case .outdated:
+            .init("notStored", ["reason": "outdated"], "not stored: a newer response is, or the cache was cleared")
+        case .tooLarge(let byteCount):
+            .init(
+                "notStored", ["reason": "tooLarge", "byteCount": byteCount],
+                "not stored: \(byteCount) bytes are too many")
+        case .refused: .init("evicted", ["reason": "refused"], "the cached response was refused, and evicted")
+        case .tierFailed(let detail): .init("tierFailed", ["detail": detail], "the disk tier failed: \(detail)")
+        case .tierLate: .init("tierTimedOut", "the disk tier was too slow")
+        case .onBehalf(let flight): .init("revalidatingFor", ["flight": flight], "revalidating for \(flight)")
+        case .fetchingAhead: .init("prefetching", "prefetching")
+        case .leftToOthers: .init("revalidationSkipped", "revalidated by another call")
         }
     }
 }

@@ -1,5 +1,5 @@
 /// Who shares whose request, for the record.
-public enum Coalescing: FlightDecision, Equatable {
+package enum Coalescing: StageDecision, Equatable {
     /// The call takes the answer of a request that is under way. It sends none of its own: what flies is in the record of that call.
     case joined(FlightID)
     /// Another call takes the answer of this one's request.
@@ -7,15 +7,13 @@ public enum Coalescing: FlightDecision, Equatable {
     /// The call is over, and its request flies on for so many others.
     case left(others: Int)
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.coalescing) }
+    package static var step: FlightStep { .stage(.coalescing) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .joined(let flight): "joined \(flight)"
-        case .shared(let flight): "shared with \(flight)"
-        case .left(let others): "left, the request flies on for \(others)"
+        case .joined(let flight): .init("joined", ["flight": flight], "joined \(flight)")
+        case .shared(let flight): .init("shared", ["flight": flight], "shared with \(flight)")
+        case .left(let others): .init("left", ["others": others], "left, the request flies on for \(others)")
         }
     }
 }

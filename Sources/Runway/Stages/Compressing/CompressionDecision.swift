@@ -1,5 +1,5 @@
 /// What became of the body of a request to a service that takes compressed ones.
-public enum CompressionDecision: FlightDecision, Equatable {
+package enum CompressionDecision: StageDecision, Equatable {
     /// It was sent with gzip.
     case compressed(from: Int, to: Int)
     /// It is a stream and is compressed while it is sent.
@@ -10,7 +10,7 @@ public enum CompressionDecision: FlightDecision, Equatable {
     case kept(Reason)
 
     /// Why a body was sent as it is.
-    public enum Reason: Sendable, Equatable {
+    package enum Reason: Sendable, Equatable {
         /// It has fewer bytes than ``CompressionPolicy/minimumByteCount``.
         case small(byteCount: Int)
         /// It has a content coding already.
@@ -23,20 +23,23 @@ public enum CompressionDecision: FlightDecision, Equatable {
         case stream
     }
 
-    /// The step.
-    public static var step: FlightStep { .stage(.compressing) }
+    package static var step: FlightStep { .stage(.compressing) }
 
-    /// What was decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .compressed(let from, let to): "gzip made \(to) bytes of \(from)"
-        case .compressesStream: "the stream is sent with gzip"
-        case .compressedStream(let from, let to): "gzip made \(to) bytes of the \(from) of the stream"
-        case .kept(.small(let byteCount)): "sent as it is: only \(byteCount) bytes"
-        case .kept(.coded): "sent as it is: it has a content coding"
-        case .kept(.compressedContents): "sent as it is: its contents are compressed"
-        case .kept(.noGain): "sent as it is: gzip gains nothing"
-        case .kept(.stream): "sent as it is: a stream"
+        case .compressed(let from, let to):
+            .init("compressed", ["from": from, "to": to], "gzip made \(to) bytes of \(from)")
+        case .compressesStream: .init("compressingStream", "the stream is sent with gzip")
+        case .compressedStream(let from, let to):
+            .init("compressedStream", ["from": from, "to": to], "gzip made \(to) bytes of the \(from) of the stream")
+        case .kept(.small(let byteCount)):
+            .init(
+                "notCompressed", ["reason": "small", "byteCount": byteCount], "sent as it is: only \(byteCount) bytes")
+        case .kept(.coded): .init("notCompressed", ["reason": "coded"], "sent as it is: it has a content coding")
+        case .kept(.compressedContents):
+            .init("notCompressed", ["reason": "compressedContents"], "sent as it is: its contents are compressed")
+        case .kept(.noGain): .init("notCompressed", ["reason": "noGain"], "sent as it is: gzip gains nothing")
+        case .kept(.stream): .init("notCompressed", ["reason": "stream"], "sent as it is: a stream")
         }
     }
 }

@@ -1,5 +1,5 @@
 /// What was done about cookies of one request and its answer. Neither names nor values are on the record.
-public enum CookieDecision: FlightDecision, Equatable {
+package enum CookieDecision: StageDecision, Equatable {
     /// So many were sent.
     case sent(Int)
     /// So many of the answer were kept, or ended what was kept.
@@ -7,15 +7,13 @@ public enum CookieDecision: FlightDecision, Equatable {
     /// So many of the answer were ignored, as RFC 6265bis says.
     case ignored(Int)
 
-    /// The step.
-    public static var step: FlightStep { .stage(.cookies) }
+    package static var step: FlightStep { .stage(.cookies) }
 
-    /// What was decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .sent(let count): "sent \(count)"
-        case .kept(let count): "kept \(count)"
-        case .ignored(let count): "ignored \(count)"
+        case .sent(let count): .init("sent", ["count": count], "sent \(count)")
+        case .kept(let count): .init("stored", ["count": count], "stored \(count)")
+        case .ignored(let count): .init("ignored", ["count": count], "ignored \(count)")
         }
     }
 }

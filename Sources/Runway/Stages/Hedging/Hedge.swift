@@ -1,7 +1,7 @@
 /// What became of a read that was slow, for the record. A read that was quick has none.
-public enum Hedge: FlightDecision, Equatable {
+package enum Hedge: StageDecision, Equatable {
     /// One of the two attempts.
-    public enum Contender: String, Sendable, Hashable, CaseIterable {
+    package enum Contender: String, Sendable, Hashable, CaseIterable {
         /// The one that left first.
         case first
         /// The one that left because the first was slow.
@@ -11,7 +11,7 @@ public enum Hedge: FlightDecision, Equatable {
     }
 
     /// Why a slow read got no second attempt.
-    public enum Reason: String, Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable {
         /// The host's budget of second attempts is spent.
         case budgetSpent = "the host's budget is spent"
         /// The host's circuit is open, or this call is the one that looks whether it can be closed.
@@ -29,16 +29,16 @@ public enum Hedge: FlightDecision, Equatable {
     /// Neither attempt was answered well.
     case lost
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.hedging) }
+    package static var step: FlightStep { .stage(.hedging) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .started(let delay): "hedged: no answer after \(delay.text)"
-        case .heldBack(let reason): "not hedged: \(reason.rawValue)"
-        case .won(let contender, let time): "the \(contender.rawValue) attempt was answered first, after \(time.text)"
-        case .lost: "neither attempt was answered well"
+        case .started(let delay): .init("started", ["delay": delay], "hedged: no response after \(delay.text)")
+        case .heldBack(let reason): .init("notStarted", ["reason": reason], "not hedged: \(reason.rawValue)")
+        case .won(let contender, let time):
+            .init(
+                "won", ["attempt": contender, "time": time], "the \(contender.rawValue) attempt won after \(time.text)")
+        case .lost: .init("bothFailed", "neither attempt succeeded")
         }
     }
 }

@@ -33,15 +33,15 @@ extension Request {
 }
 
 /// The verdict of the service, for the record.
-public struct Judgement: FlightDecision, Equatable {
-    /// The status of the answer.
-    public var status: Int
+package struct Judgement: StageDecision, Equatable {
+    /// The status of the response.
+    package var status: Int
     /// What the service said.
-    public var verdict: Verdict
+    package var verdict: Verdict
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.judging) }
+    package static var step: FlightStep { .stage(.judging) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String { "\(status) is \(verdict)" }
+    package var entry: DecisionEntry {
+        .init("judged", ["status": status, "verdict": "\(verdict)"], "\(status) is \(verdict)")
+    }
 }

@@ -1,5 +1,5 @@
 /// What merging made of a request, for the record.
-public enum Merge: FlightDecision, Equatable {
+package enum Merge: StageDecision, Equatable {
     /// Nothing else was in the air: the request flew at once, as itself.
     case flewAtOnce
     /// The request waited, and nothing came to leave with it.
@@ -23,7 +23,7 @@ public enum Merge: FlightDecision, Equatable {
     case unknownAnswers(Int)
 
     /// Why a request was not merged although its service merges.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         /// Its endpoint does not merge.
         case endpoint
         /// It can't stand in an envelope: a stream, too large, for another place, or of a method that speaks to the connection.
@@ -34,23 +34,31 @@ public enum Merge: FlightDecision, Equatable {
         case noRoute
     }
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.merging) }
+    package static var step: FlightStep { .stage(.merging) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .flewAtOnce: "nothing else in the air: flies at once"
-        case .waitedAlone: "waited, and flies alone"
-        case .carried(let position, let count, let carrier): "merged as item \(position) of \(count) in \(carrier)"
-        case .apart(.endpoint): "not merged: the endpoint does not allow it"
-        case .apart(.unsuited): "not merged: not a request that can stand in an envelope"
-        case .apart(.http2): "not merged: the origin speaks HTTP/2"
-        case .apart(.noRoute): "not merged: the server has no route for it"
-        case .notTaken(let status): "the server answered \(status) to the merged requests: flies alone"
+        case .flewAtOnce: .init("sentAtOnce", "sent at once: nothing else is in flight")
+        case .waitedAlone: .init("sentAlone", "sent alone after waiting for others")
+        case .carried(let position, let count, let carrier):
+            .init(
+                "merged", ["position": position, "count": count, "carrier": carrier],
+                "merged as item \(position) of \(count) in \(carrier)")
+        case .apart(.endpoint): .init("notMerged", ["reason": "endpoint"], "not merged: the endpoint does not allow it")
+        case .apart(.unsuited):
+            .init("notMerged", ["reason": "unsuited"], "not merged: not a request that can stand in an envelope")
+        case .apart(.http2): .init("notMerged", ["reason": "http2"], "not merged: the origin speaks HTTP/2")
+        case .apart(.noRoute): .init("notMerged", ["reason": "noRoute"], "not merged: the server has no route for it")
+        case .notTaken(let status):
+            .init(
+                "envelopeRefused", ["status": status],
+                "the server responded \(status) to the merged requests: sent alone")
         case .carries(let flights):
-            "carries \(flights.count) calls: \(flights.map(\.description).joined(separator: " "))"
-        case .unknownAnswers(let count): "\(count) answers to nothing that was asked are passed over"
+            .init(
+                "carries", ["flights": flights.map(\.description).joined(separator: " ")],
+                "carries \(flights.count) calls: \(flights.map(\.description).joined(separator: " "))")
+        case .unknownAnswers(let count):
+            .init("unknownItems", ["count": count], "\(count) responses to no request of the envelope are ignored")
         }
     }
 }

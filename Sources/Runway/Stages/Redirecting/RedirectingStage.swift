@@ -121,7 +121,7 @@ extension HTTPField.Name {
 }
 
 /// Where a redirect led, for the record.
-public enum Redirect: FlightDecision, Equatable {
+package enum Redirect: StageDecision, Equatable {
     /// The redirect was followed.
     ///
     /// - Parameters:
@@ -131,14 +131,14 @@ public enum Redirect: FlightDecision, Equatable {
     /// The answer points where this request may not go, or its body can't be sent again.
     case notFollowed
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.redirecting) }
+    package static var step: FlightStep { .stage(.redirecting) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .followed(let status, let hop): "following \(status), hop \(hop)"
-        case .notFollowed: "not followed: the target is not allowed, or the body can't be sent again"
+        case .followed(let status, let hop):
+            .init("followed", ["status": status, "hop": hop], "following \(status), hop \(hop)")
+        case .notFollowed:
+            .init("notFollowed", "not followed: the target is not allowed, or the body can't be sent again")
         }
     }
 }

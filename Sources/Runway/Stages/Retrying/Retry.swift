@@ -1,5 +1,5 @@
 /// Why an attempt is worth another one.
-public enum RetryCause: Sendable, Hashable, CustomStringConvertible {
+package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     /// The host could not be reached, or the connection to it was lost.
     case noNetwork(SendState)
     /// The attempt took too long.
@@ -10,7 +10,7 @@ public enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     case status(Int)
 
     /// Whether any of the request reached the wire.
-    public var sending: SendState {
+    package var sending: SendState {
         switch self {
         case .noNetwork(let sending), .timedOut(let sending): sending
         case .overloaded, .status: .sent
@@ -18,7 +18,7 @@ public enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The cause in a few words.
-    public var description: String {
+    package var description: String {
         switch self {
         case .noNetwork(.notSent): "no connection"
         case .noNetwork: "the connection was lost"
@@ -31,7 +31,7 @@ public enum RetryCause: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// What the retrying stage made of an attempt that failed, for the record.
-public enum Retry: FlightDecision, Equatable {
+package enum Retry: StageDecision, Equatable {
     /// Another attempt is made.
     ///
     /// - Parameters:
@@ -44,7 +44,7 @@ public enum Retry: FlightDecision, Equatable {
     case gaveUp(Reason, cause: RetryCause)
 
     /// Why a failure that was worth another attempt got none.
-    public enum Reason: Sendable, Equatable {
+    package enum Reason: Sendable, Equatable {
         /// The policy allows no more.
         case attemptsUsed(Int)
         /// The request may have had its effect, and another might have it twice.
@@ -59,21 +59,39 @@ public enum Retry: FlightDecision, Equatable {
         case deadline(wait: Duration)
     }
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.retrying) }
+    package static var step: FlightStep { .stage(.retrying) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
         case .again(let attempt, let wait, let cause, let retryAfter):
-            "\(cause): attempt \(attempt) in \(wait.milliseconds)\(retryAfter.map { ", of which the server asked for \($0.milliseconds)" } ?? "")"
-        case .gaveUp(.attemptsUsed(let count), let cause): "\(cause): given up after \(count) attempts"
-        case .gaveUp(.notRepeatable, let cause): "\(cause): not tried again, the request may have had its effect"
-        case .gaveUp(.bodyUsed, let cause): "\(cause): not tried again, the body can't be sent twice"
-        case .gaveUp(.budgetSpent, let cause): "\(cause): not tried again, the host's budget is spent"
-        case .gaveUp(.circuitOpen, let cause): "\(cause): not tried again, the host's circuit is open"
+            .init(
+                "again", ["attempt": attempt, "wait": wait, "cause": cause, "retryAfter": retryAfter],
+                "\(cause): attempt \(attempt) in \(wait.milliseconds)\(retryAfter.map { ", of which the server asked for \($0.milliseconds)" } ?? "")"
+            )
+        case .gaveUp(.attemptsUsed(let count), let cause):
+            .init(
+                "gaveUp", ["reason": "attemptsUsed", "count": count, "cause": cause],
+                "\(cause): given up after \(count) attempts")
+        case .gaveUp(.notRepeatable, let cause):
+            .init(
+                "gaveUp", ["reason": "notRepeatable", "cause": cause],
+                "\(cause): not tried again, the request may have had its effect")
+        case .gaveUp(.bodyUsed, let cause):
+            .init(
+                "gaveUp", ["reason": "bodyUsed", "cause": cause],
+                "\(cause): not tried again, the body can't be sent twice")
+        case .gaveUp(.budgetSpent, let cause):
+            .init(
+                "gaveUp", ["reason": "budgetSpent", "cause": cause],
+                "\(cause): not tried again, the host's budget is spent")
+        case .gaveUp(.circuitOpen, let cause):
+            .init(
+                "gaveUp", ["reason": "circuitOpen", "cause": cause],
+                "\(cause): not tried again, the host's circuit is open")
         case .gaveUp(.deadline(let wait), let cause):
-            "\(cause): not tried again, \(wait.milliseconds) of waiting would end after the deadline"
+            .init(
+                "gaveUp", ["reason": "deadline", "wait": wait, "cause": cause],
+                "\(cause): not tried again, \(wait.milliseconds) of waiting would end after the deadline")
         }
     }
 }

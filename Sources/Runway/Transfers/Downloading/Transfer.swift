@@ -1,5 +1,5 @@
 /// What a transfer did with what came, for the record.
-public enum Transfer: FlightDecision, Equatable {
+package enum Transfer: StageDecision, Equatable {
     /// The download goes on where an earlier one ended.
     case resuming(at: Int)
     /// The connection broke after so many bytes of the file; the rest is asked for after a wait.
@@ -15,7 +15,7 @@ public enum Transfer: FlightDecision, Equatable {
     case saved(name: String, byteCount: Int, resumed: Int)
 
     /// Why an answer does not continue what is there.
-    public enum Mismatch: Sendable, Equatable, CustomStringConvertible {
+    package enum Mismatch: String, Sendable, CustomStringConvertible {
         /// The server sent the whole file: it has changed, or the server gives no parts.
         case whole
         /// The part is not the one that was asked for.
@@ -34,7 +34,7 @@ public enum Transfer: FlightDecision, Equatable {
         case complete
 
         /// The reason in a few words.
-        public var description: String {
+        package var description: String {
             switch self {
             case .whole: "the whole file came"
             case .range: "another part came than was asked for"
@@ -48,18 +48,24 @@ public enum Transfer: FlightDecision, Equatable {
         }
     }
 
-    /// The step.
-    public static var step: FlightStep { .saving }
+    package static var step: FlightStep { .saving }
 
-    /// What was done, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .resuming(let at): "going on at byte \(at)"
-        case .interrupted(let at, let wait, let cause): "\(cause) at byte \(at), going on in \(wait)"
-        case .startedOver(.complete): "asking for the last byte: the server says that nothing is missing"
-        case .startedOver(let mismatch): "starting over: \(mismatch)"
+        case .resuming(let at): .init("resuming", ["at": at], "going on at byte \(at)")
+        case .interrupted(let at, let wait, let cause):
+            .init(
+                "interrupted", ["at": at, "wait": wait, "cause": cause], "\(cause) at byte \(at), going on in \(wait)")
+        case .startedOver(.complete):
+            .init(
+                "startedOver", ["reason": "complete"],
+                "asking for the last byte: the server says that nothing is missing")
+        case .startedOver(let mismatch):
+            .init("startedOver", ["reason": mismatch.rawValue], "starting over: \(mismatch)")
         case .saved(let name, let byteCount, let resumed):
-            "saved \(name), \(byteCount) bytes" + (resumed > 0 ? ", \(resumed) of them from before" : "")
+            .init(
+                "saved", ["name": name, "byteCount": byteCount, "resumed": resumed],
+                "saved \(name), \(byteCount) bytes" + (resumed > 0 ? ", \(resumed) of them from before" : ""))
         }
     }
 }

@@ -1,5 +1,5 @@
 /// What the cache decided by the rules of HTTP, for the record.
-public enum HTTPCacheDecision: FlightDecision, Equatable {
+package enum HTTPCacheDecision: StageDecision, Equatable {
     /// What is kept was given; it stays fresh for so long.
     case fresh(age: Duration, remaining: Duration)
     /// What is kept was given although it is so much too old.
@@ -29,27 +29,38 @@ public enum HTTPCacheDecision: FlightDecision, Equatable {
     /// So many answers of the target, and of those that the answer points to, are let go.
     case invalidated(Int)
 
-    /// The stage.
-    public static var step: FlightStep { .stage(.caching) }
+    package static var step: FlightStep { .stage(.caching) }
 
-    /// What the stage decided, as a log shows it.
-    public var description: String {
+    package var entry: DecisionEntry {
         switch self {
-        case .fresh(let age, let remaining): "\(age.wholeSeconds) old, fresh for another \(remaining.wholeSeconds)"
-        case .stale(let staleBy, let reason): "stale by \(staleBy.wholeSeconds), given because \(reason.sentence)"
-        case .validating(let staleBy): "\(Self.state(staleBy)), revalidating"
-        case .revalidating: "given stale, revalidating"
-        case .refetching(let staleBy): "\(Self.state(staleBy)), fetching"
-        case .notModified(let updated): "not modified, \(updated) updated"
-        case .unknownNotModified: "not modified, but nothing that is kept is meant; asking again without conditions"
-        case .nothingKept: "nothing kept"
-        case .bypassed: "not looked at, as the call wants it"
-        case .onlyIfCachedFailed: "nothing kept that could be given, and nothing may be sent"
+        case .fresh(let age, let remaining):
+            .init(
+                "hit", ["age": age, "remaining": remaining],
+                "\(age.wholeSeconds) old, fresh for another \(remaining.wholeSeconds)")
+        case .stale(let staleBy, let reason):
+            .init(
+                "stale", ["staleBy": staleBy, "reason": reason],
+                "stale by \(staleBy.wholeSeconds), used because \(reason.sentence)")
+        case .validating(let staleBy): .init("validating", ["staleBy": staleBy], "\(Self.state(staleBy)), revalidating")
+        case .revalidating: .init("revalidating", "stale, revalidating")
+        case .refetching(let staleBy): .init("expired", ["staleBy": staleBy], "\(Self.state(staleBy)), fetching")
+        case .notModified(let updated): .init("notModified", ["updated": updated], "not modified, \(updated) updated")
+        case .unknownNotModified:
+            .init(
+                "unmatchedNotModified", "not modified, but no stored response is meant; sent again without conditions")
+        case .nothingKept: .init("miss", "nothing cached")
+        case .bypassed: .init("bypassed", "the cache is bypassed, as the call asks for")
+        case .onlyIfCachedFailed: .init("onlyIfCachedMiss", "nothing usable is cached, and nothing may be sent")
         case .kept(let lifetime, let isHeuristic):
-            "kept, fresh for \(lifetime.wholeSeconds)\(isHeuristic ? " by estimate" : "")"
-        case .notKept(let reason): "not kept: \(reason.rawValue)"
-        case .head(let updated, let distrusted): "HEAD: \(updated) updated, \(distrusted) to be validated"
-        case .invalidated(let count): "\(count) let go"
+            .init(
+                "stored", ["lifetime": lifetime, "isHeuristic": isHeuristic],
+                "stored, fresh for \(lifetime.wholeSeconds)\(isHeuristic ? " by estimate" : "")")
+        case .notKept(let reason): .init("notStored", ["reason": reason], "not stored: \(reason.text)")
+        case .head(let updated, let distrusted):
+            .init(
+                "freshenedByHead", ["updated": updated, "distrusted": distrusted],
+                "HEAD: \(updated) updated, \(distrusted) to be validated")
+        case .invalidated(let count): .init("invalidated", ["count": count], "\(count) invalidated")
         }
     }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// Why a stale answer was given.
-public enum StaleReason: String, Sendable, Hashable {
+package enum StaleReason: String, Sendable, Hashable {
     /// The request accepts it (`max-stale`, or ``CacheUse/onlyIfCached``).
     case requestAllows = "the request accepts it"
     /// The answer allows it while a fresh one is fetched (`stale-while-revalidate`).

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// Why an answer was not kept.
-public enum NotKept: String, Sendable, Hashable {
+package enum NotKept: Sendable, Hashable {
     /// Answers to the request's method are not kept.
     case method
     /// The status is not final, or speaks of this one request alone.
@@ -20,6 +20,21 @@ public enum NotKept: String, Sendable, Hashable {
     case tooLarge
     /// A newer one is kept already, or what is kept was cleared or made invalid while it was under way.
     case outdated
+
+    /// The reason in a few words.
+    var text: String {
+        switch self {
+        case .method: "the method is not cacheable"
+        case .status: "the status is not cacheable"
+        case .noStore: "request, response or policy forbids it"
+        case .notCacheable: "nothing allows it"
+        case .varies: "it depends on fields that no request names, or on cookies"
+        case .notFine: "the service calls it a failure"
+        case .partial: "it is not one complete range"
+        case .tooLarge: "it is too large"
+        case .outdated: "a newer response is stored, or the cache was cleared"
+        }
+    }
 }
 
 /// Whether an answer may be kept (RFC 9111 §3).

@@ -1,0 +1,40 @@
+/// What a stage decided about one call, as enums and numbers; the text is made only when somebody reads the record.
+package protocol StageDecision: Sendable, CustomStringConvertible {
+    /// The step of the call that decides.
+    static var step: FlightStep { get }
+    /// What was decided, for readers of the record.
+    var entry: DecisionEntry { get }
+}
+
+extension StageDecision {
+    package var description: String { entry.text }
+}
+
+/// A decision as the record shows it.
+package struct DecisionEntry: Sendable, Equatable {
+    /// What was decided, in one stable word.
+    package var name: String
+    /// The values that belong to it; durations are in seconds.
+    package var fields: [String: String]
+    /// All of it in a few words, for people.
+    package var text: String
+
+    package init(_ name: String, _ text: String) { self.init(name: name, fields: [:], text: text) }
+
+    package init(_ name: String, _ fields: KeyValuePairs<String, (any Sendable)?>, _ text: String) {
+        self.init(name: name, fields: [:], text: text)
+        for case (let key, let value?) in fields {
+            self.fields[key] = if let duration = value as? Duration { "\(duration.seconds)" } else { "\(value)" }
+        }
+    }
+
+    package init(name: String, fields: [String: String], text: String) {
+        (self.name, self.fields, self.text) = (name, fields, text)
+    }
+}
+
+/// What a stage of the app decided.
+struct CustomDecision: StageDecision {
+    static var step: FlightStep { .landing }
+    let entry: DecisionEntry
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+/// The names of decisions are read by programs: each stands in the article about records, and none leaves it unnoticed.
+struct DecisionNameTests {
+    @Test func namesAndFieldsOfDecisionsAreThoseOfTheArticle() throws {
+        let article = try Project.file("Sources/Runway/Runway.docc/ReadingRecords.md")
+        var documented: [String: Set<String>] = [:]
+        for line in article.lines where line.hasPrefix("| `") {
+            let columns = line.split(separator: "|", omittingEmptySubsequences: false).map { Self.words(in: $0) }
+            documented[columns[2].joined(), default: []].formUnion(columns[3])
+        }
+        var written: [String: Set<String>] = [:]
+        for file in try Project.files(in: "Sources/Runway", endingIn: [".swift"]) {
+            for (name, fields) in Self.entries(in: file.lines.joined(separator: "\n")) {
+                written[name, default: []].formUnion(fields)
+            }
+        }
+        #expect(written.count > 50)
+        #expect(written == documented)
+    }
+
+    /// The names in backquotes.
+    private static func words(in column: Substring) -> [String] {
+        column.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+    }
+
+    /// The names of the decisions of a file, each with its fields.
+    private static func entries(in text: String) -> [(String, [String])] {
+        text.split(separator: "var entry: DecisionEntry {").dropFirst().flatMap { part in
+            let body = part.prefix(upTo: part.range(of: "\n    }\n")?.lowerBound ?? part.endIndex)
+            return body.matches(of: #/\.init\(\s*"(\w+)",\s*(\[(?:[^\[\]]|\[[^\[\]]*\])*\])?/#).map { match in
+                let fields = (match.2 ?? "").matches(of: #/[\[,]\s*"(\w+)":/#).map { String($0.1) }
+                return (String(match.1), fields)
+            }
+        }
+    }
+}
