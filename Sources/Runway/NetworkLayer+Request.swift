@@ -22,12 +22,12 @@ extension NetworkLayer {
     }
 
     /// Starts the record of an exchange.
-    func makeExchange<Service: APIService>(with service: Service.Type, _ options: CallOptions) -> Flight {
+    package func makeExchange<Service: APIService>(with service: Service.Type, _ options: CallOptions) -> Flight {
         makeFlight(Exchange<Service>.self, options)
     }
 
     /// Sends a request as it is, in a flight that was made for it.
-    func exchange<Service: APIService>(
+    package func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, in flight: Flight
     ) async throws(NetworkError) -> Response {
         do throws(NetworkError) {

@@ -84,7 +84,7 @@ extension JSONError: CustomStringConvertible {
     }
 
     /// A path or name for a sentence: its end is left out beyond 200 Unicode scalars, whatever characters these make.
-    static func shortened(_ text: String) -> String {
+    package static func shortened(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: 200, limitedBy: scalars.endIndex) else {
             return text

@@ -7,6 +7,7 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
+import RunwayJSON
 import RunwayTesting
 import SwiftASN1
 import Testing
@@ -29,6 +30,48 @@ struct DependencyErrorTests {
         var debugDescription: String { secret }
         var errorDescription: String? { secret }
     }
+
+    /// Enums and structs that describe themselves by each of the ways that string interpolation and mirrors look for.
+    private enum Described: Error, CustomStringConvertible {
+        case plain
+        var description: String { secret }
+    }
+    private enum Debugged: Error, CustomDebugStringConvertible {
+        case plain
+        var debugDescription: String { secret }
+    }
+    private enum Streamed: Error, TextOutputStreamable {
+        case plain
+        func write(to target: inout some TextOutputStream) { target.write(secret) }
+    }
+    private enum Reflected: Error, CustomReflectable {
+        case plain
+        var customMirror: Mirror { Mirror(self, children: [secret: 1], displayStyle: .enum) }
+    }
+    private enum Localized: Error, LocalizedError {
+        case plain
+        var errorDescription: String? { secret }
+    }
+    private struct Held: Error { let secret = DependencyErrorTests.secret }
+    private enum Payload: Error { case token(String) }
+
+    private enum Key: String, CodingKey { case rent }
+
+    private static let ofCodable: [any Error] = {
+        let context = DecodingError.Context(
+            codingPath: [Key.rent], debugDescription: secret, underlyingError: Unknown())
+        return [
+            DecodingError.typeMismatch(Int.self, context), DecodingError.valueNotFound(Int.self, context),
+            DecodingError.keyNotFound(Key.rent, context), DecodingError.dataCorrupted(context),
+            EncodingError.invalidValue(
+                secret, .init(codingPath: [Key.rent], debugDescription: secret, underlyingError: Unknown())),
+        ]
+    }()
+
+    private static let ofApps: [any Error] = [
+        Unknown(), Described.plain, Debugged.plain, Streamed.plain, Reflected.plain, Localized.plain, Held(),
+        Payload.token(secret), NSError(domain: secret, code: 1, userInfo: [NSLocalizedDescriptionKey: secret]),
+    ]
 
     private static let block = HPACKHeaders([
         (":status", secret), ("authorization", "Bearer \(secret)"), ("cookie", "sid=\(secret)"), (secret, secret),
@@ -112,11 +155,8 @@ struct DependencyErrorTests {
 
     private static func all() throws -> [any Error] {
         let failures = [DialError.Failure(address: try SocketAddress(ipAddress: "::1", port: 1), error: Unknown())]
-        let app: [any Error] = [
-            Unknown(), RequestBodyFailure.unreadable(Unknown()), NSError(domain: secret, code: 1),
-            EncodingError.invalidValue(secret, .init(codingPath: [], debugDescription: secret)),
-        ]
-        return ofHTTP2 + ofHTTP1 + ofTLS + ofChannels + ofClient + app + [
+        return ofHTTP2 + ofHTTP1 + ofTLS + ofChannels + ofClient + ofCodable + ofApps + [
+            RequestBodyFailure.unreadable(Unknown()),
             DialError(cause: .failed, lookupError: Unknown(), failures: failures), ExchangeFailure(Unknown()),
         ]
     }
@@ -158,6 +198,56 @@ struct DependencyErrorTests {
         #expect(TokenStoreError("The disk is full.").safeText == "The disk is full.")
     }
 
+    @Test func refusalsNeverShowTheErrorsOwnText() throws {
+        let rawData = RawData(Array("{}".utf8), response: HTTPResponse(status: .ok))
+        for error in try Self.all() {
+            for mapped in [
+                NetworkError.invalidParameters(in: .validating, error),
+                .invalidAnswer(in: .reforming, rawData, error),
+            ] {
+                let json = String(decoding: try JSONEncoder().encode(mapped), as: UTF8.self)
+                for text in [mapped.detail, "\(mapped)", json] {
+                    #expect(!text.contains(Self.secret), "\(type(of: error)): \(text)")
+                }
+            }
+        }
+    }
+
+    @Test func errorsOfCodableSayWhichTypeIsExpectedWhere() {
+        #expect(
+            Self.ofCodable.map(\.safeText) == [
+                "The value \"rent\" is not of the type Int.", "The value \"rent\" is missing; its type is Int.",
+                "The value \"rent.rent\" is missing.", "The value \"rent\" is invalid.",
+                "The value \"rent\" of the type String can't be encoded.",
+            ])
+        let error = #expect(throws: DecodingError.self) {
+            try JSONDocumentDecoder().decode([Int].self, from: Array(#"["\#(Self.secret)" 1]"#.utf8))
+        }
+        #expect(error?.safeText == "The body is not JSON (line 1, column 17, byte 16): expected ',' or ']'")
+    }
+
+    @Test func errorsOfAnAppSayTheirTypeAndCase() {
+        #expect(Payload.token(Self.secret).safeText == "Payload.token")
+        #expect(Held().safeText == "Held")
+        #expect(Localized.plain.safeText == "Localized.plain")
+        #expect(Described.plain.safeText == "Described")
+    }
+
+    @Test(arguments: [true, false])
+    func noRecordShowsWhatAnAppsCheckThrows(ofParameters: Bool) async throws {
+        let records = RecordCollector()
+        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, sinks: [records])
+        network.configure(TestService.self) { $0.baseURLs[.release] = "https://h.test" }
+        for error in Self.ofApps + Self.ofCodable {
+            _ = try await network.failure(of: Checked(error: error, ofParameters: ofParameters))
+            let record = try #require(try await records.records(count: records.records.count + 1).last)
+            let json = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
+            for text in ["\(record)", record.summary, json] {
+                #expect(!text.contains(Self.secret), "\(type(of: error)): \(text)")
+            }
+        }
+    }
+
     @Test func theHeadOfAResponseWithoutAStatusIsNotInAnyRecord() async throws {
         let block = rawBlock([("authorization", "Bearer \(Self.secret)"), ("cookie", "sid=\(Self.secret)")])
         try await RawHTTP2Server.run { connection, frame in
@@ -175,4 +265,14 @@ struct DependencyErrorTests {
             }
         }
     }
+}
+
+/// A call whose parameters or response are refused with an error that the test supplies.
+private struct Checked: Endpoint {
+    static let service = TestService.self
+    var path: EndpointPath { "checked" }
+    @Unencoded var error: any Error
+    @Unencoded var ofParameters: Bool
+    func validate() throws { if ofParameters { throw error } }
+    func validate(answer: RawData) throws { throw error }
 }

@@ -153,12 +153,19 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test func switchingProtocolsUnaskedFails() async throws {
+    static let switched = ScriptedResponse.raw(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n\0\0\0")
+
+    @Test func unaskedSwitchOfProtocolsIsNoResponse() async throws {
         try await withScriptedOrigin { origin in
-            origin.on("/a", respond: .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n\0\0\0"))
-            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .refused)
-            #expect(error.status?.code == 101)
+            origin.on("/a", respond: Self.switched)
+            origin.on("/b", respond: .text("next"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .invalidAnswer && error.step == .transporting && error.sending == .sent)
+            #expect(error.detail.hasSuffix("responded with status 101, which the request had not asked for."))
+            #expect(try await network.call(Fetch<GET>("b")).text == "next")
+            #expect(origin.connectionCount == 2, "a connection that switched carries no other request")
         }
     }
 

@@ -1,9 +1,82 @@
+import RunwayJSON
+
 /// An error of this package whose description is written for records: it holds nothing of what was sent, received or stored, other than
 /// names that a record shows anyway.
 package protocol DescribedError: Error, CustomStringConvertible {}
 
 extension Error {
-    /// What a record, a log or a response may show of the error: the description if the error is one of this package's, and otherwise the
-    /// name of its type. The text of any other error may hold anything, such as the header fields of a request.
-    package var safeText: String { (self as? any DescribedError)?.description ?? "\(type(of: self))" }
+    /// What a record, a log or a response may show of the error.
+    ///
+    /// This is the description if the error is one of this package's; the expected type and the place of an error of JSON or `Codable`;
+    /// and otherwise the name of its type and, of an enum, of its case. The text of any other error may hold anything, such as the header
+    /// fields of a request.
+    package var safeText: String {
+        switch self {
+        case let error as any DescribedError: error.description
+        case let error as JSONError: error.withoutExcerpts.description
+        case let error as DecodingError: error.mismatch
+        case let error as EncodingError: error.mismatch
+        default: "\(type(of: self))" + (caseName.map { ".\($0)" } ?? "")
+        }
+    }
+
+    /// The name of an enum's case; `nil` if the error is no enum, or describes or reflects itself, so that only its own text could be read.
+    private var caseName: String? {
+        // By the type: a value may be bridged to a class that describes itself.
+        let type = type(of: self)
+        guard
+            !(type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type
+                || type is any TextOutputStreamable.Type || type is any CustomReflectable.Type)
+        else { return nil }
+        let mirror = Mirror(reflecting: self)
+        // Without an associated value the text of an enum's case is its name; with one, its only child has that name.
+        return mirror.displayStyle == .enum ? mirror.children.first?.label ?? "\(self)" : nil
+    }
+}
+
+extension JSONError {
+    /// What was expected where. What was found may be secret in a document whose secrets have other names than the common ones.
+    fileprivate var withoutExcerpts: JSONError {
+        var error = self
+        error.found = nil
+        error.bodyStart = nil
+        return error
+    }
+}
+
+extension DecodingError {
+    /// What was expected at which coding path. The error's own description may quote the value.
+    fileprivate var mismatch: String {
+        switch self {
+        case .typeMismatch(let type, let context): "\(context.place) is not of the type \(type)."
+        case .valueNotFound(let type, let context): "\(context.place) is missing; its type is \(type)."
+        case .keyNotFound(let key, let context): "\((context.codingPath + [key]).place) is missing."
+        case .dataCorrupted(let context):
+            (context.underlyingError as? JSONError)?.withoutExcerpts.description ?? "\(context.place) is invalid."
+        @unknown default: "The value can't be decoded."
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var place: String { codingPath.place }
+}
+
+extension EncodingError {
+    /// Which type can't be encoded at which coding path. The error's own description may quote the value.
+    fileprivate var mismatch: String {
+        switch self {
+        case .invalidValue(let value, let context):
+            "\(context.codingPath.place) of the type \(type(of: value)) can't be encoded."
+        @unknown default: "The value can't be encoded."
+        }
+    }
+}
+
+extension [any CodingKey] {
+    /// The value at the path, as the subject of a sentence.
+    fileprivate var place: String {
+        let path = map(\.stringValue).joined(separator: ".")
+        return path.isEmpty ? "The value" : "The value \"\(JSONError.shortened(path))\""
+    }
 }

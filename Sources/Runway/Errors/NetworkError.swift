@@ -1,5 +1,6 @@
 import Foundation
 public import HTTPTypes
+import RunwayJSON
 
 /// The one error that Runway's public calls throw and its delegates are told.
 ///
@@ -12,6 +13,9 @@ public struct NetworkError: Error, Sendable {
     /// The step of the call in which the error arose.
     public var step: FlightStep
     /// What was found, in one sentence, without secrets. In errors that calls end in it is one line, whatever the server said.
+    ///
+    /// It is shown in records and logs. Of an error that the app throws to refuse parameters or a response only the type is shown, and the
+    /// case of an enum; for a sentence, the app throws a `NetworkError`.
     public var detail: String
     /// The error below this one, if another part reported one.
     public var underlying: (any Error)?
@@ -93,42 +97,23 @@ extension NetworkError {
     /// The error of parameters that someone refused.
     static func invalidParameters(in step: FlightStep, _ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
-        // The text of an encoding error shows the whole value, which may hold secrets.
-        guard case EncodingError.invalidValue(_, let context) = error else {
-            return NetworkError(.invalidParameters, in: step, text(of: error), underlying: error)
+        var underlying = error
+        if case EncodingError.invalidValue(_, let context) = error {
+            // The value may hold secrets.
+            underlying = EncodingError.invalidValue((), context)
         }
-        let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-        let place = path.isEmpty ? "The parameters" : "The parameter \"\(path)\""
-        return NetworkError(
-            .invalidParameters, in: step, "\(place) can't be encoded: \(context.debugDescription)",
-            underlying: EncodingError.invalidValue((), context))
+        return NetworkError(.invalidParameters, in: step, error.safeText, underlying: underlying)
     }
 
     /// The error of an answer that someone refused.
     static func invalidAnswer(in step: FlightStep, _ rawData: RawData, _ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
+        // The excerpts in an error of the JSON are redacted as the start of the body is.
+        let text = (error as? JSONError)?.description ?? error.safeText
         var located = NetworkError(
-            .invalidAnswer, in: step, rawData.withStart(text(of: error)), status: rawData.response.status,
-            underlying: error)
+            .invalidAnswer, in: step, rawData.withStart(text), status: rawData.response.status, underlying: error)
         located.answer = rawData
         return located
-    }
-
-    /// What an error of the app says about itself. For one that says nothing, only its name: its fields may be secrets.
-    private static func text(of error: any Error) -> String {
-        switch error {
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-            DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
-            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-            return path.isEmpty ? context.debugDescription : "\"\(path)\": \(context.debugDescription)"
-        case _ where type(of: error) is any CustomStringConvertible.Type: return "\(error)"
-        case let error as any LocalizedError where error.errorDescription != nil: return error.errorDescription ?? ""
-        default:
-            let mirror = Mirror(reflecting: error)
-            // Without an associated value the text of an enum's case is its name; with one, its only child has that name.
-            let name = mirror.displayStyle == .enum ? mirror.children.first?.label ?? "\(error)" : nil
-            return "\(type(of: error))" + (name.map { ".\($0)" } ?? "")
-        }
     }
 
     /// The error of a response whose body could not be read to its end, of a transport that throws errors of its own.

@@ -75,15 +75,16 @@ extension Redaction {
     }
 
     func redacted(_ parameters: Parameters) -> Parameters {
-        guard parameters.entries.contains(where: { names.isSecretParameter($0.name) || $0.value.isNested }) else {
-            return parameters
-        }
+        guard parameters.entries.contains(where: { isSecret($0) || $0.value.isNested }) else { return parameters }
         return Parameters(
             parameters.entries.map { entry in
-                let value: ParameterValue =
-                    if names.isSecretParameter(entry.name) { .string(Self.placeholder) } else { redacted(entry.value) }
-                return Parameters.Entry(entry.name, value)
+                Parameters.Entry(entry.name, isSecret(entry) ? .string(Self.placeholder) : redacted(entry.value))
             })
+    }
+
+    private func isSecret(_ entry: Parameters.Entry) -> Bool {
+        if case .string = entry.value, names.isSecretString(entry.name) { return true }
+        return names.isSecretParameter(entry.name)
     }
 
     private func redacted(_ value: ParameterValue) -> ParameterValue {

@@ -5,11 +5,13 @@
 public protocol Validator: AnyObject {
     /// Checks the parameters of a call, after interceptors changed them. The default accepts all.
     ///
-    /// - Throws: What is wrong; the call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent.
+    /// - Throws: What is wrong; the call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent. A `NetworkError` is thrown on
+    ///   as it is; see ``NetworkError/detail`` for what records show of other errors.
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws
     /// Checks an answer that the service and the endpoint accepted. The default accepts all.
     ///
-    /// - Throws: What is wrong; the call fails as ``NetworkError/Kind/invalidAnswer``.
+    /// - Throws: What is wrong; the call fails as ``NetworkError/Kind/invalidAnswer``. A `NetworkError` is thrown on as it is; see
+    ///   ``NetworkError/detail`` for what records show of other errors.
     func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws
 }
 

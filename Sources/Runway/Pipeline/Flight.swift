@@ -383,7 +383,7 @@ extension Flight {
     }
 
     /// The record so far, without what `redaction` keeps out of it.
-    func record(_ redaction: Redaction) -> FlightRecord {
+    package func record(_ redaction: Redaction) -> FlightRecord {
         let state = state.withLock { $0 }
         let secrets = redaction.hidden(state.secrets)
         let sent = state.sent?.merging(defaults: configuration.settings.commonParameters)

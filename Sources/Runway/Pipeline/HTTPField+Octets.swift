@@ -15,14 +15,28 @@ extension HTTPField {
         field.value = String(cookies.joined(separator: ";").drop { $0 == " " })
         return field
     }
+}
 
-    /// Makes a field of a value that a client decoded as text; `nil` if the field needs its octets and they are lost.
-    ///
-    /// Such a client replaces invalid UTF-8 by U+FFFD, so that the original octets are unknown. A cookie would be sent back changed, and a
-    /// redirect would lead to a target that the server did not name.
-    package init?(name: Name, decodedText value: String) {
+/// The fields of a response whose client decoded their values as text, with U+FFFD in the place of what is not UTF-8.
+///
+/// Fields whose original octets are needed are left out if these are lost: a cookie would be sent back changed, and a redirect would lead to
+/// a target that the server did not name.
+package struct DecodedFields: Sendable {
+    /// The fields whose values can be used.
+    package private(set) var fields = HTTPFields()
+    /// The names of those that were left out.
+    package private(set) var lost: [HTTPField.Name] = []
+
+    /// Makes an empty list with room for so many fields.
+    package init(capacity: Int) { fields.reserveCapacity(capacity) }
+
+    /// Adds a field, or leaves it out.
+    package mutating func append(_ name: HTTPField.Name, _ text: String) {
         let needsOctets = name == .setCookie || name == .location
-        if needsOctets, value.unicodeScalars.contains("\u{FFFD}") { return nil }
-        self.init(name: name, value: value)
+        if needsOctets, text.unicodeScalars.contains("\u{FFFD}") {
+            lost.append(name)
+        } else {
+            fields.append(HTTPField(name: name, value: text))
+        }
     }
 }

@@ -142,6 +142,7 @@ extension RequestPipeline {
                 response.requested = requested
                 response.record = attempt
                 flight.endAttempt(attempt, with: response)
+                try response.checkHead(in: flight)
                 return response
             } catch {
                 // What a sign-out cut says nothing of the host, and is not sent again.

@@ -15,6 +15,8 @@ public struct Response: Sendable {
     public var source: AnswerSource = .network
     /// Whether a content coding was undone below, so that the body is not the bytes that the origin counts. Transports say so.
     public var isDecoded = false
+    /// The names of the fields that the transport left out, because it has values as text and these are not UTF-8.
+    package var lostFields: [HTTPField.Name] = []
     /// The redirects that were followed to this answer, the first one first.
     var hops: [RedirectHop] = []
     /// The order of the request that fetched it among all of the layer's; `nil` where no transport gave the answer.

@@ -114,8 +114,8 @@ extension NetworkError {
     #if canImport(FoundationNetworking)
         /// What libcurl and OpenSSL say of certificates, by the parts of their sentences that tell them apart.
         private static let certificateFaults = [
-            (text: "expired", reason: "its certificate has expired"),
-            (text: "not yet valid", reason: "its certificate is not valid yet"),
+            (text: "expired", reason: "its certificate, or that of an authority in its chain, has expired"),
+            (text: "not yet valid", reason: "its certificate, or that of an authority in its chain, is not valid yet"),
             (text: "self-signed", reason: "its certificate, or that of its authority, is self-signed"),
             (text: "self signed", reason: "its certificate, or that of its authority, is self-signed"),
             (text: "issuer certificate", reason: "its certificate was issued by an unknown authority"),

@@ -16,6 +16,7 @@ final class URLSessionExchange: Sendable {
 
     private struct State {
         var head: HTTPResponse?
+        var lostFields: [HTTPField.Name] = []
         var isDecoded = false
         /// What has come and nobody has taken.
         var parts: [[UInt8]] = []
@@ -68,18 +69,21 @@ final class URLSessionExchange: Sendable {
         switch request.delivery {
         case .whole:
             await wait(for: .end)
-            let (head, isDecoded, parts) = try state.withLock { state in
+            let (head, lostFields, isDecoded, parts) = try state.withLock { state in
                 try state.end?.get()
-                return (state.head, state.isDecoded, state.parts)
+                return (state.head, state.lostFields, state.isDecoded, state.parts)
             }
             guard let head else { throw URLError(.badServerResponse) }
             var response = Response(
                 head: head, body: .whole(RawData(parts.count == 1 ? parts[0] : Array(parts.joined()), response: head)))
             response.isDecoded = isDecoded
+            response.lostFields = lostFields
             return response
         case .streamed:
             await wait(for: .head)
-            let (head, isDecoded, end) = state.withLock { ($0.head, $0.isDecoded, $0.end) }
+            let (head, lostFields, isDecoded, end) = state.withLock {
+                ($0.head, $0.lostFields, $0.isDecoded, $0.end)
+            }
             guard let head else {
                 try end?.get()
                 throw URLError(.badServerResponse)
@@ -98,6 +102,7 @@ final class URLSessionExchange: Sendable {
                         }
                     }))
             response.isDecoded = isDecoded
+            response.lostFields = lostFields
             return response
         }
     }
@@ -144,7 +149,7 @@ final class URLSessionExchange: Sendable {
     // MARK: The session's side
 
     func receive(_ answer: HTTPURLResponse) {
-        let (head, isDecoded) = HTTPResponse.reading(answer)
+        let (head, lostFields, isDecoded) = HTTPResponse.reading(answer)
         if case .whole(let maximumByteCount) = request.delivery, !isDecoded, request.head.method != .head,
             answer.expectedContentLength > Int64(maximumByteCount)
         {
@@ -152,6 +157,7 @@ final class URLSessionExchange: Sendable {
         }
         change { state in
             state.head = head
+            state.lostFields = lostFields
             state.isDecoded = isDecoded
         }
     }

@@ -52,18 +52,21 @@ struct BodyNotAllowed: Error {
 
 extension HTTPResponse {
     /// The head of an answer, and whether the session undid its content coding; then the fields that spoke of the coded body are gone.
-    static func reading(_ answer: HTTPURLResponse) -> (head: HTTPResponse, isDecoded: Bool) {
-        var head = HTTPResponse(status: .init(code: answer.statusCode))
+    static func reading(
+        _ answer: HTTPURLResponse
+    ) -> (head: HTTPResponse, lostFields: [HTTPField.Name], isDecoded: Bool) {
         let isDecoded = isDecoded(answer.value(forHTTPHeaderField: "Content-Encoding"))
         let fields = answer.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
+        var decoded = DecodedFields(capacity: fields.count)
         for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
             guard let name = HTTPField.Name(name) else { continue }
             if isDecoded, name == .contentEncoding || name == .contentLength { continue }
             for value in name == .setCookie ? cookies(in: value) : [value] {
-                if let field = HTTPField(name: name, decodedText: value) { head.headerFields.append(field) }
+                decoded.append(name, value)
             }
         }
-        return (head, isDecoded)
+        let head = HTTPResponse(status: .init(code: answer.statusCode), headerFields: decoded.fields)
+        return (head, decoded.lost, isDecoded)
     }
 
     private static func isDecoded(_ coding: String?) -> Bool {

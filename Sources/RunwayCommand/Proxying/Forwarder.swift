@@ -102,13 +102,6 @@ private struct Answer: Sendable {
 
     init(_ response: Runway.Response) {
         let fields = response.head.headerFields
-        // A server switches protocols only where it is asked to (RFC 9110 §15.2.2), and this proxy asks none.
-        guard response.head.status.kind != .informational else {
-            let code = response.head.status.code
-            self = Answer(
-                Refusal(.badGateway, "The server responded with status \(code), which the request had not asked for."))
-            return
-        }
         head = response.head
         head.headerFields = fields.endToEnd
         // The one length by which the body was read (RFC 9112 §6.3), where there may be one (RFC 9110 §8.6).

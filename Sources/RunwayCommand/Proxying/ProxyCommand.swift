@@ -30,7 +30,9 @@ struct ProxyCommand: AsyncParsableCommand {
             Requests get a Via field (RFC 9110 §7.6.3), which makes some servers stop
             compressing. Responses get no Via, but a Date if they have none. Equal
             Content-Length values are passed as one, and none with status 204.
-            Bytes in header values that are not UTF-8 are lost.
+            Bytes in header values that are not UTF-8 are lost; over HTTP/2, Set-Cookie
+            fields with such bytes are left out, and a redirect to such a Location
+            becomes a 502.
 
             Clients speak HTTP/1.1, or HTTP/1.0 with one request per connection. A request
             to upgrade, to WebSocket or to HTTP/2, is passed without the upgrade. The proxy
@@ -41,9 +43,11 @@ struct ProxyCommand: AsyncParsableCommand {
             Response bodies are streamed. With --cache http (the default), responses of at
             most 16 MiB are stored as RFC 9111 allows a private cache, except those with
             Set-Cookie, and are returned only to requests with the same credentials,
-            whichever fields these are in. Request bodies are streamed too, except those
-            whose Content-Length is at most 64 KiB: these are buffered, so that they can be
-            sent again over another connection.
+            whichever fields these are in. Cache-Status (RFC 9211) says of each response
+            whether it was stored, as "runway; hit", or why the request was forwarded.
+            Request bodies are streamed too, except those whose Content-Length is at most
+            64 KiB: these are buffered, so that they can be sent again over another
+            connection.
 
             If the origin does not respond, the proxy does, with a JSON body that names the
             error and a Proxy-Status field that begins with "runway" (RFC 9209): 504 after

@@ -26,7 +26,9 @@ struct ProxySession: Sendable {
     static let maximumCacheByteCount = 64 << 20
 
     let origin: CallTarget
+    private let isCaching: Bool
     private let options: CallOptions
+    private let redaction: Redaction
     private let network: NetworkLayer
     private let transport: NIOTransport
 
@@ -41,6 +43,8 @@ struct ProxySession: Sendable {
         printer: RecordPrinter, redaction: Redaction
     ) throws(CommandFailure) {
         self.origin = origin
+        self.redaction = redaction
+        isCaching = cache == .http
         // All clients share what is stored, and a cookie is for the one that it was set for.
         var policy = CachePolicy.http()
         policy.storesSetCookie = false
@@ -69,9 +73,13 @@ struct ProxySession: Sendable {
 
     /// Sends a request, and gives its answer, whose body passes as it comes. What may be kept is kept while it passes.
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
-        try await network.exchange(
-            Request(head: head, body: body, delivery: .streamed), with: ProxiedServer.self,
-            options: options)
+        let flight = network.makeExchange(with: ProxiedServer.self, options)
+        var response = try await network.exchange(
+            Request(head: head, body: body, delivery: .streamed), with: ProxiedServer.self, in: flight)
+        if isCaching, let field = CacheStatus(of: response, to: head, flight.record(redaction)).field {
+            response.head.headerFields.append(field)
+        }
+        return response
     }
 
     /// Cuts every connection to the origin, and prints what is still to be printed.

@@ -10,7 +10,9 @@ struct SecondHandList: Endpoint {
     var page_size = 5
 
     func validate() throws {
-        if page < 1 { throw BadParameter("Pages are counted from 1; \(page) is none.") }
+        if page < 1 {
+            throw NetworkError(.invalidParameters, in: .validating, "Pages are counted from 1; \(page) is none.")
+        }
     }
 }
 
@@ -115,10 +117,4 @@ struct FailingEnvelope: Endpoint {
     var path: EndpointPath { "failing/envelope" }
     var team = "zf"
     var error: String
-}
-
-/// Why a call was not made.
-struct BadParameter: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
 }

@@ -25,7 +25,8 @@ struct PropertyListReformer: Reformer, Sendable {
                     place: "\(item["xinfang_city"].string ?? "")\(item["xinfang_zone"].string ?? "")")
             }
         default:
-            throw BadParameter("A property list can't be made of \(type(of: endpoint)).")
+            throw NetworkError(
+                .invalidAnswer, in: .reforming, "A property list can't be made of \(type(of: endpoint)).")
         }
     }
 

@@ -39,7 +39,8 @@ extension JSONValue {
 
     /// Whether a name on the value's path is secret.
     func isSecret(by redaction: JSONRedaction) -> Bool {
-        steps.contains { if case .name(let name) = $0 { redaction.isSecret(name) } else { false } }
+        if kind == .string, case .name(let name)? = steps.last, redaction.isSecretString(name) { return true }
+        return steps.contains { if case .name(let name) = $0 { redaction.isSecret(name) } else { false } }
     }
 
     /// The value's first bytes as text, unless it is known to be secret.

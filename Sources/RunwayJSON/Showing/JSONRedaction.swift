@@ -16,7 +16,8 @@ public struct JSONRedaction: Sendable, Hashable {
     ///
     /// A name is secret because of its last word or words; separators and capital letters divide it. `user_password`, `idToken`,
     /// `X-Amz-Signature`, `X-Vault-Token`, `client_assertion` and `SAMLResponse` are secret; `token_type`, `passenger` and
-    /// `nextPageToken` are not. `key`, `auth`, `pin` and `session` are secret only as whole names.
+    /// `nextPageToken` are not; `authtoken` and `x-apikey` are, as HTTP/2 sends such names. `key`, `auth`, `pin` and `session` are secret
+    /// only as whole names, and `access` and `refresh`, a pair of tokens, if the value is a string.
     ///
     /// A JSON member `code` is not secret, because many services use it for an error code. A query or form parameter `code` is
     /// secret, because it completes a login (RFC 6749 §4.1.2).
@@ -72,11 +73,17 @@ public struct JSONRedaction: Sendable, Hashable {
         isSecret(name) { readsWords && $0.joined == Self.code }
     }
 
+    /// Whether a member of this name is secret if its value is a string: the rule of any member, and `access` and `refresh`.
+    package func isSecretString(_ name: String) -> Bool {
+        isSecret(name) { readsWords && Self.tokenPair.contains($0.joined) }
+    }
+
     /// Whether a header field of this name is secret: a member's rule, and certain words wherever they stand, as in
     /// `X-Session-Data` or `Signature-Input`.
     package func isSecretField(_ name: String) -> Bool { isSecret(name) { readsWords && $0.hasFieldWord } }
 
     private static let code = PackedWord("code".utf8)
+    private static let tokenPair = [PackedWord("access".utf8), PackedWord("refresh".utf8)]
 
     private func isSecret(_ name: String, _ isSecretToo: (NameWords) -> Bool) -> Bool {
         if isSecretPart(name, isSecretToo) { return true }

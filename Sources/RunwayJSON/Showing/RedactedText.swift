@@ -39,7 +39,8 @@ struct RedactedText {
                     write(storage.bytes[member.keyByteRange])
                     output += (isIndented ? ": " : ":").utf8
                     index += 1
-                    if redaction.isSecret(member.key) {
+                    let isString = member.value.kind == .string
+                    if isString ? redaction.isSecretString(member.key) : redaction.isSecret(member.key) {
                         output += "\"\(JSONRedaction.mask)\"".utf8
                         index += member.value.entry.stride
                         isFirst = false

@@ -8,6 +8,8 @@ struct SecretName {
     private var isParameter = false
     /// Whether it begins a line without quotation marks, like the name of a header field.
     private(set) var isLine = false
+    /// Whether a string in quotation marks follows a `:`.
+    private var isOfString = false
 
     /// How far back a name is looked for, in bytes; no secret name is nearly as long.
     private static let maximumByteCount = 256
@@ -16,6 +18,9 @@ struct SecretName {
     init(before separator: Int, in bytes: [UInt8], formEnd: Int) {
         var end = separator
         let first = max(0, separator - Self.maximumByteCount)
+        isOfString =
+            bytes[separator] == UInt8(ascii: ":")
+            && bytes[(separator + 1)...].first { !$0.isBlank && $0 != UInt8(ascii: "\\") }?.isQuote == true
         while end > first, bytes[end - 1].isBlank { end -= 1 }
         guard end > first else { return }
         guard bytes[end - 1].isQuote else {
@@ -43,7 +48,10 @@ struct SecretName {
 
     /// Whether a name is secret: of `user[password]` the outer and every inner name counts.
     func isSecret(by redaction: JSONRedaction) -> Bool {
-        candidates.contains { isParameter ? redaction.isSecretParameter($0) : redaction.isSecret($0) }
+        candidates.contains { name in
+            if isParameter { return redaction.isSecretParameter(name) }
+            return isOfString ? redaction.isSecretString(name) : redaction.isSecret(name)
+        }
     }
 
     /// The name of the tag that ends before a `>`, when it opens an element of a secret name.

@@ -18,6 +18,20 @@ struct PackedWord: Hashable, Sendable {
         byteCount += 1
     }
 
+    /// Whether the word ends in another of at most 16 bytes.
+    func hasSuffix(_ end: PackedWord) -> Bool {
+        let mask: UInt128 = end.byteCount < 16 ? 1 << UInt128(8 * end.byteCount) - 1 : .max
+        return byteCount >= end.byteCount && bits & mask == end.bits
+    }
+
+    /// The word without so many bytes at its end. Of a word of more than 16 bytes the first ones are zero.
+    func dropLast(_ count: Int) -> PackedWord {
+        var rest = self
+        rest.bits >>= UInt128(8 * count)
+        rest.byteCount -= count
+        return rest
+    }
+
     mutating func removeLast() -> UInt8 {
         let byte = UInt8(truncatingIfNeeded: bits)
         bits >>= 8
@@ -77,7 +91,18 @@ struct NameWords {
     /// Whether the name says that its value is a secret: what it is stands last, as in `refresh_token`, but not in `token_type`.
     var endsInSecret: Bool {
         if SecretWords.endings.contains(last) { return !SecretWords.harmless.contains(previous) }
-        return SecretWords.pairs[last]?.contains(previous) == true
+        return SecretWords.pairs[last]?.contains(previous) == true || isJoinedSecret
+    }
+
+    /// Whether the last word is several without a sign between them, the last of which is a secret: `authtoken`, `apikey`.
+    private var isJoinedSecret: Bool {
+        if let ending = SecretWords.joinedEndings.first(where: last.hasSuffix) {
+            return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
+                && !SecretWords.harmless.contains(previous)
+        }
+        return SecretWords.joinedPairs.contains { pair in
+            last.hasSuffix(pair.second) && last.dropLast(pair.second.byteCount).hasSuffix(pair.first)
+        }
     }
 }
 
@@ -90,7 +115,14 @@ enum SecretWords {
 
     /// Before one of ``endings`` these say that the value is a yes or no, or a mark in a list: `has_password`, `nextPageToken`,
     /// `Access-Control-Allow-Credentials`.
-    static let harmless = words("has is with allow requires page continuation sync")
+    static let harmless = words("has is with allow requires page continuation sync nextpage nextsync")
+
+    /// Those of ``endings`` in which no other word ends, so that they are secret at the end of a word, too: `authtoken`, `userpassword`.
+    /// HTTP/2 has the names of header fields in lower case, where capital letters divide nothing.
+    static let joinedEndings = Array(
+        words(
+            "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
+                + " authorization otp cvv cvc hmac"))
 
     /// What is secret only behind another word: a `key` is most often the key of a row, a `code` that of a country or an error.
     static let pairs: [PackedWord: Set<PackedWord>] = [
@@ -100,6 +132,12 @@ enum SecretWords {
         "id": "session", "confirmation": "password", "hash": "password", "digest": "password", "hint": "token",
         "verifier": "code", "response": "saml", "session": "x", "auth": "x", "number": "security",
     ].reduce(into: [:]) { $0[PackedWord($1.key.utf8)] = words($1.value) }
+
+    /// ``pairs`` whose words may stand at the end of a word without a sign between them: `apikey`, `sessionid`. A single letter is no sign
+    /// of a pair there.
+    static let joinedPairs = pairs.flatMap { second, firsts in
+        firsts.filter { $0.byteCount > 1 }.map { (first: $0, second: second) }
+    }
 
     /// What makes a header field secret wherever it stands in the field's name.
     static let ofFields = Array(words("session signature secret password"))

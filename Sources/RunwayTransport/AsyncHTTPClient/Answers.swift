@@ -8,6 +8,8 @@ import Runway
 struct AnswerHead {
     /// The head with the content codings undone.
     let head: HTTPResponse
+    /// The names of fields that are not in the head, since their values are not text.
+    let lostFields: [HTTPField.Name]
     /// The codings to undo, in this order.
     let codings: [ContentCoding]
     /// Whether no body can come, whatever the fields say (RFC 9110 §6.4.1).
@@ -19,13 +21,12 @@ struct AnswerHead {
         _ status: HTTPResponseStatus, _ headers: HTTPHeaders, answering method: HTTPRequest.Method, isTransparent: Bool
     ) {
         var head = HTTPResponse(status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase))
-        head.headerFields.reserveCapacity(headers.count)
+        var decoded = DecodedFields(capacity: headers.count)
         for (name, value) in headers {
-            guard let name = HTTPField.Name(name), let field = HTTPField(name: name, decodedText: value) else {
-                continue
-            }
-            head.headerFields.append(field)
+            if let name = HTTPField.Name(name) { decoded.append(name, value) }
         }
+        head.headerFields = decoded.fields
+        lostFields = decoded.lost
         let codings = isTransparent ? [] : ContentCoding.undoable(in: head.headerFields)
         contentLength = headers.first(name: "content-length").flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
         isEmpty = isBodiless(head.status, to: method) || contentLength == 0

@@ -83,6 +83,7 @@ public final class AsyncHTTPClientTransport: Transport {
                     answer, head, decodingLimits, from: request.head.authority, until: GaugeToken(gauge))
                 var response = Response(head: head.head, body: .stream(body))
                 response.isDecoded = !head.codings.isEmpty
+                response.lostFields = head.lostFields
                 return response
             }
         } catch {
@@ -111,6 +112,7 @@ extension Response {
     fileprivate init(_ head: AnswerHead, _ bytes: [UInt8]) {
         self.init(head: head.head, body: .whole(RawData(bytes, response: head.head)))
         isDecoded = !head.codings.isEmpty
+        lostFields = head.lostFields
     }
 }
 

@@ -13,6 +13,7 @@ extension Response {
             self.init(head: answer.head, body: .stream(BodyStream(reader, undoing: answer.codings)))
         }
         isDecoded = answer.isDecoded
+        lostFields = answer.lostFields
     }
 }
 

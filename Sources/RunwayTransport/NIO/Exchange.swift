@@ -43,6 +43,7 @@ final class Exchange: @unchecked Sendable {
 
     private var continuation: CheckedContinuation<Outcome, Never>?
     private var answerHead: HTTPResponse?
+    private var lostFields: [HTTPField.Name] = []
     private var isDecoded = false
     private var whole: WholeBody?
     private(set) var stream: AnswerStream?
@@ -165,10 +166,14 @@ extension Exchange {
     /// The final head came.
     ///
     /// - Parameters:
+    ///   - head: The head.
+    ///   - lostFields: The names of fields that are not in it, since their values are not text. The default is none.
     ///   - isEmpty: Whether no body can follow.
     ///   - contentLength: The length that the head names.
     /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` where there is no memory to decode with.
-    func receive(_ head: HTTPResponse, isEmpty: Bool, contentLength: Int?) throws {
+    func receive(
+        _ head: HTTPResponse, leavingOut lostFields: [HTTPField.Name] = [], isEmpty: Bool, contentLength: Int?
+    ) throws {
         answerBegan()
         reportAnswer()
         request.noteHead(head.status)
@@ -177,6 +182,7 @@ extension Exchange {
         let hasBody = !isEmpty && contentLength != 0
         let visible = head.undoing(codings.count)
         answerHead = visible
+        self.lostFields = lostFields
         switch request.delivery {
         case .whole(let maximumByteCount):
             whole = try WholeBody(
@@ -187,7 +193,8 @@ extension Exchange {
                 step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
             self.stream = stream
             let answer = WireAnswer(
-                head: visible, body: .stream(stream), codings: hasBody ? codings : [], isDecoded: isDecoded)
+                head: visible, lostFields: lostFields, body: .stream(stream), codings: hasBody ? codings : [],
+                isDecoded: isDecoded)
             continuation?.resume(returning: (.success(answer), wireRecord))
             continuation = nil
         }
@@ -297,7 +304,7 @@ extension Exchange {
         self.continuation = nil
         self.whole = nil
         let answer = WireAnswer(
-            head: answerHead, body: .whole(whole.bytes), codings: [], isDecoded: isDecoded)
+            head: answerHead, lostFields: lostFields, body: .whole(whole.bytes), codings: [], isDecoded: isDecoded)
         continuation.resume(returning: (.success(answer), wireRecord))
     }
 

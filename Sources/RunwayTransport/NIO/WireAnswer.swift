@@ -10,6 +10,8 @@ struct WireAnswer: Sendable {
     }
 
     let head: HTTPResponse
+    /// The names of fields that are not in the head, since their values are not text.
+    let lostFields: [HTTPField.Name]
     let body: Body
     /// The codings that the reader of a stream has to undo, in this order.
     let codings: [ContentCoding]

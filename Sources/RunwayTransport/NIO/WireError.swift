@@ -29,6 +29,8 @@ enum WireError: Error, Equatable {
     case closedInAnswer
     /// The server sent something over HTTP/1.1 before it was asked.
     case unsolicited
+    /// The server switched protocols, which no request of this transport asks for (RFC 9110 §15.2.2).
+    case switchedProtocols
     /// What came is not HTTP, or not unambiguous; says why.
     case malformed(String)
     /// The body of an HTTP/1.1 response has a transfer coding that is not undone here; names it.
@@ -60,6 +62,8 @@ extension WireError {
         case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
         case .unsolicited:
             (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
+        case .switchedProtocols:
+            (.invalidAnswer, "\(place) responded with status 101, which the request had not asked for.")
         case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
         case .transferCoding(let name):
             (

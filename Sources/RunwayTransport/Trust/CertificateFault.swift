@@ -11,12 +11,13 @@ struct CertificateFault {
     ///
     /// - Parameters:
     ///   - leaf: The certificate of the server.
-    ///   - others: What it showed beside it; empty where that is not known.
+    ///   - others: What it showed beside it; `nil` where that is not known, so that an authority's certificate that it did not show can't be
+    ///     told from one that has expired.
     ///   - date: When the verification failed.
-    init(of leaf: Certificate, among others: some Sequence<Certificate> = [], at date: Date = .now) {
+    init(of leaf: Certificate, among others: [Certificate]?, at date: Date = .now) {
         var path = [leaf]
         while let issuer = path.last?.issuer,
-            let next = others.first(where: { $0.subject == issuer && !path.contains($0) })
+            let next = others?.first(where: { $0.subject == issuer && !path.contains($0) })
         {
             path.append(next)
         }
@@ -36,7 +37,12 @@ struct CertificateFault {
             reason = TrustRefused.notForServers
         } else {
             let authority = path[path.count - 1].issuer.shown
-            reason = "its certificate was issued by \(authority), which leads to no trusted authority"
+            reason =
+                "its certificate was issued by \(authority), "
+                + (others == nil
+                    ? "from which no valid path leads to a trusted authority: it is unknown, or the certificate of an authority in "
+                        + "between is missing or has expired"
+                    : "which leads to no trusted authority")
         }
     }
 }

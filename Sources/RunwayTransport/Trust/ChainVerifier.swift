@@ -75,7 +75,7 @@ struct ChainVerifier: Sendable {
             // The library's own texts show whole certificates.
             let reasons = failures.map { "\($0.policyFailureReason)" }
             let own = reasons.first(where: WebServerPolicy.reasons.contains)
-            throw TrustRefused(reason: own ?? CertificateFault(of: leaf, among: certificates.dropFirst()).reason)
+            throw TrustRefused(reason: own ?? CertificateFault(of: leaf, among: Array(certificates.dropFirst())).reason)
         }
     }
 }

@@ -29,7 +29,8 @@ struct TLSClient {
         guard TLSFailure(error)?.isOfVerification == true, let shown = handler.peerCertificate,
             let leaf = try? Certificate(derEncoded: shown.toDERBytes())
         else { return error }
-        return TrustRefused(reason: CertificateFault(of: leaf).reason)
+        // NIOSSL passes on no other certificate of those that BoringSSL refused.
+        return TrustRefused(reason: CertificateFault(of: leaf, among: nil).reason)
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 /// Why a call made no request, read from its record.
 struct GroundingTests {
     private func record(
-        _ outcome: FlightOutcome, source: AnswerSource? = nil, decisions: [any FlightDecision] = []
+        _ outcome: FlightOutcome, source: AnswerSource? = nil, decisions: [any StageDecision] = []
     ) -> FlightRecord {
         FlightRecord(
             id: FlightID(number: 2), network: "demo", service: "rental", endpoint: "RentalList", date: Date(),

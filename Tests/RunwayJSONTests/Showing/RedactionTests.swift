@@ -9,6 +9,9 @@ import Testing
         "UserPassword", "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Credential", "X-Goog-Signature",
         "Private-Token", "X-Vault-Token", "X-Session-Id", "Set-Cookie2", "client_assertion", "APIKey", "x-goog-api-key",
         "Ocp-Apim-Subscription-Key", "code_verifier", "CSRFToken", "XSRF-TOKEN", "refreshTOKEN", "token_1", "password2",
+        "x-authtoken", "x-apikey", "x-accesstoken", "x-sessionid", "userpassword", "xcsrftoken", "my-usersecret",
+        "X-AUTHTOKEN", "servicejwt", "passwordhash", "socialsecuritynumber", "devicecode", "codeverifier",
+        "thistoken", "aVeryLongPrefixOfAName_userprofileauthtoken",
         "AWSAccessKeyId", "JSESSIONID", "passwordHash", "db_pass", "otp", "user[Sig]", "id_token_hint", "hmac",
     ])
     func namesAreSecretWhateverTheirSpelling(_ name: String) {
@@ -21,6 +24,8 @@ import Testing
         "assigned", "significant", "compass", "bypass", "tokenize", "max_tokens", "tokenType", "token_expires_in",
         "nextPageToken", "continuation-token", "has_password", "Access-Control-Allow-Credentials", "response",
         "secretary", "author", "authors", "cookies_accepted", "session_count", "signature_version", "ü", "_", "-1",
+        "keyboard", "turkey", "hotkey", "accessible", "refreshRate", "refreshrate", "nextpagetoken", "haspassword",
+        "zipcode", "errorcode", "discountcode", "tokens", "passwordless", "hockey", "access", "refresh",
         "Sec-WebSocket-Key", "ETag", "client_assertion_type",
     ])
     func otherNamesAreNot(_ name: String) {
@@ -34,6 +39,28 @@ import Testing
     ])
     func aCodeIsSecretAsAParameterAndShownAsAMember(_ text: String, _ shown: String) {
         #expect(JSONRedaction.default.redactedText(of: text.utf8, maximumByteCount: 200) == shown)
+    }
+
+    @Test(arguments: [
+        #"{"access":"hunter2","refresh":"hunter2"}"#, #"{"tokens":{"refresh":"hunter2","page":2}}"#,
+        #"{"text":"{\"access\": \"hunter2\"}"}"#,
+    ])
+    func aPairOfTokensIsNeverShown(_ text: String) throws {
+        let root = try JSONDocument(text).root
+        let cut = Array(text.utf8.dropLast())
+        for shown in [root.description, JSONRedaction.default.redactedText(of: cut, maximumByteCount: 500)] {
+            #expect(!shown.contains("hunter2"), "\(shown)")
+        }
+        let error = #expect(throws: JSONError.self) { try root["refresh"].require(Int.self) }
+        #expect(error?.description.contains("hunter2") == false)
+    }
+
+    @Test func accessAndRefreshThatAreNoTokensAreShown() throws {
+        let text = #"{"access":true,"refresh":30,"refreshRate":"60 Hz","accessible":"yes"}"#
+        let shown = JSONRedaction.default.redactedText(
+            of: try JSONDocument(text).root, maximumByteCount: 500, isIndented: false)
+        #expect(shown == text)
+        #expect(JSONRedaction.default.redactedText(of: text.utf8, maximumByteCount: 500) == text)
     }
 
     @Test func aCodeInJSONIsShown() throws {

@@ -78,7 +78,7 @@ struct BadInputTests {
         }
         let body = #"{"books":0,"token":"hunter2"}"#
         let checked = try await StubbedLayer { _ in .json(body) }.failure(of: Checked())
-        #expect(checked.detail == #"No books; the body starts with: {"books":0,"token":"[redacted]"}"#)
+        #expect(checked.detail == #"Refused; the body starts with: {"books":0,"token":"[redacted]"}"#)
         let envelope = try await StubbedLayer { _ in .json("[1]") }.failure(of: PaintingList())
         #expect(envelope.kind == .invalidAnswer)
         #expect(

@@ -200,13 +200,13 @@ struct InterceptorTests {
         manager.validator = judge
         manager.load(Filter(city: "forbidden"))
         try await recorder.landings(count: 1)
-        #expect(manager.error?.kind == .invalidParameters && manager.error?.detail == "That city is forbidden.")
+        #expect(manager.error?.kind == .invalidParameters && manager.error?.detail == "Refused")
         let flight = manager.load(Filter(city: "a"))
         try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
         #expect(
-            manager.error?.kind == .invalidAnswer && manager.error?.detail.hasPrefix("The answer is forged; ") == true)
+            manager.error?.kind == .invalidAnswer && manager.error?.detail.hasPrefix("Refused; ") == true)
         #expect(manager.rawData == nil)
     }
 }

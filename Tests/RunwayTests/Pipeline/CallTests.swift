@@ -33,7 +33,7 @@ struct CallTests {
         let error = try await layer.failure(of: Completing(limit: 101))
         #expect(error.kind == .invalidParameters)
         #expect(error.step == .validating)
-        #expect(error.detail == "The limit is 101, at most 100 is allowed.")
+        #expect(error.detail == "Own")
         #expect(error.underlying is Own)
         let incomplete = try await layer.failure(of: Completing(limit: -1))
         #expect(incomplete.kind == .invalidParameters)

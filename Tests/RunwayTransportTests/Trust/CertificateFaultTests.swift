@@ -53,12 +53,34 @@ struct CertificateFaultTests {
     @Test(arguments: Verification.allCases)
     func errorNamesTheUnknownAuthority(verification: Verification) async throws {
         let stranger = try TestAuthority("stranger")
-        let sentence = "its certificate was issued by \"CN=stranger\", which leads to no trusted authority."
-        #expect(try await reason(stranger.server(), by: TestAuthority(), verification) == sentence)
+        #expect(
+            try await reason(stranger.server(), by: TestAuthority(), verification)
+                == sentence(of: "CN=stranger", verification))
         let below = try await reason(stranger.intermediate().server(), by: TestAuthority(), verification)
         // NIOSSL passes on the server's own certificate alone of those that BoringSSL refused.
         let name = verification == .withPins ? "CN=stranger" : "CN=intermediate"
-        #expect(below == "its certificate was issued by \"\(name)\", which leads to no trusted authority.")
+        #expect(below == sentence(of: name, verification))
+    }
+
+    private func sentence(of issuer: String, _ verification: Verification) -> String {
+        "its certificate was issued by \"\(issuer)\", "
+            + (verification == .withPins
+                ? "which leads to no trusted authority."
+                : "from which no valid path leads to a trusted authority: it is unknown, or the certificate of an "
+                    + "authority in between is missing or has expired.")
+    }
+
+    @Test(arguments: Verification.allCases)
+    func expiredIntermediateIsNotCalledAnUnknownAuthority(verification: Verification) async throws {
+        let root = try TestAuthority()
+        let intermediate = try root.intermediate(days: -2 ... -1)
+        let server = try intermediate.server()
+        let date = server.chain[1].notValidAfter.formatted(.iso8601)
+        let expected =
+            verification == .withPins
+            ? "the certificate of its authority \"CN=intermediate\" expired on \(date)."
+            : sentence(of: "CN=intermediate", verification)
+        #expect(try await reason(server, by: root, verification) == expected)
     }
 
     @Test(arguments: Verification.allCases)

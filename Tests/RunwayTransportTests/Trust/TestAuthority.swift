@@ -28,10 +28,12 @@ struct TestAuthority {
     }
 
     /// An authority below this one; one that is `fake` may not sign, and `permitted` restricts the names that it may sign for.
-    func intermediate(fake: Bool = false, permitted: String? = nil) throws -> TestAuthority {
+    func intermediate(
+        fake: Bool = false, permitted: String? = nil, days: ClosedRange<Double> = -1...1
+    ) throws -> TestAuthority {
         let key = P256.Signing.PrivateKey()
         let certificate = try Self.sign(
-            "intermediate", key, by: self,
+            "intermediate", key, by: self, days: days,
             extensions: Certificate.Extensions {
                 fake
                     ? Critical(BasicConstraints.notCertificateAuthority)

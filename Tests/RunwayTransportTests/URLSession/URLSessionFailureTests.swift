@@ -23,6 +23,14 @@ struct URLSessionFailureTests {
         }
     }
 
+    @Test func unaskedSwitchOfProtocolsIsNoResponse() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: MisbehaviourTests.switched)
+            let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .invalidAnswer && error.step == .transporting, "\(error)")
+        }
+    }
+
     @Test func aRefusedConnectionFailsAtOnceAndTookNothing() async throws {
         let port = try DeafPort()
         let error = try await NetworkLayer(overURLSessionTo: "http://127.0.0.1:\(port.number)").failure(

@@ -84,9 +84,11 @@ public struct PageItem: Sendable {
 
 /// An answer in which no page can be found.
 public struct UnusablePage: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with it, in one sentence.
+    /// What is wrong with it, in one sentence, without secrets: it is shown in records and logs.
     public let description: String
 
     /// Makes the error.
     public init(_ description: String) { self.description = description }
 }
+
+extension UnusablePage: DescribedError {}

@@ -7,29 +7,26 @@ extension Parameters {
     /// What has no order of its own, a `Set` or `Dictionary`, is sorted, so that equal values make equal parameters. An `encode(to:)`
     /// of one's own has to hand it to a container for that, and not call its `encode(to:)`.
     ///
-    /// - Throws: What the value's own `encode(to:)` throws, ``UnencodableParameter`` where it is nested too deeply, and
-    ///   `EncodingError` where it does not encode names and values.
+    /// - Throws: What the value's own `encode(to:)` throws, and ``UnencodableParameter`` where it is nested too deeply or does not encode
+    ///   names and values.
     public init(encoding value: some Encodable) throws {
-        try self.init(of: value) { node throws in try node.encodeByItself(value, codingPath: []) }
+        try self.init { node throws in try node.encodeByItself(value, codingPath: []) }
     }
 
     /// The stored properties of an endpoint. Every call comes here: it is none of the types that are looked for among its members.
     init(of endpoint: some Endpoint) throws {
-        try self.init(of: endpoint) { node throws in
+        try self.init { node throws in
             try endpoint.encode(to: ParameterEncoder(node: node, codingPath: []))
         }
     }
 
-    private init(of value: some Encodable, _ encode: (ParameterNode) throws -> Void) throws {
+    private init(_ encode: (ParameterNode) throws -> Void) throws {
         let node = ParameterNode(depth: 0)
         try encode(node)
         switch node.value {
         case nil: self.init()
         case .object(let parameters): self = parameters
-        default:
-            throw EncodingError.invalidValue(
-                value,
-                .init(codingPath: [], debugDescription: "The parameters of a call have names; this value has none."))
+        default: throw UnencodableParameter.withoutNames
         }
     }
 }

@@ -118,6 +118,8 @@ public enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConver
     case nestedInCommas(String)
     /// The value at this path is nested deeper than ``maximumDepth``.
     case tooDeep(String)
+    /// The parameters are a single value or a list, and have no names.
+    case withoutNames
 
     /// What is wrong, and where.
     public var description: String {
@@ -127,6 +129,9 @@ public enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConver
         case .nestedInCommas(let path):
             "The parameter \"\(path)\" is nested; only single values can be joined by commas."
         case .tooDeep(let path): "The parameter \"\(path)\" is nested deeper than \(Self.maximumDepth)."
+        case .withoutNames: "The parameters of a call have names; this value has none."
         }
     }
 }
+
+extension UnencodableParameter: DescribedError {}

@@ -18,46 +18,51 @@ struct RedirectingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var request = request
-        var count = 0
         var hops: [RedirectHop] = []
         while true {
-            let requested = flight.clock.now
-            var response: Response
             do throws(NetworkError) {
-                response = try await next.send(request, in: flight)
+                let requested = flight.clock.now
+                var response = try await next.send(request, in: flight)
+                response.hops = hops
+                guard let following = try following(response, to: request, in: flight) else { return response }
+                var isBodyThere = true
+                // A stream that nobody reads keeps its connection, which the next hop may need: it goes now.
+                if case .stream = response.body {
+                    response.body = .whole(RawData([], response: response.head))
+                    isBodyThere = false
+                }
+                flight.note(Redirect.followed(status: response.head.status.code, hop: hops.count + 1))
+                hops.append(
+                    RedirectHop(
+                        request: request, response: response, following: following.head, isBodyThere: isBodyThere,
+                        requested: requested, received: flight.clock.now))
+                request = following
             } catch {
                 throw hops.isEmpty ? error : error.afterRedirect(to: request.head)
             }
-            response.hops = hops
-            var isBodyThere = true
-            guard response.verdict == .redirected, let location = try response.head.location(in: step) else {
-                return response
-            }
-            guard
-                let following = request.redirected(
-                    by: response.head.status, to: location, authentication: flight.authentication)
-            else {
-                flight.note(Redirect.notFollowed)
-                return response
-            }
-            guard count < Self.maximumRedirects else {
-                throw NetworkError(
-                    .invalidAnswer, in: step, "The server redirected more than \(Self.maximumRedirects) times.",
-                    status: response.head.status)
-            }
-            count += 1
-            // A stream that nobody reads keeps its connection, which the next hop may need: it goes now.
-            if case .stream = response.body {
-                response.body = .whole(RawData([], response: response.head))
-                isBodyThere = false
-            }
-            flight.note(Redirect.followed(status: response.head.status.code, hop: count))
-            hops.append(
-                RedirectHop(
-                    request: request, response: response, following: following.head, isBodyThere: isBodyThere,
-                    requested: requested, received: flight.clock.now))
-            request = following
         }
+    }
+
+    /// The request that follows a response; `nil` if the response is no redirect, or one that is not followed.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for `Location` fields that differ, and for more redirects than one call follows.
+    private func following(
+        _ response: Response, to request: Request, in flight: Flight
+    ) throws(NetworkError) -> Request? {
+        guard response.verdict == .redirected, let location = try response.head.location(in: step) else { return nil }
+        guard
+            let following = request.redirected(
+                by: response.head.status, to: location, authentication: flight.authentication)
+        else {
+            flight.note(Redirect.notFollowed)
+            return nil
+        }
+        guard response.hops.count < Self.maximumRedirects else {
+            throw NetworkError(
+                .invalidAnswer, in: step, "The server redirected more than \(Self.maximumRedirects) times.",
+                status: response.head.status)
+        }
+        return following
     }
 }
 
@@ -69,7 +74,7 @@ extension Request {
         by status: HTTPResponse.Status, to location: URIReference,
         authentication: CallAuthentication = CallAuthentication()
     ) -> Request? {
-        guard [301, 302, 303, 307, 308].contains(status.code),
+        guard status.isRedirect,
             let target = try? HTTPTarget(location, from: head), target.scheme == "https" || head.scheme == "http"
         else { return nil }
 
@@ -91,6 +96,11 @@ extension Request {
         }
         return following
     }
+}
+
+extension HTTPResponse.Status {
+    /// Whether the status redirects to the target in `Location` (RFC 9110 §15.4).
+    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(code) }
 }
 
 extension HTTPResponse {

@@ -54,7 +54,8 @@ extension HTTP1ResponseReader {
 
     /// The head is complete: says how long the body is (RFC 9112 §6.3) and whether the connection goes on (§9.3).
     mutating func endHead() throws(WireError) -> Event {
-        if status.kind == .informational, status != .switchingProtocols {
+        if status == .switchingProtocols { throw .switchedProtocols }
+        if status.kind == .informational {
             defer { beginHead() }
             return .informational(status)
         }
@@ -66,7 +67,7 @@ extension HTTP1ResponseReader {
             throw .malformed("it says its length both by Content-Length and by Transfer-Encoding")
         }
         let isToStay = isHTTP10 ? fields.names("keep-alive", in: .connection) : !fields.names("close", in: .connection)
-        isPersistent = isToStay && status != .switchingProtocols
+        isPersistent = isToStay
         headByteCount = 0
         if isEmpty {
             state = .body(remaining: 0)

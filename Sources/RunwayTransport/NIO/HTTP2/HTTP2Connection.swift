@@ -219,9 +219,11 @@ extension HTTP2Connection {
             guard payload.headers.count <= settings.maximumFieldCount else {
                 throw WireError.malformed("it has more than \(settings.maximumFieldCount) fields")
             }
-            guard let head = payload.headers.response, head.status != .switchingProtocols else {
+            guard let (head, lostFields) = payload.headers.response else {
                 throw WireError.malformed("its head is none")
             }
+            // HTTP/2 has no such status (RFC 9113 §8.6).
+            if head.status == .switchingProtocols { throw WireError.switchedProtocols }
             if head.status.kind == .informational {
                 // It would end a stream on which no answer came (RFC 9113 §8.1.1).
                 if payload.endStream { throw WireError.malformed("it ends with an interim answer") }
@@ -244,7 +246,8 @@ extension HTTP2Connection {
             let contentLength = try head.headerFields.contentLength()
             if !stream.isBodiless { stream.missingByteCount = contentLength }
             try exchange.receive(
-                head, isEmpty: payload.endStream || stream.isBodiless, contentLength: contentLength)
+                head, leavingOut: lostFields, isEmpty: payload.endStream || stream.isBodiless,
+                contentLength: contentLength)
             if payload.endStream { try end(stream) }
         } catch {
             fail(stream, error, error is WireError ? .protocolError : .cancel)

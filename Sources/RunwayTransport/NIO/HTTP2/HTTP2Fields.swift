@@ -21,11 +21,11 @@ extension HPACKHeaders {
         if expectsContinue { add(name: "expect", value: "100-continue") }
     }
 
-    /// The status of an answer's head, and its fields (RFC 9113 §8.3.2); `nil` where there is no status or a field is not legal.
-    var response: HTTPResponse? {
+    /// The status of an answer's head and its fields (RFC 9113 §8.3.2), and the names of fields that were left out, since NIO has their values
+    /// as text; `nil` where there is no status or a field is not legal.
+    var response: (head: HTTPResponse, lostFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?
-        var fields = HTTPFields()
-        fields.reserveCapacity(count)
+        var decoded = DecodedFields(capacity: count)
         for (name, value, _) in self {
             if name.utf8.first == UInt8(ascii: ":") {
                 guard name == ":status", status == nil, value.utf8.count == 3, let code = Int(value), code >= 100 else {
@@ -34,10 +34,10 @@ extension HPACKHeaders {
                 status = HTTPResponse.Status(code: code)
             } else {
                 guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { return nil }
-                if let field = HTTPField(name: name, decodedText: value) { fields.append(field) }
+                decoded.append(name, value)
             }
         }
-        return status.map { HTTPResponse(status: $0, headerFields: fields) }
+        return status.map { (HTTPResponse(status: $0, headerFields: decoded.fields), decoded.lost) }
     }
 }
 

@@ -213,8 +213,8 @@ struct EncodableParametersTests {
     }
 
     @Test func valuesWithoutNamesAreRefused() {
-        #expect(throws: EncodingError.self) { try Parameters(encoding: [1, 2]) }
-        #expect(throws: EncodingError.self) { try Parameters(encoding: "text") }
+        #expect(throws: UnencodableParameter.withoutNames) { try Parameters(encoding: [1, 2]) }
+        #expect(throws: UnencodableParameter.withoutNames) { try Parameters(encoding: "text") }
     }
 
     @Test func chainWithoutEndIsRefusedInPlaceOfExhaustingTheStack() {

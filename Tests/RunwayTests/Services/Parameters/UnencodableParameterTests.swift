@@ -83,12 +83,12 @@ struct UnencodableParameterTests {
             enum Key: String, CodingKey { case password }
             func encode(to encoder: any Encoder) throws {
                 throw EncodingError.invalidValue(
-                    "hunter2", .init(codingPath: [Key.password], debugDescription: "It is too short."))
+                    "hunter2", .init(codingPath: [Key.password], debugDescription: "hunter2 is too short."))
             }
         }
         let error = try await StubbedLayer().failure(of: Secretive())
         #expect(error.kind == .invalidParameters)
-        #expect(error.detail == "The parameter \"password\" can't be encoded: It is too short.")
+        #expect(error.detail == "The value \"password\" of the type String can't be encoded.")
     }
 
     @Test func endpointWithoutNamesIsRefusedWithoutShowingItself() async throws {
@@ -103,8 +103,6 @@ struct UnencodableParameterTests {
         }
         let error = try await StubbedLayer().failure(of: Bare())
         #expect(error.kind == .invalidParameters)
-        #expect(
-            error.detail == "The parameters can't be encoded: The parameters of a call have names; this value has none."
-        )
+        #expect(error.detail == "The parameters of a call have names; this value has none.")
     }
 }

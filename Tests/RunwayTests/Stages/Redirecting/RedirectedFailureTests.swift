@@ -59,6 +59,20 @@ struct RedirectedFailureTests {
         #expect(error.redirectedOrigin?.host == "third.test" && error.host == "third.test" && error.sending == .sent)
     }
 
+    @Test func errorOfALaterRedirectIsNotThatOfTheFirstHost() async throws {
+        let differing = layer(.temporaryRedirect) { _ in
+            var head = HTTPResponse(status: .found)
+            for target in ["/a", "/b"] { head.headerFields.append(HTTPField(name: .location, value: target)) }
+            return Response(head: head, body: .whole(RawData([], response: head)))
+        }
+        let endless = layer(.temporaryRedirect) { _ in .redirect(.found, to: "https://other.test/again") }
+        for (layer, detail) in [(differing, "Location fields that differ"), (endless, "more than 10 times")] {
+            let error = try await fail(QueryCall(), on: layer, options: CallOptions(retry: .off))
+            #expect(error.kind == .invalidAnswer && error.detail.contains(detail), "\(error)")
+            #expect(error.redirectedOrigin?.host == "other.test" && error.sending == .sent)
+        }
+    }
+
     @Test(arguments: [nil, 503])
     func circuitOfAHostIsNotOpenedByFailuresBehindItsRedirects(_ status: Int?) async throws {
         let layer = layer(admission: AdmissionLimits(maximumIdenticalRequests: nil)) { _ throws(NetworkError) in

@@ -86,9 +86,11 @@ struct RawFrame: Sendable, Equatable {
 }
 
 /// A header block of literal fields, none of them indexed and none compressed (RFC 7541 §6.2.2).
-func rawBlock(_ fields: [(String, String)]) -> [UInt8] {
-    func text(_ string: String) -> [UInt8] {
-        let bytes = Array(string.utf8)
+func rawBlock(_ fields: [(String, String)]) -> [UInt8] { rawBlock(fields.map { ($0.0, Array($0.1.utf8)) }) }
+
+/// The same, of values that need not be text.
+func rawBlock(_ fields: [(String, [UInt8])]) -> [UInt8] {
+    func text(_ bytes: [UInt8]) -> [UInt8] {
         if bytes.count < 127 { return [UInt8(bytes.count)] + bytes }
         var rest = bytes.count - 127
         var length: [UInt8] = [127]
@@ -98,5 +100,5 @@ func rawBlock(_ fields: [(String, String)]) -> [UInt8] {
         }
         return length + [UInt8(rest)] + bytes
     }
-    return fields.flatMap { [0] + text($0.0) + text($0.1) }
+    return fields.flatMap { [0] + text(Array($0.0.utf8)) + text($0.1) }
 }

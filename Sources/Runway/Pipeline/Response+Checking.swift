@@ -1,0 +1,39 @@
+public import HTTPTypes
+
+extension Response {
+    /// Checks the head that a transport returned, and notes which fields it had to leave out.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for a switch of protocols, since no request asks for one (RFC 9110 §15.2.2), and for a
+    ///   redirect whose `Location` was left out.
+    func checkHead(in flight: Flight) throws(NetworkError) {
+        if head.status.kind == .informational {
+            throw NetworkError(
+                .invalidAnswer, in: .transporting,
+                "The server responded with status \(head.status.code), which the request had not asked for.",
+                status: head.status)
+        }
+        if lostFields.isEmpty { return }
+        flight.note(LostFields(names: lostFields))
+        if head.status.isRedirect, lostFields.contains(.location) {
+            throw NetworkError(
+                .invalidAnswer, in: .transporting,
+                "The server redirected to a Location that is not UTF-8; this transport has values as text and can't know the target.",
+                status: head.status)
+        }
+    }
+}
+
+/// Header fields of a response that the transport left out, because it has values as text and these are not UTF-8, for the record.
+package struct LostFields: StageDecision, Equatable {
+    /// The names, one for each field.
+    package var names: [HTTPField.Name]
+
+    package init(names: [HTTPField.Name]) { self.names = names }
+
+    package static var step: FlightStep { .transporting }
+
+    package var entry: DecisionEntry {
+        let text = names.map(\.rawName).joined(separator: ", ")
+        return .init("fieldsLost", ["names": text], "left out as not UTF-8: \(text)")
+    }
+}
