@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -99,24 +98,13 @@ struct DependencyErrorTests {
         ChannelError.inappropriateOperationForState, ChannelError.unremovableHandler,
     ]
 
-    private static let ofClient: [HTTPClientError] = [
-        .invalidURL, .emptyHost, .missingSocketPath, .alreadyShutdown, .emptyScheme, .unsupportedScheme(secret),
-        .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled, .identityCodingIncorrectlyPresent,
-        .invalidProxyResponse, .contentLengthMissing, .proxyAuthenticationRequired, .redirectLimitReached,
-        .redirectCycleDetected, .uncleanShutdown, .traceRequestWithBody, .invalidHeaderFieldNames([secret]),
-        .invalidHeaderFieldValues([secret]), .bodyLengthMismatch, .writeAfterRequestSent, .connectTimeout,
-        .socksHandshakeTimeout, .httpProxyHandshakeTimeout, .tlsHandshakeTimeout,
-        .serverOfferedUnsupportedApplicationProtocol(secret), .shutdownUnsupported, .deadlineExceeded,
-        .requestStreamCancelled, .getConnectionFromPoolTimeout, .internalStateFailure(file: secret),
-    ]
-
     private static func all() throws -> [any Error] {
         let failures = [DialError.Failure(address: try SocketAddress(ipAddress: "::1", port: 1), error: Unknown())]
         let app: [any Error] = [
             Unknown(), RequestBodyFailure.unreadable(Unknown()), NSError(domain: secret, code: 1),
             EncodingError.invalidValue(secret, .init(codingPath: [], debugDescription: secret)),
         ]
-        return ofHTTP2 + ofHTTP1 + ofTLS + ofChannels + ofClient + app + [
+        return ofHTTP2 + ofHTTP1 + ofTLS + ofChannels + app + [
             DialError(cause: .failed, lookupError: Unknown(), failures: failures), ExchangeFailure(Unknown()),
         ]
     }
