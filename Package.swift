@@ -9,6 +9,11 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// A product of a package that is resolved only with one of the traits of this package.
+func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 let package = Package(
     name: "runway",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -17,13 +22,26 @@ let package = Package(
         .library(name: "Runway", targets: ["Runway"]),
         .library(name: "RunwayTransport", targets: ["RunwayTransport"]),
         .library(name: "RunwayTesting", targets: ["RunwayTesting"]),
+        .library(name: "RunwayTestServer", targets: ["RunwayTestServer"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
-        .library(name: "RunwayDemo", targets: ["RunwayDemo"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
     traits: [
-        .trait(name: "Brotli", description: "Answers in Brotli are undone; wants libbrotlidec and its header files."),
-        .trait(name: "Zstd", description: "Answers in zstd are undone; wants libzstd and its header files."),
+        .default(enabledTraits: ["Transport", "Pins", "Server", "Command"]),
+        .trait(name: "Transport", description: "RunwayTransport and RunwayTestServer, which are made with SwiftNIO."),
+        .trait(
+            name: "Pins", description: "Public-key pins, and the reasons for which certificates are refused.",
+            enabledTraits: ["Transport"]),
+        .trait(name: "Server", description: "RunwayServer, which is made for Hummingbird."),
+        .trait(
+            name: "Command", description: "The command runway, its demo, and the tests of this package.",
+            enabledTraits: ["Pins", "Server"]),
+        .trait(
+            name: "Brotli", description: "Responses in Brotli are decoded; needs libbrotlidec and its header files.",
+            enabledTraits: ["Transport"]),
+        .trait(
+            name: "Zstd", description: "Responses in zstd are decoded; needs libzstd and its header files.",
+            enabledTraits: ["Transport"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -42,12 +60,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
     targets: [
         .target(name: "RunwayJSONSIMD", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "RunwayZlib", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "RunwayDigest", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "RunwayBrotli", linkerSettings: [.linkedLibrary("brotlidec", .when(traits: ["Brotli"]))]),
         .target(name: "RunwayZstd", linkerSettings: [.linkedLibrary("zstd", .when(traits: ["Zstd"]))]),
@@ -55,13 +73,12 @@ let package = Package(
         .target(
             name: "Runway",
             dependencies: [
-                "RunwayJSON", "RunwayZlib",
+                "RunwayJSON", "RunwayZlib", "RunwayDigest",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
-                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings
         ),
@@ -71,30 +88,33 @@ let package = Package(
                 "Runway", "RunwayZlib",
                 .target(name: "RunwayBrotli", condition: .when(traits: ["Brotli"])),
                 .target(name: "RunwayZstd", condition: .when(traits: ["Zstd"])),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "NIOHPACK", package: "swift-nio-http2"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                product("NIOCore", of: "swift-nio", with: "Transport"),
+                product("NIOPosix", of: "swift-nio", with: "Transport"),
+                product("NIOHTTP1", of: "swift-nio", with: "Transport"),
+                product("NIOTLS", of: "swift-nio", with: "Transport"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Transport"),
+                product("NIOHTTP2", of: "swift-nio-http2", with: "Transport"),
+                product("NIOHPACK", of: "swift-nio-http2", with: "Transport"),
+                product("X509", of: "swift-certificates", with: "Pins"),
+                product("SwiftASN1", of: "swift-asn1", with: "Pins"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "RunwayTesting",
+            dependencies: ["Runway", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RunwayTestServer",
             dependencies: [
-                "Runway",
+                "RunwayTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                product("NIOCore", of: "swift-nio", with: "Transport"),
+                product("NIOPosix", of: "swift-nio", with: "Transport"),
+                product("NIOTLS", of: "swift-nio", with: "Transport"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Transport"),
             ],
             swiftSettings: settings
         ),
@@ -102,29 +122,29 @@ let package = Package(
             name: "RunwayServer",
             dependencies: [
                 "RunwayJSON",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                product("Hummingbird", of: "hummingbird", with: "Server"),
+                product("HummingbirdCore", of: "hummingbird", with: "Server"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                product("NIOCore", of: "swift-nio", with: "Server"),
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Server"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "RunwayDemo",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayTesting",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayTesting", "RunwayTestServer",
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                product("HummingbirdCore", of: "hummingbird", with: "Command"),
+                product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                product("X509", of: "swift-certificates", with: "Command"),
+                product("SwiftASN1", of: "swift-asn1", with: "Command"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
             ],
             swiftSettings: settings
         ),
@@ -132,16 +152,16 @@ let package = Package(
             name: "RunwayCommand",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayDemo",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
+                product("HummingbirdCore", of: "hummingbird", with: "Command"),
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOPosix", of: "swift-nio", with: "Command"),
+                product("NIOHTTP1", of: "swift-nio", with: "Command"),
+                product("NIOHTTPTypes", of: "swift-nio-extras", with: "Command"),
+                product("NIOHTTPTypesHTTP1", of: "swift-nio-extras", with: "Command"),
             ],
             path: "Sources/RunwayCommand",
             swiftSettings: settings
@@ -153,7 +173,8 @@ let package = Package(
         .testTarget(
             name: "RunwayTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayTesting", "RunwayTransport", "CountedAllocation",
+                "Runway", "RunwayJSON", "RunwayTesting", "RunwayTestServer", "RunwayTransport", "CountedAllocation",
+                product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
@@ -167,19 +188,19 @@ let package = Package(
         .testTarget(
             name: "RunwayTransportTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayTransport", "RunwayTesting", "RunwayDemo",
+                "Runway", "RunwayJSON", "RunwayTransport", "RunwayTesting", "RunwayTestServer", "RunwayDemo",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHPACK", package: "swift-nio-http2"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOPosix", of: "swift-nio", with: "Command"),
+                product("NIOHTTP1", of: "swift-nio", with: "Command"),
+                product("NIOHPACK", of: "swift-nio-http2", with: "Command"),
+                product("NIOHTTP2", of: "swift-nio-http2", with: "Command"),
+                product("AsyncHTTPClient", of: "async-http-client", with: "Command"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
+                product("NIOTLS", of: "swift-nio", with: "Command"),
+                product("X509", of: "swift-certificates", with: "Command"),
+                product("SwiftASN1", of: "swift-asn1", with: "Command"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
             ],
             swiftSettings: settings
         ),
@@ -187,27 +208,32 @@ let package = Package(
             name: "RunwayServerTests",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayTesting", "RunwayDemo",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                product("HummingbirdCore", of: "hummingbird", with: "Command"),
+                product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "RunwayTestingTests",
+            dependencies: ["Runway", "RunwayTesting", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayTestServerTests",
             dependencies: [
-                "Runway", "RunwayTesting",
+                "RunwayTestServer", "RunwayTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOPosix", of: "swift-nio", with: "Command"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
+                product("X509", of: "swift-certificates", with: "Command"),
+                product("SwiftASN1", of: "swift-asn1", with: "Command"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
             ],
             swiftSettings: settings
         ),
@@ -215,32 +241,32 @@ let package = Package(
             name: "RunwayDemoTests",
             dependencies: [
                 "Runway", "RunwayDemo", "RunwayTransport", "RunwayTesting",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                product("AsyncHTTPClient", of: "async-http-client", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOPosix", of: "swift-nio", with: "Command"),
+                product("NIOHTTP1", of: "swift-nio", with: "Command"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
+                product("X509", of: "swift-certificates", with: "Command"),
+                product("SwiftASN1", of: "swift-asn1", with: "Command"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "RunwayCommandTests",
             dependencies: [
-                "RunwayCommand", "RunwayTesting",
+                "RunwayCommand", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOPosix", of: "swift-nio", with: "Command"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidyTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayTransport", "RunwayTesting",
+                "Runway", "RunwayJSON", "RunwayTransport", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings

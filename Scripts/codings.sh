@@ -15,5 +15,5 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -qq
     apt-get install -y -qq "${missing[@]}" >/dev/null
 fi
-swift test --traits Brotli,Zstd --scratch-path "$PWD/.build-codings" --disable-xctest \
+swift test --traits Command,Brotli,Zstd --scratch-path "$PWD/.build-codings" --disable-xctest \
     --filter 'RunwayTransportTests\.(ContentDecoderTests|ContentCodingTests|WireCodingTests)'

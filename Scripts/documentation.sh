@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# Builds the DocC documentation of every library, warnings as errors. Arguments: the folder for the result; a temporary one
-# that is removed by default.
+# Builds the DocC documentation of every library with the toolchain's docc, warnings as errors. Arguments: the folder for the result; a
+# temporary one that is removed by default.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Documentation is made of the package with all its traits.
-Scripts/codings-libraries.sh
+graphs=$(mktemp -d)
+trap 'rm -rf "$graphs"' EXIT
+output=${1:-$graphs/documentation}
 
-output=${1:-}
-if [ -z "$output" ]; then
-    output=$(mktemp -d)
-    trap 'rm -rf "$output"' EXIT
-fi
+swift package dump-symbol-graph --skip-synthesized-members --emit-extension-block-symbols >"$graphs/log" ||
+    { cat "$graphs/log" >&2; exit 1; }
+extracted=$(swift build --show-bin-path)/../symbolgraph
 
-for target in RunwayJSON Runway RunwayTransport RunwayServer RunwayTesting RunwayDemo; do
-    swift package --allow-writing-to-directory "$output" generate-documentation \
-        --target "$target" --output-path "$output/$target" --warnings-as-errors
+for target in RunwayJSON Runway RunwayTransport RunwayServer RunwayTesting RunwayTestServer RunwayDemo; do
+    mkdir -p "$graphs/$target" "$output"
+    # A module, and what it adds to the types of others.
+    cp "$extracted/$target.symbols.json" "$extracted/$target"@*.symbols.json "$graphs/$target"
+    docc convert "Sources/$target/$target.docc" --additional-symbol-graph-dir "$graphs/$target" \
+        --fallback-display-name "$target" --fallback-bundle-identifier "$target" --output-path "$output/$target" \
+        --warnings-as-errors
 done

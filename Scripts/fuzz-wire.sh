@@ -29,7 +29,7 @@ done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checko
 # As the debug build calls the package, by its folder: modules of another one don't see what is `package` in these.
 package=$(basename "$PWD" | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9_\n' _)
 # Debug assertions stay on: they check bounds that nothing else does.
-flags=(-swift-version 6 -O -g -assert-config Debug -parse-as-library -wmo -enable-testing -package-name "$package"
+flags=(-swift-version 6 -O -g -assert-config Debug -parse-as-library -wmo -enable-testing -package-name "$package" -D Transport -D Pins
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault
     -sanitize=fuzzer,address)

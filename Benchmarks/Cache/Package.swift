@@ -5,7 +5,7 @@ let package = Package(
     name: "cache-benchmark",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "runway", path: "../.."),
+        .package(name: "runway", path: "../..", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
     name: "json-benchmark",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "runway", path: "../..")],
+    dependencies: [.package(name: "runway", path: "../..", traits: [])],
     targets: [
         .executableTarget(
             name: "JSONBenchmark",

@@ -5,7 +5,7 @@ let package = Package(
     name: "wire-benchmark",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "runway", path: "../.."),
+        .package(name: "runway", path: "../..", traits: ["Transport", "Server"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
@@ -23,6 +23,7 @@ let package = Package(
             dependencies: [
                 "CurlClient",
                 .product(name: "RunwayTesting", package: "runway"),
+                .product(name: "RunwayTestServer", package: "runway"),
                 .product(name: "Runway", package: "runway"),
                 .product(name: "RunwayJSON", package: "runway"),
                 .product(name: "RunwayServer", package: "runway"),

@@ -20,8 +20,6 @@ public struct TransportConfiguration: Sendable {
 
     /// Whom ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. By default
     /// the operating system's roots alone. All but the roots are set after making the configuration.
-    ///
-    /// An ``AsyncHTTPClientTransport`` can't hold to more of it than the roots and the version of TLS, and is not made with more.
     public var trustPolicy: TrustPolicy
     /// Which versions of HTTP are offered. The default is ``HTTPVersions/automatic``.
     public var httpVersions: HTTPVersions

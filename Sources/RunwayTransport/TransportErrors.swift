@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -10,7 +9,7 @@ import NIOSSL
 import Runway
 
 extension NetworkError {
-    /// What an error of the client, or of the libraries below it, means to a caller.
+    /// What an error of a connection, or of the libraries below it, means to a caller.
     ///
     /// The sentences are fixed. The text of a library's error never gets into one: it may hold header fields, such as NIO's text for
     /// invalid pseudo-header fields does. An error that is not known here is described by the name of its type.
@@ -30,7 +29,6 @@ extension NetworkError {
     /// Whether any of the request left, which is certain only where there was no connection that could have taken it.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
-        case let error as HTTPClientError: error.sending
         case let error as ExchangeFailure: error.sending
         case let error as WireError: error.sending
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).sending
@@ -47,7 +45,6 @@ extension NetworkError {
     private static func meaning(of error: any Error, _ place: String) -> (Kind, String) {
         switch error {
         case is CancellationError: (.cancelled, "The call was cancelled.")
-        case let error as HTTPClientError: error.meaning(place)
         case let error as DialError: error.meaning(place)
         case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:

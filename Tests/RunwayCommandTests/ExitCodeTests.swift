@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// The codes with which `runway` ends, and the one sentence that it says.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Runway
 import RunwayJSON
+import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
 import Testing

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -142,20 +141,9 @@ struct DependencyErrorTests {
         ChannelError.inappropriateOperationForState, ChannelError.unremovableHandler,
     ]
 
-    private static let ofClient: [HTTPClientError] = [
-        .invalidURL, .emptyHost, .missingSocketPath, .alreadyShutdown, .emptyScheme, .unsupportedScheme(secret),
-        .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled, .identityCodingIncorrectlyPresent,
-        .invalidProxyResponse, .contentLengthMissing, .proxyAuthenticationRequired, .redirectLimitReached,
-        .redirectCycleDetected, .uncleanShutdown, .traceRequestWithBody, .invalidHeaderFieldNames([secret]),
-        .invalidHeaderFieldValues([secret]), .bodyLengthMismatch, .writeAfterRequestSent, .connectTimeout,
-        .socksHandshakeTimeout, .httpProxyHandshakeTimeout, .tlsHandshakeTimeout,
-        .serverOfferedUnsupportedApplicationProtocol(secret), .shutdownUnsupported, .deadlineExceeded,
-        .requestStreamCancelled, .getConnectionFromPoolTimeout, .internalStateFailure(file: secret),
-    ]
-
     private static func all() throws -> [any Error] {
         let failures = [DialError.Failure(address: try SocketAddress(ipAddress: "::1", port: 1), error: Unknown())]
-        return ofHTTP2 + ofHTTP1 + ofTLS + ofChannels + ofClient + ofCodable + ofApps + [
+        return ofHTTP2 + ofHTTP1 + ofTLS + ofChannels + ofCodable + ofApps + [
             RequestBodyFailure.unreadable(Unknown()),
             DialError(cause: .failed, lookupError: Unknown(), failures: failures), ExchangeFailure(Unknown()),
         ]

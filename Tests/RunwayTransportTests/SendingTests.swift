@@ -1,5 +1,6 @@
 import HTTPTypes
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
 import Testing

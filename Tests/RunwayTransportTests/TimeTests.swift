@@ -1,4 +1,5 @@
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
 import Testing

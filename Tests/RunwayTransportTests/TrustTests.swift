@@ -1,6 +1,6 @@
 import Runway
 import RunwayDemo
-import RunwayTesting
+import RunwayTestServer
 import RunwayTransport
 import Testing
 

@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 
 extension Flight {
@@ -6,11 +5,11 @@ extension Flight {
     /// are.
     func sourceName(of request: Request) -> String {
         let parts = [service.name, environment.name, account ?? "", request.head.method.rawValue, request.url]
-        var hash = SHA256()
+        var hash = SHA256Hash()
         for part in parts {
             // Each with its length, so that no two rows of parts read the same.
-            hash.update(data: Array("\(part.utf8.count):\(part)".utf8))
+            hash.update(Array("\(part.utf8.count):\(part)".utf8))
         }
-        return hash.finalize().hexadecimal
+        return hash.digest.hexadecimal
     }
 }

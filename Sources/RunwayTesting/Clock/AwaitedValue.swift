@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A manual clock's time, a gate's position and an origin's counters are all of this kind. A waiter is resumed at
 /// the moment when the value is at or past its mark, even if the value falls again right after.
-final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
+package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     private struct Waiter {
         let mark: Value
         let continuation: CheckedContinuation<Void, any Error>
@@ -24,20 +24,20 @@ final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     private let audience: AwaitedValue<Int>?
 
     /// Makes a value to wait on; `audience`, when given, follows how many tasks wait at present.
-    init(_ value: Value, audience: AwaitedValue<Int>? = nil) {
+    package init(_ value: Value, audience: AwaitedValue<Int>? = nil) {
         self.state = Mutex(State(value: value))
         self.audience = audience
     }
 
-    var value: Value { state.withLock { $0.value } }
+    package var value: Value { state.withLock { $0.value } }
 
-    var waiterCount: Int { state.withLock { $0.waiters.count } }
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// The mark that is reached next, or nil when nobody waits.
     var lowestMark: Value? { state.withLock { state in state.waiters.values.lazy.map(\.mark).min() } }
 
     /// Changes the value and resumes every waiter whose mark it reaches, lowest mark first, then in order of arrival.
-    func update(_ change: (inout Value) -> Void) {
+    package func update(_ change: (inout Value) -> Void) {
         let reached = state.withLock { state in
             change(&state.value)
             let value = state.value
@@ -52,7 +52,7 @@ final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     }
 
     /// Ends every wait, present and to come, with `error`; the first error stays.
-    func fail(with error: any Error) {
+    package func fail(with error: any Error) {
         let waiters = state.withLock { state in
             if state.failure == nil { state.failure = error }
             let waiters = state.waiters
@@ -65,7 +65,7 @@ final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     }
 
     /// Returns once the value is at or past `mark`; throws `CancellationError` when the task is cancelled before.
-    func wait(until mark: Value) async throws {
+    package func wait(until mark: Value) async throws {
         let number = state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
@@ -107,7 +107,7 @@ extension AwaitedValue<Int> {
     /// Waits until the value is at least `count`, for at most `limit` of real time.
     ///
     /// Throws ``WaitTimedOut``, which names `subject`, and `CancellationError`.
-    func wait(atLeast count: Int, within limit: Duration, subject: String) async throws {
+    package func wait(atLeast count: Int, within limit: Duration, subject: String) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { try await self.wait(until: count) }

@@ -2,6 +2,10 @@ import HTTPTypes
 import NIOCore
 public import Runway
 
+#if !Transport
+    #error("RunwayTransport needs the package trait Transport.")
+#endif
+
 /// Puts requests on the wire over connections of its own, made with SwiftNIO: HTTP/1.1 and HTTP/2, TLS, gzip and deflate.
 ///
 /// ```swift

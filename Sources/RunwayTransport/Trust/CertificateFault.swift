@@ -1,58 +1,62 @@
-import Foundation
-import X509
+#if Pins
+    import Foundation
+    import X509
 
-/// Why certificates that a server showed lead to no trusted authority. It is looked for after a verification has failed, and decides
-/// nothing.
-struct CertificateFault {
-    /// In fixed words, with dates and with the name of an authority as the certificates have it.
-    let reason: String
+    /// Why certificates that a server showed lead to no trusted authority. It is looked for after a verification has failed, and decides
+    /// nothing.
+    struct CertificateFault {
+        /// In fixed words, with dates and with the name of an authority as the certificates have it.
+        let reason: String
 
-    /// Looks for the reason.
-    ///
-    /// - Parameters:
-    ///   - leaf: The certificate of the server.
-    ///   - others: What it showed beside it; `nil` where that is not known, so that an authority's certificate that it did not show can't be
-    ///     told from one that has expired.
-    ///   - date: When the verification failed.
-    init(of leaf: Certificate, among others: [Certificate]?, at date: Date = .now) {
-        var path = [leaf]
-        while let issuer = path.last?.issuer,
-            let next = others?.first(where: { $0.subject == issuer && !path.contains($0) })
-        {
-            path.append(next)
-        }
-        let dated = path.enumerated().compactMap { index, certificate -> String? in
-            let name = certificate.subject.shown
-            let subject = index == 0 ? "its certificate" : "the certificate of its authority \(name)"
-            if date > certificate.notValidAfter { return "\(subject) expired on \(certificate.notValidAfter.shown)" }
-            let start = certificate.notValidBefore
-            return date < start ? "\(subject) is not valid before \(start.shown)" : nil
-        }
-        let usage = try? leaf.extensions.extendedKeyUsage
-        if let reason = dated.first {
-            self.reason = reason
-        } else if leaf.issuer == leaf.subject, leaf.publicKey.isValidSignature(leaf.signature, for: leaf) {
-            reason = "its certificate is self-signed"
-        } else if let usage, !usage.contains(.serverAuth), !usage.contains(.any) {
-            reason = TrustRefused.notForServers
-        } else {
-            let authority = path[path.count - 1].issuer.shown
-            reason =
-                "its certificate was issued by \(authority), "
-                + (others == nil
-                    ? "from which no valid path leads to a trusted authority: it is unknown, or the certificate of an authority in "
-                        + "between is missing or has expired"
-                    : "which leads to no trusted authority")
+        /// Looks for the reason.
+        ///
+        /// - Parameters:
+        ///   - leaf: The certificate of the server.
+        ///   - others: What it showed beside it; `nil` where that is not known, so that an authority's certificate that it did not show can't be
+        ///     told from one that has expired.
+        ///   - date: When the verification failed.
+        init(of leaf: Certificate, among others: [Certificate]?, at date: Date = .now) {
+            var path = [leaf]
+            while let issuer = path.last?.issuer,
+                let next = others?.first(where: { $0.subject == issuer && !path.contains($0) })
+            {
+                path.append(next)
+            }
+            let dated = path.enumerated().compactMap { index, certificate -> String? in
+                let name = certificate.subject.shown
+                let subject = index == 0 ? "its certificate" : "the certificate of its authority \(name)"
+                if date > certificate.notValidAfter {
+                    return "\(subject) expired on \(certificate.notValidAfter.shown)"
+                }
+                let start = certificate.notValidBefore
+                return date < start ? "\(subject) is not valid before \(start.shown)" : nil
+            }
+            let usage = try? leaf.extensions.extendedKeyUsage
+            if let reason = dated.first {
+                self.reason = reason
+            } else if leaf.issuer == leaf.subject, leaf.publicKey.isValidSignature(leaf.signature, for: leaf) {
+                reason = "its certificate is self-signed"
+            } else if let usage, !usage.contains(.serverAuth), !usage.contains(.any) {
+                reason = TrustRefused.notForServers
+            } else {
+                let authority = path[path.count - 1].issuer.shown
+                reason =
+                    "its certificate was issued by \(authority), "
+                    + (others == nil
+                        ? "from which no valid path leads to a trusted authority: it is unknown, or the certificate of an authority in "
+                            + "between is missing or has expired"
+                        : "which leads to no trusted authority")
+            }
         }
     }
-}
 
-extension DistinguishedName {
-    /// The name in quotes. A server may show any: a longer one is cut.
-    fileprivate var shown: String { "\"\("\(self)".prefix(200))\"" }
-}
+    extension DistinguishedName {
+        /// The name in quotes. A server may show any: a longer one is cut.
+        fileprivate var shown: String { "\"\("\(self)".prefix(200))\"" }
+    }
 
-extension Date {
-    /// The date in RFC 3339, such as `2026-11-23T12:00:00Z`.
-    fileprivate var shown: String { formatted(.iso8601) }
-}
+    extension Date {
+        /// The date in RFC 3339, such as `2026-11-23T12:00:00Z`.
+        fileprivate var shown: String { formatted(.iso8601) }
+    }
+#endif

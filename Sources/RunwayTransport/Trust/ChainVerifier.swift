@@ -1,151 +1,154 @@
-import Foundation
-import NIOSSL
-import Runway
-import SwiftASN1
-import X509
+#if Pins
+    import Foundation
+    import NIOSSL
+    import Runway
+    import SwiftASN1
+    import X509
 
-/// Verifies the certificates of hosts that have pins, and compares the keys of the path that it found.
-///
-/// A path is searched for that is valid and, where pins are enforced, has a pinned key: a server whose certificates lead to two roots is
-/// accepted if one of the ways is pinned.
-struct ChainVerifier: Sendable {
-    /// More than this many certificates of a server are not looked at, since the ways through them multiply.
-    static let maximumCertificateCount = 6
-
-    private let roots: CertificateStore
-
-    /// - Parameter rootsPEM: The trusted authorities as PEM; `nil` for those of the system.
-    /// - Throws: What reading them throws, `NetworkError.Kind.invalidConfiguration` where the system's can't be had.
-    init(rootsPEM: String?) throws {
-        if let rootsPEM {
-            roots = CertificateStore(
-                try PEMDocument.parseMultiple(pemString: rootsPEM).map(Certificate.init(pemDocument:)))
-            return
-        }
-        #if os(Linux)
-            roots = .systemTrustRoots
-        #else
-            throw NetworkError(
-                .invalidConfiguration, in: .transporting,
-                "On this system keys can be pinned only with trusted certificates of your own.")
-        #endif
-    }
-
-    /// Verifies what a server showed.
+    /// Verifies the certificates of hosts that have pins, and compares the keys of the path that it found.
     ///
-    /// - Throws: ``TrustRefused`` where there is no valid path, whatever the pins say.
-    func verify(
-        _ shown: [NIOSSLCertificate], of host: String, _ identity: ServerIdentity, pins: [PublicKeyPins]
-    ) async throws(TrustRefused) -> PinReport {
-        guard shown.count <= Self.maximumCertificateCount else {
-            throw TrustRefused(reason: "it showed \(shown.count) certificates")
+    /// A path is searched for that is valid and, where pins are enforced, has a pinned key: a server whose certificates lead to two roots is
+    /// accepted if one of the ways is pinned.
+    struct ChainVerifier: Sendable {
+        /// More than this many certificates of a server are not looked at, since the ways through them multiply.
+        static let maximumCertificateCount = 6
+
+        private let roots: CertificateStore
+
+        /// - Parameter rootsPEM: The trusted authorities as PEM; `nil` for those of the system.
+        /// - Throws: What reading them throws, `NetworkError.Kind.invalidConfiguration` where the system's can't be had.
+        init(rootsPEM: String?) throws {
+            if let rootsPEM {
+                roots = CertificateStore(
+                    try PEMDocument.parseMultiple(pemString: rootsPEM).map(Certificate.init(pemDocument:)))
+                return
+            }
+            #if os(Linux)
+                roots = .systemTrustRoots
+            #else
+                throw NetworkError(
+                    .invalidConfiguration, in: .transporting,
+                    "On this system keys can be pinned only with trusted certificates of your own.")
+            #endif
         }
-        let certificates: [Certificate]
-        do {
-            certificates = try shown.map { try Certificate(derEncoded: $0.toDERBytes()) }
-        } catch {
-            throw TrustRefused(reason: "its certificates can't be read")
+
+        /// Verifies what a server showed.
+        ///
+        /// - Throws: ``TrustRefused`` where there is no valid path, whatever the pins say.
+        func verify(
+            _ shown: [NIOSSLCertificate], of host: String, _ identity: ServerIdentity, pins: [PublicKeyPins]
+        ) async throws(TrustRefused) -> PinReport {
+            guard shown.count <= Self.maximumCertificateCount else {
+                throw TrustRefused(reason: "it showed \(shown.count) certificates")
+            }
+            let certificates: [Certificate]
+            do {
+                certificates = try shown.map { try Certificate(derEncoded: $0.toDERBytes()) }
+            } catch {
+                throw TrustRefused(reason: "its certificates can't be read")
+            }
+            guard let leaf = certificates.first else { throw TrustRefused(reason: "it showed no certificate") }
+            let enforced = pins.filter { $0.mode == .enforced }.map(\.pins)
+            let others = pins.filter { $0.mode == .reportOnly }.map(\.pins)
+            if let chain = try? await path(from: leaf, through: certificates, to: identity, meeting: enforced) {
+                let isMet = others.allSatisfy { !$0.isDisjoint(with: chain) }
+                return PinReport(host: host, outcome: isMet ? .matched : .wouldHaveRefused, chain: chain)
+            }
+            // Is it the pins, or is there no valid path at all?
+            let chain = try await path(from: leaf, through: certificates, to: identity, meeting: [])
+            return PinReport(host: host, outcome: .refused, chain: chain)
         }
-        guard let leaf = certificates.first else { throw TrustRefused(reason: "it showed no certificate") }
-        let enforced = pins.filter { $0.mode == .enforced }.map(\.pins)
-        let others = pins.filter { $0.mode == .reportOnly }.map(\.pins)
-        if let chain = try? await path(from: leaf, through: certificates, to: identity, meeting: enforced) {
-            let isMet = others.allSatisfy { !$0.isDisjoint(with: chain) }
-            return PinReport(host: host, outcome: isMet ? .matched : .wouldHaveRefused, chain: chain)
+
+        /// The keys of a valid path that has one of each set.
+        private func path(
+            from leaf: Certificate, through certificates: [Certificate], to identity: ServerIdentity,
+            meeting sets: [Set<PublicKeyPin>]
+        ) async throws(TrustRefused) -> [PublicKeyPin] {
+            var verifier = Verifier(rootCertificates: roots) {
+                RFC5280Policy()
+                WebServerPolicy(identity: identity)
+                PinPolicy(sets: sets)
+            }
+            let result = await verifier.validate(leaf: leaf, intermediates: CertificateStore(certificates.dropFirst()))
+            switch result {
+            case .validCertificate(let chain): return chain.compactMap(\.pin)
+            case .couldNotValidate(let failures):
+                // The library's own texts show whole certificates.
+                let reasons = failures.map { "\($0.policyFailureReason)" }
+                let own = reasons.first(where: WebServerPolicy.reasons.contains)
+                throw TrustRefused(
+                    reason: own ?? CertificateFault(of: leaf, among: Array(certificates.dropFirst())).reason)
+            }
         }
-        // Is it the pins, or is there no valid path at all?
-        let chain = try await path(from: leaf, through: certificates, to: identity, meeting: [])
-        return PinReport(host: host, outcome: .refused, chain: chain)
     }
 
-    /// The keys of a valid path that has one of each set.
-    private func path(
-        from leaf: Certificate, through certificates: [Certificate], to identity: ServerIdentity,
-        meeting sets: [Set<PublicKeyPin>]
-    ) async throws(TrustRefused) -> [PublicKeyPin] {
-        var verifier = Verifier(rootCertificates: roots) {
-            RFC5280Policy()
-            WebServerPolicy(identity: identity)
-            PinPolicy(sets: sets)
-        }
-        let result = await verifier.validate(leaf: leaf, intermediates: CertificateStore(certificates.dropFirst()))
-        switch result {
-        case .validCertificate(let chain): return chain.compactMap(\.pin)
-        case .couldNotValidate(let failures):
-            // The library's own texts show whole certificates.
-            let reasons = failures.map { "\($0.policyFailureReason)" }
-            let own = reasons.first(where: WebServerPolicy.reasons.contains)
-            throw TrustRefused(reason: own ?? CertificateFault(of: leaf, among: Array(certificates.dropFirst())).reason)
+    extension Certificate {
+        /// The pin of the certificate's key.
+        fileprivate var pin: PublicKeyPin? {
+            var serializer = DER.Serializer()
+            guard (try? serializer.serialize(publicKey)) != nil else { return nil }
+            return PublicKeyPin(spki: serializer.serializedBytes)
         }
     }
-}
 
-extension Certificate {
-    /// The pin of the certificate's key.
-    fileprivate var pin: PublicKeyPin? {
-        var serializer = DER.Serializer()
-        guard (try? serializer.serialize(publicKey)) != nil else { return nil }
-        return PublicKeyPin(spki: serializer.serializedBytes)
-    }
-}
+    /// What a web server's path must be beside RFC 5280: its certificate names the host where it should and is for servers,
+    /// authorities may sign, and nothing rests on SHA-1.
+    private struct WebServerPolicy: VerifierPolicy {
+        private static let mayNotSign = "an authority in its chain may not sign certificates"
+        private static let isUnreadable = "an extension of its certificates can't be read"
+        private static let isWeak = "its chain rests on SHA-1"
+        /// The reasons for which it refuses a path.
+        static let reasons: Set<String> = [
+            TrustRefused.otherName, TrustRefused.notForServers, mayNotSign, isUnreadable, isWeak,
+        ]
 
-/// What a web server's path must be beside RFC 5280: its certificate names the host where it should and is for servers,
-/// authorities may sign, and nothing rests on SHA-1.
-private struct WebServerPolicy: VerifierPolicy {
-    private static let mayNotSign = "an authority in its chain may not sign certificates"
-    private static let isUnreadable = "an extension of its certificates can't be read"
-    private static let isWeak = "its chain rests on SHA-1"
-    /// The reasons for which it refuses a path.
-    static let reasons: Set<String> = [
-        TrustRefused.otherName, TrustRefused.notForServers, mayNotSign, isUnreadable, isWeak,
-    ]
+        let identity: ServerIdentity
+        let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
+            .X509ExtensionID.subjectAlternativeName, .X509ExtensionID.extendedKeyUsage, .X509ExtensionID.keyUsage,
+        ]
 
-    let identity: ServerIdentity
-    let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
-        .X509ExtensionID.subjectAlternativeName, .X509ExtensionID.extendedKeyUsage, .X509ExtensionID.keyUsage,
-    ]
-
-    func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) -> PolicyEvaluationResult {
-        do {
-            let names = try chain.leaf.extensions.subjectAlternativeNames ?? SubjectAlternativeNames()
-            let hosts = names.compactMap { name -> ServerIdentity.Name? in
-                switch name {
-                case .dnsName(let name): .dns(name)
-                case .ipAddress(let address): .address(Array(address.bytes))
-                default: nil
+        func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) -> PolicyEvaluationResult {
+            do {
+                let names = try chain.leaf.extensions.subjectAlternativeNames ?? SubjectAlternativeNames()
+                let hosts = names.compactMap { name -> ServerIdentity.Name? in
+                    switch name {
+                    case .dnsName(let name): .dns(name)
+                    case .ipAddress(let address): .address(Array(address.bytes))
+                    default: nil
+                    }
                 }
-            }
-            if !identity.isAmong(hosts) { return .failsToMeetPolicy(reason: TrustRefused.otherName) }
-            if let usage = try chain.leaf.extensions.extendedKeyUsage,
-                !usage.contains(.serverAuth), !usage.contains(.any)
-            {
-                return .failsToMeetPolicy(reason: TrustRefused.notForServers)
-            }
-            for authority in chain.dropFirst() {
-                if let usage = try authority.extensions.keyUsage, !usage.keyCertSign {
-                    return .failsToMeetPolicy(reason: Self.mayNotSign)
+                if !identity.isAmong(hosts) { return .failsToMeetPolicy(reason: TrustRefused.otherName) }
+                if let usage = try chain.leaf.extensions.extendedKeyUsage,
+                    !usage.contains(.serverAuth), !usage.contains(.any)
+                {
+                    return .failsToMeetPolicy(reason: TrustRefused.notForServers)
                 }
+                for authority in chain.dropFirst() {
+                    if let usage = try authority.extensions.keyUsage, !usage.keyCertSign {
+                        return .failsToMeetPolicy(reason: Self.mayNotSign)
+                    }
+                }
+            } catch {
+                return .failsToMeetPolicy(reason: Self.isUnreadable)
             }
-        } catch {
-            return .failsToMeetPolicy(reason: Self.isUnreadable)
+            // The signature of the root by itself proves nothing, and is not looked at.
+            for certificate in chain.dropLast() where certificate.signatureAlgorithm == .sha1WithRSAEncryption {
+                return .failsToMeetPolicy(reason: Self.isWeak)
+            }
+            return .meetsPolicy
         }
-        // The signature of the root by itself proves nothing, and is not looked at.
-        for certificate in chain.dropLast() where certificate.signatureAlgorithm == .sha1WithRSAEncryption {
-            return .failsToMeetPolicy(reason: Self.isWeak)
+    }
+
+    /// A path has a key of each set.
+    private struct PinPolicy: VerifierPolicy {
+        let sets: [Set<PublicKeyPin>]
+        let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = []
+
+        func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) -> PolicyEvaluationResult {
+            if sets.isEmpty { return .meetsPolicy }
+            let keys = chain.compactMap(\.pin)
+            return sets.allSatisfy { !$0.isDisjoint(with: keys) }
+                ? .meetsPolicy : .failsToMeetPolicy(reason: "none of the keys of its verified certificates is pinned")
         }
-        return .meetsPolicy
     }
-}
-
-/// A path has a key of each set.
-private struct PinPolicy: VerifierPolicy {
-    let sets: [Set<PublicKeyPin>]
-    let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = []
-
-    func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) -> PolicyEvaluationResult {
-        if sets.isEmpty { return .meetsPolicy }
-        let keys = chain.compactMap(\.pin)
-        return sets.allSatisfy { !$0.isDisjoint(with: keys) }
-            ? .meetsPolicy : .failsToMeetPolicy(reason: "none of the keys of its verified certificates is pinned")
-    }
-}
+#endif

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import NIOSSL
 public import Runway
@@ -40,7 +39,11 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The pin of a key, from its `SubjectPublicKeyInfo` in DER.
-    init(spki: [UInt8]) { sha256 = Array(SHA256.hash(data: spki)) }
+    init(spki: [UInt8]) {
+        var hash = SHA256Hash()
+        hash.update(spki)
+        sha256 = hash.digest
+    }
 
     /// The pin as it is written, `sha256/…`.
     public var description: String { "sha256/\(Data(sha256).base64EncodedString())" }

@@ -1,8 +1,11 @@
 import NIOSSL
 import Runway
-import SwiftASN1
 import Synchronization
-import X509
+
+#if Pins
+    import SwiftASN1
+    import X509
+#endif
 
 /// The TLS side of one connection: the handler, and why it refused the server if it did.
 struct TLSClient {
@@ -26,11 +29,15 @@ struct TLSClient {
     /// What a failed handshake failed with: BoringSSL only says that a certificate was not verified, not why. On the connection's loop.
     func explained(_ error: any Error) -> any Error {
         if let reason = refusal.reason { return TrustRefused(reason: reason) }
-        guard TLSFailure(error)?.isOfVerification == true, let shown = handler.peerCertificate,
-            let leaf = try? Certificate(derEncoded: shown.toDERBytes())
-        else { return error }
-        // NIOSSL passes on no other certificate of those that BoringSSL refused.
-        return TrustRefused(reason: CertificateFault(of: leaf, among: nil).reason)
+        #if Pins
+            // NIOSSL passes on no other certificate of those that BoringSSL refused.
+            if TLSFailure(error)?.isOfVerification == true, let shown = handler.peerCertificate,
+                let leaf = try? Certificate(derEncoded: shown.toDERBytes())
+            {
+                return TrustRefused(reason: CertificateFault(of: leaf, among: nil).reason)
+            }
+        #endif
+        return error
     }
 }
 

@@ -24,8 +24,8 @@ public struct TrustPolicy: Sendable {
     public var minimumVersion: MinimumVersion
     /// The keys of hosts. Where several sets are for one host, each of them must be met. The default is none.
     ///
-    /// On Apple's systems pins need roots of their own (``TransportConfiguration/Trust/certificates(pem:)``): the system tells SwiftNIO no
-    /// verified chain.
+    /// They need the package trait `Pins`, which is on by default: without it a transport with pins is not made. On Apple's systems they
+    /// also need roots of their own (``TransportConfiguration/Trust/certificates(pem:)``): the system tells SwiftNIO no verified chain.
     public var pins: [PublicKeyPins]
     /// With what hosts are shown that the client is who it is; of several for one host the first. The default is none.
     public var clientIdentities: [ClientIdentity]

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// What `--json` and `--curl` print.

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// What a server says is text on a terminal, whatever characters it has; elsewhere its bytes pass as they came.

@@ -1,5 +1,5 @@
 import Foundation
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// `runway probe`.

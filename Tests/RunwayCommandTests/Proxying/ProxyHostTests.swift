@@ -1,5 +1,5 @@
 import Foundation
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// Which hosts a request to `runway proxy` may name.

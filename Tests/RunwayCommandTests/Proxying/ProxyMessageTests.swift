@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// The heads of messages through `runway proxy`: methods, lengths, and the steps that they passed.

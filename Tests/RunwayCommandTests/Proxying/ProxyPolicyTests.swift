@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// Without --policies the proxy neither retries nor refuses requests, and it marks its own responses with Proxy-Status.

@@ -31,7 +31,7 @@ struct HostListRouteTests {
         var found = 0
         for await port in ports.prefix(1) { found = port }
         let network = NetworkLayer(
-            transport: try AsyncHTTPClientTransport(), limits: LayerLimits(admission: .none, retrying: .none))
+            transport: try NIOTransport(), limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Hosting.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
         let book = HostBook()
         do throws(NetworkError) {

@@ -75,7 +75,7 @@ struct BothHalvesTests {
     }
 
     @Test func overHTTP2NothingIsMergedThoughTheFirstAnswerTakesLong() async throws {
-        try await withServer(.http2, over: { try NIOTransport(configuration: $0) }) { server in
+        try await withServer(.http2) { server in
             let network = server.network
             network.configure(Backend.self) { $0.merging?.mergesOverHTTP2 = false }
             let first = Task { try await network.call(Fetch("held")) }

@@ -56,14 +56,6 @@ struct RunningServer: Sendable {
     let wireCount: Count
 }
 
-/// A transport that a test ends.
-protocol ClosableTransport: Transport {
-    func shutdown(_ mode: ShutdownMode) async
-}
-
-extension AsyncHTTPClientTransport: ClosableTransport {}
-extension NIOTransport: ClosableTransport {}
-
 private struct Counting: RouterMiddleware {
     typealias Context = WireContext
     let count: Count
@@ -95,9 +87,6 @@ private func makeRouter(held: ScriptedGate, count: Count) -> Router<WireContext>
 /// Serves on a free port of the loopback while `body` runs.
 func withServer(
     _ wire: BothHalvesTests.Wire, merges: Bool = true,
-    over makeTransport: (TransportConfiguration) throws -> any ClosableTransport = {
-        try AsyncHTTPClientTransport(configuration: $0)
-    },
     _ body: @escaping @Sendable (RunningServer) async throws -> Void
 ) async throws {
     let (held, count, records) = (ScriptedGate(), Count(), RecordCollector())
@@ -129,7 +118,7 @@ func withServer(
     }
     let trust = TransportConfiguration(
         trust: .certificates(pem: [certificate.authorityPEM]), httpVersions: wire == .http2 ? .automatic : .http1Only)
-    let transport = try makeTransport(trust)
+    let transport = try NIOTransport(configuration: trust)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             // However a server ends that is cancelled is no affair of the test.

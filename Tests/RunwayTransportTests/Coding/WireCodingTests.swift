@@ -1,6 +1,6 @@
 import HTTPTypes
 import Runway
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 @testable import RunwayTransport

@@ -1,8 +1,9 @@
 import NIOCore
 import Runway
+import RunwayTesting
 import Testing
 
-@testable import RunwayTesting
+@testable import RunwayTestServer
 @testable import RunwayTransport
 
 /// Several addresses of one host, over real sockets.

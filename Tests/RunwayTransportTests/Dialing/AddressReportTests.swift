@@ -1,5 +1,5 @@
 import Runway
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 @testable import RunwayTransport

@@ -1,7 +1,8 @@
 import Runway
+import RunwayTestServer
+import RunwayTesting
 import Testing
 
-@testable import RunwayTesting
 @testable import RunwayTransport
 
 /// Calls to a host of whose addresses one is dead, over real sockets.

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

@@ -4,6 +4,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Runway
+import RunwayTestServer
 import RunwayTesting
 
 /// An exchange that a seed makes up: a request, and what the origin does with it.

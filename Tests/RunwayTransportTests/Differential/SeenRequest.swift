@@ -1,5 +1,5 @@
 import NIOHPACK
-import RunwayTesting
+import RunwayTestServer
 
 /// What an origin saw of a request.
 struct SeenRequest: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
 import Runway
-import RunwayTesting
+import RunwayTestServer
 import RunwayTransport
 import Testing
 

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
 import Runway
-import RunwayTesting
+import RunwayTestServer
 import Synchronization
 import Testing
 

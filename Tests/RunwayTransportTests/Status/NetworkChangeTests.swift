@@ -1,3 +1,4 @@
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

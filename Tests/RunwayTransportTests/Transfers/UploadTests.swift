@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
-import RunwayTesting
+import RunwayTestServer
 import RunwayTransport
 import Synchronization
 import Testing

@@ -2,12 +2,13 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOSSL
+import RunwayTestServer
+import RunwayTesting
 import Synchronization
 import Testing
 import X509
 
 @testable import Runway
-@testable import RunwayTesting
 @testable import RunwayTransport
 
 /// Roots that are read from a folder when a server needs them, and all roots where that was not enough.

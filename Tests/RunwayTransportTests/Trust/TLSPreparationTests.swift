@@ -2,10 +2,11 @@ import Dispatch
 import NIOCore
 import NIOPosix
 import Runway
+import RunwayTestServer
+import RunwayTesting
 import Synchronization
 import Testing
 
-@testable import RunwayTesting
 @testable import RunwayTransport
 
 /// The TLS of a transport: made once, before anybody asks for it, and in nobody's way.

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Runway
 import RunwayJSON
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Runway
-import RunwayTesting
+import RunwayTestServer
 import Testing
 
 /// What arrives at the server over a session is what was asked for.

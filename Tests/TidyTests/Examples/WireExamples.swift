@@ -1,6 +1,6 @@
 import Foundation
 import Runway
-import RunwayTesting
+import RunwayTestServer
 import RunwayTransport
 
 // The examples in the doc comments about hosts and the wire, line by line. They are compiled and not run.
@@ -12,11 +12,6 @@ func ownWire() throws -> NetworkLayer {
 
 func warm(_ network: NetworkLayer) {
     network.warmUp(Listings.self)  // at launch, before the first screen asks
-}
-
-func sharedClient() throws -> NetworkLayer {
-    let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
-    return network
 }
 
 func wireThroughProxies() throws -> NIOTransport {

@@ -26,7 +26,6 @@ struct Throughput {
             let pem = try String(contentsOfFile: root, encoding: .utf8)
             let configuration = TransportConfiguration(
                 trust: .certificates(pem: [pem]), httpVersions: http1Only ? .http1Only : .automatic)
-            let theirs = try AsyncHTTPClientTransport(configuration: configuration)
             let ours = try NIOTransport(configuration: configuration)
             let curlClient = try CurlClient(root: root, http1Only: http1Only)
             let session = URLSession(configuration: .ephemeral)
@@ -37,7 +36,6 @@ struct Throughput {
                     let url = "https://localhost:\(port)/\(file)"
                     let chosen = [
                         asyncHTTPClient(client, url: url, byteCount: byteCount),
-                        try bare("AHCTransport", theirs, url: url, byteCount: byteCount),
                         try bare("NIOTransport", ours, url: url, byteCount: byteCount),
                         networkCall("network.call", network, file: file, byteCount: byteCount),
                         managerLoad(network, file: file, byteCount: byteCount),
@@ -56,7 +54,6 @@ struct Throughput {
             }
             try await client.shutdown()
             await ours.shutdown()
-            await theirs.shutdown()
             session.invalidateAndCancel()
         }
     }

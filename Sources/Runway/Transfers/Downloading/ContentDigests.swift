@@ -1,10 +1,9 @@
-import Crypto
 import Foundation
 
 /// The digests of some bytes that a server gave (RFC 9530), as far as they are of a kind that is still fit for it (RFC 9530 §5).
 struct ContentDigests {
-    private var sha256: (expected: [UInt8], hash: SHA256)?
-    private var sha512: (expected: [UInt8], hash: SHA512)?
+    private var sha256: (expected: [UInt8], hash: SHA256Hash)?
+    private var sha512: (expected: [UInt8], hash: SHA512Hash)?
 
     /// Reads the value of the field; `nil` for one without a digest that can be checked.
     init?(_ value: String?) {
@@ -17,8 +16,8 @@ struct ContentDigests {
                 let bytes = Data(base64Encoded: String(digest.dropFirst().dropLast())).map(Array.init)
             else { continue }
             switch member[..<equals] {
-            case "sha-256": sha256 = (bytes, SHA256())
-            case "sha-512": sha512 = (bytes, SHA512())
+            case "sha-256": sha256 = (bytes, SHA256Hash())
+            case "sha-512": sha512 = (bytes, SHA512Hash())
             default: break
             }
         }
@@ -27,14 +26,14 @@ struct ContentDigests {
 
     /// Takes the next bytes.
     mutating func update(_ bytes: [UInt8]) {
-        sha256?.hash.update(data: bytes)
-        sha512?.hash.update(data: bytes)
+        sha256?.hash.update(bytes)
+        sha512?.hash.update(bytes)
     }
 
     /// Whether the bytes that were taken are those that the server meant.
     var areMet: Bool {
-        if let sha256, Array(sha256.hash.finalize()) != sha256.expected { return false }
-        if let sha512, Array(sha512.hash.finalize()) != sha512.expected { return false }
+        if let sha256, sha256.hash.digest != sha256.expected { return false }
+        if let sha512, sha512.hash.digest != sha512.expected { return false }
         return true
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// What is known of a partial file, kept beside it, so that another process can go on where this one ended.
@@ -44,10 +43,9 @@ struct PartialNote: Codable, Equatable, Sendable {
         self.syncedByteCount = syncedByteCount
     }
 
-    private static func firstLine(of json: [UInt8]) -> String { "runway-part-1 \(SHA256.hash(data: json).hexadecimal)" }
-}
-
-extension SHA256Digest {
-    /// The digest in lower-case digits.
-    var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    private static func firstLine(of json: [UInt8]) -> String {
+        var hash = SHA256Hash()
+        hash.update(json)
+        return "runway-part-1 \(hash.digest.hexadecimal)"
+    }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RunwayJSON
+import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
 import Testing

@@ -3,6 +3,7 @@ import NIOHPACK
 import NIOPosix
 import NIOSSL
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
 import Synchronization

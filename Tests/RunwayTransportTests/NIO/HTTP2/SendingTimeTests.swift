@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import RunwayServer
-import RunwayTesting
+import RunwayTestServer
 import Synchronization
 
 /// What came to the backend since it was last asked to forget it, and what is published.

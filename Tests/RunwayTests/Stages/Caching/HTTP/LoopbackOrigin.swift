@@ -1,5 +1,5 @@
 import HTTPTypes
-import RunwayTesting
+import RunwayTestServer
 import RunwayTransport
 import Synchronization
 

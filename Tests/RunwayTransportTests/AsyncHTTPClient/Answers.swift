@@ -2,7 +2,9 @@ import AsyncHTTPClient
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import Runway
+
+@testable import Runway
+@testable import RunwayTransport
 
 /// The head of an answer, and what it says of the body. The client passes bodies as they came.
 struct AnswerHead {
@@ -61,7 +63,7 @@ extension BodyStream {
                     let part = try await parts.next { try await iterator.next(isolation: #isolation) }
                     return withExtendedLifetime(token) { part }
                 } catch {
-                    throw NetworkError(transport: error, from: authority)
+                    throw NetworkError(client: error, from: authority)
                 }
             }
         }

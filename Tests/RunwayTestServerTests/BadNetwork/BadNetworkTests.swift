@@ -1,4 +1,5 @@
 import Foundation
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

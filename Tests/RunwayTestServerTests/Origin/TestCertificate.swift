@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import RunwayTesting
+import RunwayTestServer
 import SwiftASN1
 import X509
 

@@ -1,9 +1,23 @@
 import AsyncHTTPClient
-import Runway
+
+@testable import Runway
+@testable import RunwayTransport
+
+extension NetworkError {
+    /// What an error of AsyncHTTPClient, or of the libraries below it, means to a caller.
+    init(client error: any Error, from authority: String?) {
+        guard let error = error as? HTTPClientError else {
+            self.init(transport: error, from: authority)
+            return
+        }
+        let (kind, detail) = error.meaning(authority ?? "the server")
+        self.init(kind, in: .transporting, detail, sending: error.sending, underlying: error)
+    }
+}
 
 extension HTTPClientError {
     /// What it means to a caller.
-    func meaning(_ place: String) -> (NetworkError.Kind, String) {
+    fileprivate func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch self {
         // The client cancels what is under way when it is shut down, too.
         case .cancelled where Task.isCancelled: (.cancelled, "The call was cancelled.")
@@ -33,7 +47,7 @@ extension HTTPClientError {
     private func hasKind(of other: HTTPClientError) -> Bool { shortDescription == other.shortDescription }
 
     /// Whether any of the request left, as far as the error itself says.
-    var sending: SendState {
+    fileprivate var sending: SendState {
         switch self {
         case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .alreadyShutdown, .invalidURL,
             .emptyHost, .emptyScheme, .missingSocketPath, .traceRequestWithBody:

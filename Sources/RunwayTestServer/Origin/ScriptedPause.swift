@@ -1,8 +1,10 @@
+public import RunwayTesting
+
 /// Something that a scripted answer waits for before it goes on.
 public struct ScriptedPause: Sendable {
     private let wait: @Sendable () async throws -> Void
 
-    /// Waits for `duration` on `clock`; on a ``ManualClock`` the test decides when that has passed.
+    /// Waits for `duration` on `clock`; on a `ManualClock` the test decides when that has passed.
     public static func delay(_ duration: Duration, on clock: any Clock<Duration>) -> ScriptedPause {
         ScriptedPause { try await clock.sleep(for: duration) }
     }

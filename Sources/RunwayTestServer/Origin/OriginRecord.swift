@@ -1,4 +1,5 @@
 import NIOCore
+import RunwayTesting
 import Synchronization
 
 /// What an origin received, and the connections that it has, within its limits.

@@ -1,6 +1,8 @@
+import RunwayTesting
+
 /// What an origin received, to assert on, and waits for more of it, so that no test has to sleep.
 ///
-/// Every wait throws ``WaitTimedOut`` after `limit` of real time (default: a minute), ``ShutDownError`` when the origin
+/// Every wait throws `WaitTimedOut` after `limit` of real time (default: a minute), ``ShutDownError`` when the origin
 /// is shut down before, and `CancellationError`.
 extension ScriptedOrigin {
     /// The requests in the order in which they were received, over all connections, up to the limit.
@@ -28,7 +30,7 @@ extension ScriptedOrigin {
 
     /// Returns once at least `count` requests were received in all: those that were kept, in order.
     ///
-    /// - Throws: ``WaitTimedOut`` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
     @discardableResult
     public func waitForRequests(
         count: Int,
@@ -40,17 +42,17 @@ extension ScriptedOrigin {
 
     /// Returns once at least `count` connections were accepted in all.
     ///
-    /// - Throws: ``WaitTimedOut`` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
     public func waitForConnections(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.connectionCount.wait(atLeast: count, within: limit, subject: "connections")
     }
 
     /// Returns once at least `count` connections ended in all, whoever ended them.
     ///
-    /// This is how a test sees that a cancelled call closed its socket: hold the answer at a ``ScriptedGate``, cancel,
+    /// This is how a test sees that a cancelled call closed its socket: hold the answer at a `ScriptedGate`, cancel,
     /// and wait for the disconnect.
     ///
-    /// - Throws: ``WaitTimedOut`` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
+    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
     public func waitForDisconnects(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.disconnectCount.wait(atLeast: count, within: limit, subject: "disconnects")
     }

@@ -2,7 +2,8 @@ import AsyncHTTPClient
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import Runway
+
+@testable import Runway
 
 extension Request {
     /// The request in the client's terms, for a whole answer.

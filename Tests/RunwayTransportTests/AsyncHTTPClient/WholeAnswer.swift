@@ -2,8 +2,10 @@ import AsyncHTTPClient
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import Runway
 import Synchronization
+
+@testable import Runway
+@testable import RunwayTransport
 
 /// Gathers one whole answer on the client's event loop.
 ///

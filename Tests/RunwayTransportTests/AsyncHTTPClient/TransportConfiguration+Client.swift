@@ -1,7 +1,9 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOSSL
-import Runway
+
+@testable import Runway
+@testable import RunwayTransport
 
 extension TransportConfiguration {
     /// Whom AsyncHTTPClient trusts.

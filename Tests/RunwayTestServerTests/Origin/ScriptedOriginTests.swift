@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

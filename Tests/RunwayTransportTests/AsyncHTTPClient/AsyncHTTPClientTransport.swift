@@ -3,17 +3,15 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-public import Runway
 
-/// Puts requests on the wire with AsyncHTTPClient: HTTP/1.1 and HTTP/2, TLS, gzip and deflate, connections reused.
-///
-/// ```swift
-/// let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
-/// ```
+@testable import Runway
+@testable import RunwayTransport
+
+/// The peer that ``NIOTransport`` is compared with: puts requests on the wire with AsyncHTTPClient.
 ///
 /// An origin's connections are kept for ``TransportConfiguration/keepAlive``. A transport that is let go cuts its connections;
 /// ``shutdown(_:)`` is there for those who want to wait.
-public final class AsyncHTTPClientTransport: Transport {
+final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let isTransparent: Bool
     private let decodingLimits: ContentDecoder.Limits
@@ -24,7 +22,7 @@ public final class AsyncHTTPClientTransport: Transport {
     /// Makes a transport. No connection is opened before it is needed.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
-    public init(configuration: TransportConfiguration = TransportConfiguration()) throws(NetworkError) {
+    init(configuration: TransportConfiguration = TransportConfiguration()) throws(NetworkError) {
         isTransparent = configuration.isTransparent
         decodingLimits = configuration.wire.decodingLimits
         client = HTTPClient(
@@ -37,7 +35,7 @@ public final class AsyncHTTPClientTransport: Transport {
     }
 
     /// Whether neither body is a stream.
-    public func endsInTime(_ request: Request) -> Bool {
+    func endsInTime(_ request: Request) -> Bool {
         switch (request.delivery, request.body) {
         case (.streamed, _), (_, .stream): false
         default: true
@@ -47,9 +45,9 @@ public final class AsyncHTTPClientTransport: Transport {
     /// Sends a request and gives its answer.
     ///
     /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
-    public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         guard gauge.begin() else {
-            throw NetworkError(transport: HTTPClientError.alreadyShutdown, from: request.head.authority)
+            throw NetworkError(client: HTTPClientError.alreadyShutdown, from: request.head.authority)
         }
         do {
             if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
@@ -88,12 +86,12 @@ public final class AsyncHTTPClientTransport: Transport {
             }
         } catch {
             gauge.end()
-            throw NetworkError(transport: error, from: request.head.authority)
+            throw NetworkError(client: error, from: request.head.authority)
         }
     }
 
     /// Ends the transport. Requests made after it fail; calling it again changes nothing.
-    public func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
+    func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
         await gauge.close(waitingFor: mode)
         // An error only says that it was shut down before.
         try? await client.shutdown()

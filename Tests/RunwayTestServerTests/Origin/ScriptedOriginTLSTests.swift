@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOSSL
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

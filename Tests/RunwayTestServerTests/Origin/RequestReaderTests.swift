@@ -1,7 +1,8 @@
 import NIOCore
+import RunwayTesting
 import Testing
 
-@testable import RunwayTesting
+@testable import RunwayTestServer
 
 /// The reader alone, without sockets, so that bytes can be cut anywhere.
 struct RequestReaderTests {

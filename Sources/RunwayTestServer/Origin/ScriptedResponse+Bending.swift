@@ -1,4 +1,5 @@
 public import HTTPTypes
+public import RunwayTesting
 
 extension ScriptedResponse {
     /// The answer, waiting at `gate` before its head.

@@ -1,4 +1,5 @@
 import NIOCore
+import RunwayTesting
 
 /// One connection through a path: carries bytes both ways, later than they came, in order. Lives on its event loop.
 final class DelayedConnection {

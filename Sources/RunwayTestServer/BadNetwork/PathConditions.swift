@@ -1,3 +1,5 @@
+import RunwayTesting
+
 /// How a path of a ``BadNetwork`` treats what is sent on it.
 public struct PathConditions: Sendable, Hashable {
     /// How long bytes take there and back, half of it each way. The default is nothing.

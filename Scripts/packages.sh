@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Resolves this package from one outside, for an app that uses Runway alone and for one that adds RunwayTransport, and fails if either
+# resolves more packages than README.md says.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+project=$PWD
+outside=$(mktemp -d)
+trap 'rm -rf "$outside"' EXIT
+mkdir "$outside/Sources"
+echo "" >"$outside/Sources/App.swift"
+
+# Arguments: the product, the traits, the greatest number of packages.
+resolve() {
+    cat >"$outside/Package.swift" <<MANIFEST
+// swift-tools-version:6.2
+import PackageDescription
+
+let package = Package(
+    name: "outside", platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "runway", path: "$project", traits: [$2])],
+    targets: [.target(name: "App", dependencies: [.product(name: "$1", package: "runway")], path: "Sources")])
+MANIFEST
+    rm -rf "$outside/.build" "$outside/Package.resolved"
+    # The versions that the build has, so that nothing else is fetched.
+    if [ -e Package.resolved ]; then cp Package.resolved "$outside"; fi
+    swift package --package-path "$outside" resolve >"$outside/log" 2>&1 || { cat "$outside/log" >&2; exit 1; }
+    python3 - "$outside/Package.resolved" "$@" <<'COUNT'
+import json, sys
+path, product, traits, most = sys.argv[1:]
+names = sorted(pin["identity"] for pin in json.load(open(path))["pins"])
+print(f"packages: {product} with traits [{traits}] resolves {len(names)}: {' '.join(names)}")
+sys.exit(len(names) > int(most))
+COUNT
+}
+
+resolve Runway '' 5
+resolve RunwayTransport '"Transport"' 14
