@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 
 extension Response {
     /// Checks the head that a transport returned, and notes which fields it had to leave out.

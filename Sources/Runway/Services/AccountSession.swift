@@ -13,7 +13,7 @@ final class AccountSession: Sendable {
 
     init(account: String?) { self.account = account }
 
-    /// Whether the account has signed out since the session began.
+    /// Whether the account has signed out since the session began; of a session without one, whether any account has.
     var isOver: Bool { isEnded.load(ordering: .acquiring) }
     /// Whether the calls of the session were cancelled when it ended.
     var areCallsCancelled: Bool { isCancelling.load(ordering: .acquiring) }

@@ -8,9 +8,22 @@ final class ServiceConfigurations: Sendable {
         var configuration: ServiceConfiguration
         /// The session of the calls that are made while nobody is signed in.
         var anonymous: AccountSession
+        /// The anonymous sessions before that, which end with the next sign-out; weak likewise.
+        var earlierAnonymous: [WeakSession] = []
         /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold them, which bounds
         /// their number.
         var sessions: [String: WeakSession] = [:]
+
+        mutating func enterAnonymous(_ session: AccountSession) {
+            earlierAnonymous.removeAll { $0.session == nil }
+            earlierAnonymous.append(WeakSession(session: anonymous))
+            anonymous = session
+        }
+
+        mutating func endEarlierAnonymous() {
+            for earlier in earlierAnonymous { earlier.session?.end(cancellingCalls: false) }
+            earlierAnonymous = []
+        }
     }
 
     private struct WeakSession {
@@ -91,9 +104,14 @@ final class ServiceConfigurations: Sendable {
             guard known.settings.account != nil else { return nil }
             var settings = known.settings
             settings.account = nil
-            let anonymous = session(of: nil, at: service)
+            // A login that was made while nobody was signed in is over, too.
+            let anonymous = AccountSession(account: nil)
             let changed = ServiceConfiguration(settings, of: service, in: anonymous)
-            if replace(known, by: changed, ending: known.session, cancellingCalls: cancellingCalls) { return known }
+            if replace(
+                known, by: changed, anonymous: anonymous, ending: known.session, cancellingCalls: cancellingCalls)
+            {
+                return known
+            }
         }
     }
 
@@ -106,8 +124,9 @@ final class ServiceConfigurations: Sendable {
             let key = ObjectIdentifier(known.service)
             guard entries[key]?.configuration === known, !changed.session.isOver else { return false }
             entries[key]?.configuration = changed
-            if let anonymous { entries[key]?.anonymous = anonymous }
+            if let anonymous { entries[key]?.enterAnonymous(anonymous) }
             if let ended {
+                entries[key]?.endEarlierAnonymous()
                 ended.end(cancellingCalls: cancellingCalls)
                 if let account = ended.account { entries[key]?.sessions[account] = nil }
             }

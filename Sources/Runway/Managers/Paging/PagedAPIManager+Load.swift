@@ -29,22 +29,26 @@ extension PagedAPIManager {
         return start(.first, endpoint, options)
     }
 
-    /// Loads the page after the last row in memory; the first page, where nothing was loaded yet.
+    /// Loads the page after the last row in memory; the first page, where nothing was loaded yet, or where the rows are of an account that
+    /// is not signed in any more.
     ///
     /// - Returns: The number of the load, or of the load that is under way already; `nil` at the end of the list, where nothing is done.
     @discardableResult
     public func loadNextPage(options: CallOptions = .standard) -> FlightID? {
         if let running { return running.id }
+        guard isListOfCurrentAccount else { return start(.first, endpoint, options) }
         guard hasMore else { return nil }
         return start(list.window.rows.isEmpty ? .first : .next, endpoint, options)
     }
 
-    /// Loads the page before the first row in memory, which was let go.
+    /// Loads the page before the first row in memory, which was evicted; the first page, where the rows are of an account that is not
+    /// signed in any more.
     ///
     /// - Returns: The number of the load, or of the load that is under way already; `nil` at the start of the list, where nothing is done.
     @discardableResult
     public func loadPreviousPage(options: CallOptions = .standard) -> FlightID? {
         if let running { return running.id }
+        guard isListOfCurrentAccount else { return start(.first, endpoint, options) }
         guard !isFirstPage else { return nil }
         return start(.previous, endpoint, options)
     }
@@ -70,6 +74,9 @@ extension PagedAPIManager {
         landedEndpoint = nil
         landedFlight = nil
     }
+
+    /// Whether the rows were loaded for the account that is signed in, or for nobody.
+    private var isListOfCurrentAccount: Bool { list.answer?.flight.isOfCurrentAccount ?? true }
 
     // MARK: Requests
 
@@ -151,6 +158,11 @@ extension PagedAPIManager {
             let reading = await Self.read(rawData, of: endpoint, answer.flight, for: running.load, after: items)
             // The load may have been cancelled meanwhile, or replaced.
             guard let self, self.running?.token == running.token else { return }
+            guard answer.flight.isOfCurrentAccount else {
+                self.running = nil
+                answer.flight.note(CallDecision.accountChanged)
+                return answer.flight.amend()
+            }
             switch reading {
             case .success(let reading):
                 self.running?.load = reading.load

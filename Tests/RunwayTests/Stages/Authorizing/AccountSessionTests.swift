@@ -211,6 +211,72 @@ struct AccountSessionTests {
         try await network.signOut(of: Club.self)
         #expect(network.cookies(of: Club.self).isEmpty)
     }
+
+    @Test func loginInFlightAtTheSignOutSetsNoCookie() async throws {
+        let network = layer([.setCookie: "session=ann"])
+        let login = Task { try await network.call(OpeningHours()) }
+        try await gate.waitForArrivals()
+        try await signIn("ann", to: network)
+        try await network.signOut(of: Club.self)
+        gate.open()
+        _ = try await login.value
+        #expect(network.cookies(of: Club.self).isEmpty)
+        _ = try await network.call(OpeningHours())
+        #expect(network.cookies(of: Club.self).count == 1, "calls after the sign-out set theirs")
+    }
+
+    @Test func pageDoesNotLandOnTheScreenOfAnotherAccount() async throws {
+        let network = pageLayer()
+        try await signIn("ann", to: network)
+        let switching = Switching { network.configure(Club.self) { $0.account = "bob" } }
+        let list = PagedAPIManager<MemberList>(on: network, delegate: recorder)
+        // The account changes when the response has come and its rows are still to be read.
+        network.add(switching, for: MemberList.self)
+        list.load(MemberList())
+        try await waitUntil { switching.isDone && !list.isLoading }
+        #expect(recorder.landings.isEmpty && list.items.isEmpty)
+    }
+
+    @Test func pagesOfTwoAccountsDoNotBecomeOneList() async throws {
+        let network = pageLayer()
+        try await signIn("ann", to: network)
+        let list = PagedAPIManager<MemberList>(on: network, delegate: recorder)
+        list.load(MemberList())
+        _ = try await recorder.landings(count: 1)
+        #expect(list.items.count == 20)
+        try await network.signOut(of: Club.self)
+        try await signIn("bob", to: network)
+        list.loadNextPage()
+        _ = try await recorder.landings(count: 2)
+        #expect(list.items.count == 20)
+        #expect(list.items.allSatisfy { $0.json["of"].string == "Bearer token of bob" })
+    }
+
+    /// A layer whose service has a list of members for each token.
+    private func pageLayer() -> NetworkLayer {
+        NetworkLayer(
+            transport: StubTransport { request in
+                let query = URLComponents(string: request.url)?.queryItems ?? []
+                let offset = query.first { $0.name == "offset" }?.value.flatMap { Int($0) } ?? 0
+                let name = request.head.headerFields[.authorization] ?? "nobody"
+                let rows = (offset..<offset + 20).map { #"{"id":\#($0),"of":"\#(name)"}"# }
+                return .json(#"{"members":[\#(rows.joined(separator: ","))]}"#)
+            }, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+    }
+}
+
+/// Does something once, when a response has come.
+@MainActor
+private final class Switching: Interceptor {
+    private(set) var isDone = false
+    private let action: () -> Void
+
+    init(_ action: @escaping () -> Void) { self.action = action }
+
+    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {
+        action()
+        isDone = true
+    }
 }
 
 /// A service whose refreshes wait until the test lets them go on.
