@@ -8,14 +8,14 @@ graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
 output=${1:-$graphs/documentation}
 
-swift package dump-symbol-graph --skip-synthesized-members --emit-extension-block-symbols >"$graphs/log" ||
+swift package dump-symbol-graph --emit-extension-block-symbols >"$graphs/log" ||
     { cat "$graphs/log" >&2; exit 1; }
 extracted=$(swift build --show-bin-path)/../symbolgraph
 
 for target in RunwayJSON Runway RunwayTransport RunwayServer RunwayTesting RunwayTestServer RunwayDemo; do
     mkdir -p "$graphs/$target" "$output"
     # A module, and what it adds to the types of others.
-    cp "$extracted/$target.symbols.json" "$extracted/$target"@*.symbols.json "$graphs/$target"
+    find "$extracted" \( -name "$target.symbols.json" -o -name "$target@*.symbols.json" \) -exec cp {} "$graphs/$target" \;
     docc convert "Sources/$target/$target.docc" --additional-symbol-graph-dir "$graphs/$target" \
         --fallback-display-name "$target" --fallback-bundle-identifier "$target" --output-path "$output/$target" \
         --warnings-as-errors

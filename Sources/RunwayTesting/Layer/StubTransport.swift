@@ -9,7 +9,8 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport)
 /// ```
 ///
-/// For what the network itself does wrong, use a ``ScriptedOrigin``: a stub can't be slow, half closed or lying on the wire.
+/// For what the network itself does wrong, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half closed or
+/// malformed on the wire.
 public final class StubTransport: Transport {
     /// Makes the answer to a request. It may wait, and is cancelled with the call.
     public typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
