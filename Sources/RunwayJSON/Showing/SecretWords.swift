@@ -98,7 +98,6 @@ struct NameWords {
     private var isJoinedSecret: Bool {
         if let ending = SecretWords.joinedEndings.first(where: last.hasSuffix) {
             return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
-                && !SecretWords.harmless.contains(previous)
         }
         return SecretWords.joinedPairs.contains { pair in
             last.hasSuffix(pair.second) && last.dropLast(pair.second.byteCount).hasSuffix(pair.first)

@@ -151,4 +151,20 @@
                 ? .meetsPolicy : .failsToMeetPolicy(reason: "none of the keys of its verified certificates is pinned")
         }
     }
+#else
+    import NIOSSL
+    import Runway
+
+    /// Without the package trait `Pins` there is none, and a transport whose policy has pins is not made.
+    enum ChainVerifier: Sendable {
+        init(rootsPEM: String?) throws {
+            throw NetworkError(.invalidConfiguration, in: .transporting, "Pins need the package trait Pins.")
+        }
+
+        func verify(
+            _ shown: [NIOSSLCertificate], of host: String, _ identity: ServerIdentity, pins: [PublicKeyPins]
+        ) async throws(TrustRefused) -> PinReport {
+            switch self {}
+        }
+    }
 #endif

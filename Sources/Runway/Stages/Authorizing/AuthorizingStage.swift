@@ -42,7 +42,6 @@ struct AuthorizingStage: RequestStage {
             return response
         }
         guard request.body.isReplayable else {
-            tokens.markRefusedFinally(first, in: flight)
             throw NetworkError(
                 .needsAccessToken, in: step,
                 "The access token was refused, and the body of the request can't be sent a second time.",
@@ -62,7 +61,7 @@ struct AuthorizingStage: RequestStage {
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
         if last.verdict == .tokenRefused {
             flight.note(Authorizing.refusedAgain)
-            tokens.markRefusedFinally(second, in: flight)
+            tokens.markRefused(second, in: flight)
         } else if last.verdict == .fine {
             tokens.markAccepted(second, in: flight)
         }

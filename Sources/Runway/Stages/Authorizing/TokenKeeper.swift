@@ -99,16 +99,21 @@ final class TokenKeeper: Sendable {
 
     /// The service refused the token of a call.
     ///
-    /// - Returns: Whether the call may use another token; `false` where it is too soon to renew it, see ``TokenTrials`` and
+    /// - Returns: Whether the call is to use another token; `false` where it is too soon to renew it, see ``TokenTrials`` and
     ///   ``EndpointTrials``.
+    @discardableResult
     func markRefused(_ held: HeldToken, in flight: Flight) -> Bool {
         let now = clock.now
         return state.withLock { state in
             state.update(TokenIdentity(flight)) { entry in
-                guard entry.version == held.version else { return true }
+                // Another token is there by now, or this one is to be renewed anyway.
+                guard entry.version == held.version, !entry.needsRenewal(held, at: now) else { return true }
                 let isAccepted = held.acceptance.isAccepted
-                if isAccepted, entry.endpointTrials.isTooSoon(for: flight.endpoint, at: now) { return false }
-                if entry.refused != held.version || isAccepted && !entry.isRefusedAfterAcceptance {
+                if isAccepted {
+                    if entry.endpointTrials.isTooSoon(for: flight.endpoint, at: now) { return false }
+                    entry.endpointTrials.renewing(for: flight.endpoint, at: now)
+                }
+                if entry.refused != held.version || isAccepted {
                     entry.refused = held.version
                     entry.isRefusedAfterAcceptance = isAccepted
                     entry.trials.refused(held, at: now)
@@ -116,13 +121,6 @@ final class TokenKeeper: Sendable {
                 return entry.needsRenewal(held, at: now)
             }
         }
-    }
-
-    /// The service refused the token that was renewed for a call, or the call can't be sent with another.
-    func markRefusedFinally(_ held: HeldToken, in flight: Flight) {
-        let now = clock.now
-        state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointTrials.refused(flight.endpoint, at: now) } }
-        _ = markRefused(held, in: flight)
     }
 
     /// The service accepted the token that was renewed for a call.

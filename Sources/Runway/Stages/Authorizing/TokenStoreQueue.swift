@@ -3,8 +3,8 @@ import Synchronization
 /// The pending changes of a token store. They are made one at a time; per place only the newest pending change is made.
 ///
 /// It is bounded, so that a store that hangs can't make it grow: a change for one place more than ``maximumPlaces`` fails at once. A
-/// token that could not be removed from the store is not loaded again. A save that fails removes what the store had at the place: an
-/// older token may be one of before a sign-out.
+/// token that could not be removed from the store is not loaded again. A save that fails after a removal which is not
+/// made removes what the store has at the place, since that is a token of before a sign-out.
 final class TokenStoreQueue: Sendable {
     /// The most places with a change that is not made yet, and the most with a removal that failed.
     static let maximumPlaces = 1000
@@ -20,6 +20,8 @@ final class TokenStoreQueue: Sendable {
     fileprivate struct Pending: Sendable {
         let place: TokenPlace
         var change: Change
+        /// Whether the change takes the place of a removal that was not begun.
+        var replacesRemoval = false
         let outcome: Deferred<Result<Void, any Error>>
         let completion: Completion
     }
@@ -48,6 +50,7 @@ final class TokenStoreQueue: Sendable {
     func add(_ change: Change, at place: TokenPlace) -> Completion {
         state.withLock { state in
             if let index = state.pending.firstIndex(where: { $0.place == place }) {
+                if case .remove = state.pending[index].change { state.pending[index].replacesRemoval = true }
                 state.pending[index].change = change
                 return state.pending[index].completion
             }
@@ -76,7 +79,6 @@ final class TokenStoreQueue: Sendable {
         var next: Pending? = first
         while let pending = next {
             let result: Result<Void, any Error>
-            var isStoreChanged = true
             do {
                 switch pending.change {
                 case .save(let token): try await store.save(token, at: pending.place)
@@ -85,18 +87,23 @@ final class TokenStoreQueue: Sendable {
                 result = .success(())
             } catch {
                 result = .failure(error)
-                isStoreChanged = await removeUnsaved(pending)
             }
+            let isRemovalOwed = state.withLock { $0.owesRemoval(pending, after: result) }
+            let isRemoved = isRemovalOwed ? await isRemoved(pending) : false
             next = state.withLock { state in
-                if isStoreChanged { state.trust(pending.place) } else { state.distrust(pending.place) }
+                if isRemovalOwed, !isRemoved {
+                    state.distrust(pending.place)
+                } else if isRemoved || (try? result.get()) != nil {
+                    state.trust(pending.place)
+                }
                 return state.begin()
             }
             pending.outcome.give(result)
         }
     }
 
-    /// Removes what the store has where a token could not be saved; returns whether it was removed.
-    private func removeUnsaved(_ pending: Pending) async -> Bool {
+    /// Removes what the store has where a token could not be saved; returns whether it was removed. A removal that failed is not repeated.
+    private func isRemoved(_ pending: Pending) async -> Bool {
         guard case .save = pending.change else { return false }
         do {
             try await store.remove(pending.place)
@@ -117,6 +124,15 @@ extension TokenStoreQueue.State {
     /// The end of the last change of a place; `nil` if there is none to wait for.
     fileprivate func completion(of place: TokenPlace) -> TokenStoreQueue.Completion? {
         (pending.last { $0.place == place } ?? current.flatMap { $0.place == place ? $0 : nil })?.completion
+    }
+
+    /// Whether a change left a token in the store that is not to be loaded again.
+    fileprivate func owesRemoval(_ pending: TokenStoreQueue.Pending, after result: Result<Void, any Error>) -> Bool {
+        switch (pending.change, result) {
+        case (_, .success): false
+        case (.remove, .failure): true
+        case (.save, .failure): pending.replacesRemoval || !mayLoad(pending.place)
+        }
     }
 
     fileprivate mutating func trust(_ place: TokenPlace) {

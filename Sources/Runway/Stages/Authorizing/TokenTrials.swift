@@ -24,8 +24,8 @@ struct TokenTrials: Sendable {
         }
     }
 
-    /// The service refused a token that had just been renewed for the same call.
-    mutating func refusedAfterRenewal(at now: Duration) { (vainCount, lastRenewal) = (vainCount + 1, now) }
+    /// A token that others have accepted is renewed, since an endpoint refused it.
+    mutating func renewing(at now: Duration) { (vainCount, lastRenewal) = (vainCount + 1, now) }
 
     /// The trials after another renewal.
     func renewed(at now: Duration) -> TokenTrials {
@@ -45,19 +45,22 @@ struct TokenTrials: Sendable {
 
 /// Limits how often endpoints cause renewals that do not help them, while other endpoints accept the tokens.
 ///
-/// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered until a renewal helps
-/// it, and for ``maximumCount`` endpoints of an account.
+/// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered from the renewal that it
+/// causes until a renewal helps it.
 struct EndpointTrials: Sendable {
-    /// The most endpoints that are remembered for an account. The one that was refused longest ago is forgotten first.
+    /// The most endpoints that are remembered for an account. While that many are delayed, no other causes a renewal either.
     static let maximumCount = 32
 
     private var trials: [(endpoint: ObjectIdentifier, trials: TokenTrials)] = []
 
-    /// The endpoint refused a token after a renewal, or refused one and can't be sent again.
-    mutating func refused(_ endpoint: any Endpoint.Type, at now: Duration) {
+    /// The endpoint causes a renewal; not to be called where ``isTooSoon(for:at:)``.
+    mutating func renewing(for endpoint: any Endpoint.Type, at now: Duration) {
         var known = remove(endpoint) ?? TokenTrials()
-        known.refusedAfterRenewal(at: now)
-        if trials.count == Self.maximumCount { trials.removeFirst() }
+        known.renewing(at: now)
+        if trials.count == Self.maximumCount, let index = trials.firstIndex(where: { $0.trials.delay(at: now) == nil })
+        {
+            trials.remove(at: index)
+        }
         trials.append((ObjectIdentifier(endpoint), known))
     }
 
@@ -66,7 +69,10 @@ struct EndpointTrials: Sendable {
 
     /// Whether a renewal for the endpoint would come too soon after one that did not help it.
     func isTooSoon(for endpoint: any Endpoint.Type, at now: Duration) -> Bool {
-        trials.first { $0.endpoint == ObjectIdentifier(endpoint) }?.trials.delay(at: now) != nil
+        if let known = trials.first(where: { $0.endpoint == ObjectIdentifier(endpoint) }) {
+            return known.trials.delay(at: now) != nil
+        }
+        return trials.count == Self.maximumCount && trials.allSatisfy { $0.trials.delay(at: now) != nil }
     }
 
     private mutating func remove(_ endpoint: any Endpoint.Type) -> TokenTrials? {

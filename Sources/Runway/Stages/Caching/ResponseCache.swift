@@ -127,7 +127,7 @@ extension ResponseCache {
         memory.withLock { memory in
             if memory.answers.peek(refused.key).map({ $0.order > refused.order }) ?? false { return }
             memory.answers.remove(refused.key)
-            if tier != nil { memory.writeBehind.add(.remove(refused.key)) }
+            if tier != nil, refused.key.outlivesLaunch { memory.writeBehind.add(.remove(refused.key)) }
         }
         startWriteBehind()
     }

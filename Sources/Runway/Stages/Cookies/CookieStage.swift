@@ -35,10 +35,12 @@ struct CookieStage: RequestStage {
         let fields = response.head.headerFields[fields: .setCookie].map(\.octets)
         if !fields.isEmpty {
             let (head, date) = (request.head, flight.clock.date)
-            let kept =
+            let (kept, later) =
                 jars.withJar(of: flight) { jar in
-                    fields.count { jar.keep($0, from: head, sharing: domains, at: date) }
-                } ?? 0
+                    (fields.count { jar.keep($0, from: head, sharing: domains, at: date) }, jar.version)
+                } ?? (0, 0)
+            // The response that begins a session is its sender's; without cookies anybody may send the same request again.
+            if version == 0 { response.cookieVersion = later }
             if kept > 0 { flight.note(CookieDecision.kept(kept)) }
             if kept < fields.count { flight.note(CookieDecision.ignored(fields.count - kept)) }
         }

@@ -87,6 +87,8 @@ final class ClubOrigin: Transport {
         var tokenCount = 1
         var refusesRenewed = false
         var refusesPortraits = false
+        var strongroomStatus: HTTPResponse.Status?
+        var strongroomCount = 0
         var answer = RefreshAnswer.newToken
         var sent: [Request] = []
         var refreshing = 0
@@ -117,6 +119,10 @@ final class ClubOrigin: Transport {
     func accept(_ token: String) { state.withLock { $0.goodToken = token } }
     /// Gives tokens from now on that are never good.
     func refuseRenewedTokens() { state.withLock { $0.refusesRenewed = true } }
+    /// Answers every second call of the strongroom with a status, and refuses the others.
+    func failStrongroomOnce(with status: HTTPResponse.Status) {
+        state.withLock { ($0.strongroomStatus, $0.strongroomCount) = (status, 0) }
+    }
     /// Refuses portraits, whatever the token.
     func refusePortraits() { state.withLock { $0.refusesPortraits = true } }
     func answerRefreshes(_ answer: RefreshAnswer) { state.withLock { $0.answer = answer } }
@@ -130,10 +136,19 @@ final class ClubOrigin: Transport {
             do { try await callGate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "gone") }
         }
         let isGood = state.withLock { request.head.headerFields[.authorization] == "Bearer \($0.goodToken)" }
-        let isRefused = request.head.path == "/strongroom" || isRefusedPortrait(request)
+        let isStrongroom = request.head.path == "/strongroom"
+        if isStrongroom, let status = strongroomFailure() { return .json("{}", status: status) }
+        let isRefused = isStrongroom || isRefusedPortrait(request)
         if isRefused { return .json("{}", status: .unauthorized) }
         if request.head.path == "/hours" || isGood { return .json("{}") }
         return .json("{}", status: .unauthorized)
+    }
+
+    private func strongroomFailure() -> HTTPResponse.Status? {
+        state.withLock { state in
+            state.strongroomCount += 1
+            return state.strongroomCount.isMultiple(of: 2) ? state.strongroomStatus : nil
+        }
     }
 
     private func isRefusedPortrait(_ request: Request) -> Bool {

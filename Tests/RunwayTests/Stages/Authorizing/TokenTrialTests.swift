@@ -82,6 +82,31 @@ struct TokenTrialTests {
         #expect(house.origin.refreshCount == 1)
     }
 
+    @Test func endpointsThatFailAfterTheRenewalDoNotRenewTheTokenWithEachCall() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.failStrongroomOnce(with: .internalServerError)
+        for _ in 1...20 {
+            _ = try await house.network.call(Members())
+            house.origin.failStrongroomOnce(with: .internalServerError)
+            _ = try? await house.network.call(Strongroom())
+        }
+        #expect(house.origin.refreshCount == 1)
+    }
+
+    @Test func manyRefusingEndpointsDoNotForgetEachOther() {
+        var trials = EndpointTrials()
+        let endpoints: [any Endpoint.Type] = [Members.self, Strongroom.self, OpeningHours.self, Portrait.self]
+        for endpoint in endpoints { trials.renewing(for: endpoint, at: .zero) }
+        for endpoint in endpoints { #expect(trials.isTooSoon(for: endpoint, at: .milliseconds(999))) }
+        for endpoint in endpoints { #expect(!trials.isTooSoon(for: endpoint, at: .seconds(1))) }
+        trials.accepted(Members.self)
+        #expect(!trials.isTooSoon(for: Members.self, at: .zero))
+        for _ in 0..<EndpointTrials.maximumCount { trials.renewing(for: MemberList.self, at: .zero) }
+        #expect(trials.isTooSoon(for: MemberList.self, at: .seconds(59)))
+        #expect(!trials.isTooSoon(for: MemberList.self, at: .seconds(60)))
+    }
+
     @Test func hangingStoreDoesNotCollectChanges() async throws {
         let store = HangingStore()
         let queue = TokenStoreQueue(store)
@@ -111,15 +136,24 @@ struct TokenTrialTests {
         #expect(try await queue.load(place) != nil)
     }
 
-    @Test func tokenThatCouldNotBeSavedLeavesNoOlderOne() async throws {
+    @Test func tokenOfBeforeASignOutDoesNotOutliveAFailedSave() async throws {
         let place = TokenPlace(network: "n", service: "s", environment: "e", account: "ann")
+        let other = TokenPlace(network: "n", service: "s", environment: "e", account: "bob")
         let store = FullStore()
         let queue = TokenStoreQueue(store)
-        #expect(try await queue.load(place) != nil)
-        await #expect(throws: StubbornStore.Refusal.self) {
-            try await queue.add(.save(AccessToken("new", account: "ann")), at: place).value.get()
+        let first = queue.add(.save(AccessToken("new", account: "ann")), at: place)
+        try await store.gate.waitForArrivals()
+        // While that is made, the account signs out and in again.
+        _ = queue.add(.remove, at: place)
+        let second = queue.add(.save(AccessToken("newer", account: "ann")), at: place)
+        store.gate.open()
+        for write in [first, second] {
+            await #expect(throws: StubbornStore.Refusal.self) { try await write.value.get() }
         }
         #expect(try await queue.load(place) == nil)
+        // Without a sign-out, the older token may still be renewed.
+        _ = await queue.add(.save(AccessToken("new", account: "bob")), at: other).value
+        #expect(try await queue.load(other)?.value == "old")
     }
 
     @Test func manyFailedRemovalsDoNotKeepLaterTokensFromBeingLoaded() async throws {
@@ -161,9 +195,15 @@ private struct StubbornStore: TokenStore {
 
 /// A store that saves nothing more.
 private final class FullStore: TokenStore {
-    private let token = Mutex<AccessToken?>(AccessToken("old", account: "ann"))
+    let gate = ScriptedGate()
+    private let removed = Mutex<Set<TokenPlace>>([])
 
-    func load(_ place: TokenPlace) async throws -> AccessToken? { token.withLock { $0 } }
-    func save(_ token: AccessToken, at place: TokenPlace) async throws { throw StubbornStore.Refusal() }
-    func remove(_ place: TokenPlace) async throws { token.withLock { $0 = nil } }
+    func load(_ place: TokenPlace) async throws -> AccessToken? {
+        removed.withLock { $0.contains(place) } ? nil : AccessToken("old", account: place.account)
+    }
+    func save(_ token: AccessToken, at place: TokenPlace) async throws {
+        try await gate.pass()
+        throw StubbornStore.Refusal()
+    }
+    func remove(_ place: TokenPlace) async throws { removed.withLock { _ = $0.insert(place) } }
 }

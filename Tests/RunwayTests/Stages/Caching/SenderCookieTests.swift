@@ -21,6 +21,21 @@ struct SenderCookieTests {
         var path: EndpointPath { "inbox" }
     }
 
+    private struct Cart: Endpoint {
+        static let service = Forum.self
+        static let cache = CachePolicy.timeToLive()
+        var path: EndpointPath { "cart" }
+    }
+
+    private struct News: Endpoint {
+        static let service = Forum.self
+        static let coalesces = false
+        static let cache = CachePolicy.http
+        var path: EndpointPath { "news" }
+        @Unencoded var isHeld = false
+        var headers: [String: String] { isHeld ? ["Accept": "text/held"] : [:] }
+    }
+
     private struct Feed: Endpoint {
         static let service = Forum.self
         var path: EndpointPath { "feed" }
@@ -42,7 +57,7 @@ struct SenderCookieTests {
         func respond(
             to request: Request, in flight: Flight, next: RequestPipeline.Rest
         ) async throws(NetworkError) -> Response {
-            if flight.endpoint == Inbox.self {
+            if flight.endpoint == Inbox.self || request.head.headerFields[.accept] == "text/held" {
                 do { try await gate.pass() } catch { throw .cancelled(in: step) }
             }
             return try await next.send(request, in: flight)
@@ -58,7 +73,16 @@ struct SenderCookieTests {
             if request.head.path == "/feed", cookie == "nobody" {
                 do { try await feedGate.pass() } catch { throw .cancelled(in: .transporting) }
             }
+            if request.head.headerFields[.ifNoneMatch] != nil {
+                let head = HTTPResponse(status: .notModified, headerFields: [.eTag: #""1""#])
+                return Response(head: head, body: .whole(RawData([], response: head)))
+            }
             var response = Response.json(#"{"of":"\#(cookie)"}"#)
+            if request.head.path == "/cart", cookie == "nobody" { response.head.headerFields[.setCookie] = "cart=1" }
+            if request.head.path == "/news" {
+                response.head.headerFields[.eTag] = #""1""#
+                response.head.headerFields[.cacheControl] = "private, max-age=0"
+            }
             if request.head.path == "/login", case .bytes(let bytes) = request.body {
                 response.head.headerFields[.setCookie] = String(decoding: bytes, as: UTF8.self)
             }
@@ -101,6 +125,27 @@ struct SenderCookieTests {
         #expect(try await first == ("user=ann", .network))
         network.removeCookies(of: Forum.self)
         #expect(try await sender(network) == ("nobody", .network))
+    }
+
+    @Test func responseThatSetsTheFirstCookieIsNotCachedForOthers() async throws {
+        let network = layer()
+        #expect(try await network.call(Cart()).source == .network)
+        network.removeCookies(of: Forum.self)
+        #expect(try await network.call(Cart()).source == .network)
+    }
+
+    @Test func responseOfOneUserIsNotConfirmedForAnother() async throws {
+        let gate = ScriptedGate()
+        var pipeline = RequestPipeline()
+        pipeline.insert(Holding(gate: gate), before: .cookies)
+        let network = layer(pipeline)
+        _ = try await network.call(Login(user: "ann"))
+        #expect(try await network.call(News())["of"].string == "user=ann")
+        let second = Task { try await network.call(News(isHeld: true))["of"].string }
+        try await gate.waitForArrivals()
+        _ = try await network.call(Login(user: "bob"))
+        gate.open()
+        #expect(try await second.value == "user=bob")
     }
 
     @Test func readOfAnotherUserIsNotJoined() async throws {
