@@ -106,7 +106,11 @@ final class ServiceConfigurations: Sendable {
             let key = ObjectIdentifier(known.service)
             guard entries[key]?.configuration === known, !changed.session.isOver else { return false }
             entries[key]?.configuration = changed
-            if let anonymous { entries[key]?.anonymous = anonymous }
+            if let anonymous {
+                // A cookie that such a call sets now would outlive the sign-out that clears nobody's jar.
+                entries[key]?.anonymous.end(cancellingCalls: false)
+                entries[key]?.anonymous = anonymous
+            }
             if let ended {
                 ended.end(cancellingCalls: cancellingCalls)
                 if let account = ended.account { entries[key]?.sessions[account] = nil }

@@ -43,6 +43,17 @@ struct AccountSessionTests {
         #expect(network.cookies(of: Club.self).isEmpty)
     }
 
+    @Test func callOfNobodySetsNoCookieAfterASignOut() async throws {
+        let network = layer([.setCookie: "session=ann"])
+        let call = Task { try await network.call(OpeningHours()) }
+        try await gate.waitForArrivals()
+        try await signIn("ann", to: network)
+        try await network.signOut(of: Club.self)
+        gate.open()
+        _ = try await call.value
+        #expect(network.cookies(of: Club.self).isEmpty)
+    }
+
     @Test(arguments: [true, false], [true, false])
     func responseOfASignedOutAccountDoesNotLand(_ isCancelling: Bool, _ isNextSignedIn: Bool) async throws {
         let network = layer()
