@@ -29,9 +29,12 @@ struct ShutdownTests {
 
     /// Returns when the transport takes no further request.
     private func waitUntilRefusing(_ network: NetworkLayer) async throws -> NetworkError {
-        while true {
-            do { _ = try await network.call(Fetch<GET>("free")) } catch { return error }
+        var refusal: NetworkError?
+        try await waitUntil("the transport to refuse") {
+            do throws(NetworkError) { _ = try await network.call(Fetch<GET>("free")) } catch { refusal = error }
+            return refusal != nil
         }
+        return try #require(refusal)
     }
 
     @Test func waitingLetsRunningCallsEndAndRefusesNewOnes() async throws {
@@ -60,8 +63,8 @@ struct ShutdownTests {
             if isCounted { gauge.end() }
             return !isCounted
         }
-        // A limit that overflows would end the shutdown here.
-        for _ in 0..<100 { await Task.yield() }
+        // One that begins later and has a limit ends first.
+        await gauge.close(waitingFor: .waiting(atMost: .milliseconds(1)))
         #expect(!isOver.withLock { $0 })
         gauge.end()
         await shutdown.value

@@ -18,12 +18,15 @@ struct HouseRuleTests {
         }
     }
 
-    @Test func noLoopYieldsUntilSomethingHappens() throws {
+    @Test func noLoopWaitsWithoutABound() throws {
+        let waits = [
+            "await Task" + ".yield()", ".wait" + " {", "waitUntil" + "(", ".flush" + "()", "network.call" + "(",
+        ]
         for file in try Project.files(
             in: "Tests", "Sources/RunwayTesting", "Sources/RunwayTestServer", "Sources/RunwayDemo", endingIn: Self.swift
         ) {
             let lines = file.lines
-            for (number, line) in lines.enumerated() where line.contains("await Task" + ".yield()") {
+            for (number, line) in lines.enumerated() where waits.contains(where: { line.contains($0) }) {
                 // A loop on one line, or the loop whose body the line is in.
                 let indentation = line.prefix { $0 == " " }.count
                 let opening = lines[..<number].last { !$0.isEmpty && $0.prefix { $0 == " " }.count < indentation }
@@ -33,6 +36,15 @@ struct HouseRuleTests {
                         || code.hasPrefix("repeat ")
                 }
                 #expect(!isLoop, "\(file.path):\(number + 1) loops without a bound; use waitUntil")
+            }
+        }
+    }
+
+    @Test func noNumberOfYieldsStandsForAWait() throws {
+        for file in try Project.files(in: "Tests", endingIn: Self.swift) {
+            for (number, line) in file.lines.enumerated() {
+                let isCounted = line.contains(/for _ in \d+\.\.[.<]\d+ \{ await Task\.yield\(\)/)
+                #expect(!isCounted, "\(file.path):\(number + 1) yields a number of times; wait for an event")
             }
         }
     }

@@ -8,22 +8,9 @@ final class ServiceConfigurations: Sendable {
         var configuration: ServiceConfiguration
         /// The session of the calls that are made while nobody is signed in.
         var anonymous: AccountSession
-        /// The anonymous sessions before that, which end with the next sign-out; weak likewise.
-        var earlierAnonymous: [WeakSession] = []
         /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold them, which bounds
         /// their number.
         var sessions: [String: WeakSession] = [:]
-
-        mutating func enterAnonymous(_ session: AccountSession) {
-            earlierAnonymous.removeAll { $0.session == nil }
-            earlierAnonymous.append(WeakSession(session: anonymous))
-            anonymous = session
-        }
-
-        mutating func endEarlierAnonymous() {
-            for earlier in earlierAnonymous { earlier.session?.end(cancellingCalls: false) }
-            earlierAnonymous = []
-        }
     }
 
     private struct WeakSession {
@@ -104,7 +91,7 @@ final class ServiceConfigurations: Sendable {
             guard known.settings.account != nil else { return nil }
             var settings = known.settings
             settings.account = nil
-            // A login that was made while nobody was signed in is over, too.
+            // The account may have been set without a sign-in, so that the last anonymous session is not over.
             let anonymous = AccountSession(account: nil)
             let changed = ServiceConfiguration(settings, of: service, in: anonymous)
             if replace(
@@ -124,9 +111,12 @@ final class ServiceConfigurations: Sendable {
             let key = ObjectIdentifier(known.service)
             guard entries[key]?.configuration === known, !changed.session.isOver else { return false }
             entries[key]?.configuration = changed
-            if let anonymous { entries[key]?.enterAnonymous(anonymous) }
+            if let anonymous {
+                // A cookie that an earlier anonymous call sets later would outlive the sign-out that clears the anonymous jar.
+                entries[key]?.anonymous.end(cancellingCalls: false)
+                entries[key]?.anonymous = anonymous
+            }
             if let ended {
-                entries[key]?.endEarlierAnonymous()
                 ended.end(cancellingCalls: cancellingCalls)
                 if let account = ended.account { entries[key]?.sessions[account] = nil }
             }

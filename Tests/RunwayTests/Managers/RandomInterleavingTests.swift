@@ -69,14 +69,16 @@ private final class Interleaving: APIManagerDelegate {
     func run() async throws -> [String] {
         for _ in 0..<Int.random(in: 5...30, using: &random) { await step() }
         // What still waits is answered, until every call has its record.
-        let limit = ContinuousClock.now + .seconds(60)
-        while hangar.records.records.count < loadCount {
-            guard ContinuousClock.now < limit else {
-                return problems + ["\(hangar.records.records.count) records of \(loadCount) calls after a minute"]
+        do {
+            try await waitUntil("a record of each of \(loadCount) calls") {
+                hangar.records.records.count >= loadCount
+            } meanwhile: {
+                for _ in hangar.transport.parked { answerOne() }
+                // Records are told on a thread of their own: the wait for it leaves the main actor to other tests.
+                await hangar.network.events.flush()
             }
-            while !hangar.transport.parked.isEmpty { answerOne() }
-            // Records are told on a thread of their own: the wait for it leaves the main actor to other tests.
-            await hangar.network.events.flush()
+        } catch {
+            return problems + ["\(hangar.records.records.count) records: \(error)"]
         }
         check(hangar.records.records)
         let leakedCount = released.count { $0.manager != nil }

@@ -24,9 +24,10 @@ struct EndToEndFieldsTests {
         #expect(sent.endToEnd == (try fields(["x-c": "3"])))
     }
 
-    @Test func nobodyTakesTheLengthAway() throws {
-        let sent = try fields(["Connection": "Content-Length", "Content-Length": "5"])
-        #expect(sent.endToEnd == (try fields(["Content-Length": "5"])))
+    @Test(arguments: ["Content-Length", "Via", "Max-Forwards"])
+    func connectionTakesNoFieldOfEveryRecipientAway(name: String) throws {
+        let sent = try fields(["Connection": "\(name.lowercased()), X-A", name: "5", "X-A": "1"])
+        #expect(sent.endToEnd == (try fields([name: "5"])))
     }
 
     @Test func repeatedFieldsStayApartAndInOrder() throws {

@@ -3,7 +3,7 @@ extension NetworkLayer {
     ///
     /// Calls that start from now on are the account's, with this token. Calls that wait for a renewal of the account's last token continue
     /// with this one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
-    /// lands them.
+    /// lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies any more.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` for a token that can't be sent, and ``NetworkError/Kind/storage`` where
     ///   it can't be kept, or not within ``AuthorizingLimits/storeDeadline``: it is in use all the same, until the app ends. So it is

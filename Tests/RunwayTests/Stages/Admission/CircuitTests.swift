@@ -181,35 +181,19 @@ struct CircuitTests {
     }
 
     @Test func callsLeftBehindAtTheirDeadlineBlameTheHost() async throws {
-        let transport = ParkingTransport()
-        let clock = ManualClock()
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
-        for page in 1...5 {
-            let call = Task { try await network.call(Refresh(page: page)) }
-            try await transport.wait { $0.parked.contains(UInt64(page)) }
-            try await clock.waitForSleepers()
-            clock.advance(by: .seconds(60))
-            _ = await call.result
-            try await waitUntil { network.admission.counts == (0, 0) }
-        }
-        let error = await #expect(throws: NetworkError.self) { try await network.call(Refresh(page: 6)) }
+        let host = SilentHost()
+        for page in 1...5 { _ = try await host.call(Refresh(page: page), after: .seconds(60)) }
+        let error = await #expect(throws: NetworkError.self) { try await host.network.call(Refresh(page: 6)) }
         #expect(error?.kind == .overloaded)
     }
 
     /// Makes calls that nobody answers, and lets so much time pass in each.
     private func time(out count: Int, after time: Duration, _ options: CallOptions = .standard) async throws -> Bool {
-        let transport = ParkingTransport()
-        let clock = ManualClock()
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
+        let host = SilentHost()
         for page in 1...count {
-            let call = Task { try await network.call(Refresh(page: page), options: options) }
-            try await transport.wait { $0.parked.contains(UInt64(page)) || $0.cancelled.contains(UInt64(page)) }
-            try await clock.waitForSleepers()
-            clock.advance(by: time)
-            #expect(try await call.failure().kind == .timedOut)
-            try await waitUntil { network.admission.counts == (0, 0) }
+            #expect(try await host.call(Refresh(page: page), after: time, options).kind == .timedOut)
         }
-        return network.admission.isCircuitClosed(to: try #require(transport.request(of: 1)).head)
+        return try host.isCircuitClosed
     }
 
     @Test func tinyDeadlinesOfTheirCallersOpenNoCircuit() async throws {
@@ -247,26 +231,58 @@ struct CircuitTests {
     }
 
     @Test func signOutThatCutsLongCallsOpensNoCircuit() async throws {
-        let transport = ParkingTransport()
-        let clock = ManualClock()
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), limits: LayerLimits(retrying: .none))
+        let host = SilentHost()
         for page in 1...8 {
-            network.configure(Estates.self) { $0.account = "ann" }
-            let call = Task { try await network.call(Refresh(page: page)) }
-            try await transport.wait { $0.parked.contains(UInt64(page)) }
-            try await clock.waitForSleepers()
-            clock.advance(by: Estates.deadline * 9 / 10)
-            try await network.signOut(of: Estates.self)
-            #expect(try await call.failure().kind == .cancelled)
-            try await waitUntil { network.admission.counts == (0, 0) }
+            host.network.configure(Estates.self) { $0.account = "ann" }
+            let error = try await host.call(Refresh(page: page), after: Estates.deadline * 9 / 10) {
+                try await host.network.signOut(of: Estates.self)
+            }
+            #expect(error.kind == .cancelled)
         }
-        #expect(network.admission.isCircuitClosed(to: try #require(transport.request(of: 1)).head))
+        #expect(try host.isCircuitClosed)
     }
 
     @Test func circuitBreakerCanBeTurnedOff() async throws {
         let flaky = FlakyLayer([.lost()], admission: AdmissionLimits(circuitBreaker: nil))
         await fail(flaky, times: 30)
         #expect(flaky.attemptCount == 30)
+    }
+}
+
+/// A layer whose host responds to nothing, and its clock.
+private struct SilentHost {
+    let network: NetworkLayer
+    private let transport = ParkingTransport()
+    private let clock = ManualClock()
+    private let records = RecordCollector()
+
+    init() {
+        network = NetworkLayer(
+            transport: transport, clock: LayerClock(clock), sinks: [records], limits: LayerLimits(retrying: .none))
+    }
+
+    var isCircuitClosed: Bool {
+        get throws { network.admission.isCircuitClosed(to: try #require(transport.request(of: 1)).head) }
+    }
+
+    /// Makes a call, lets time pass once its request is on the wire, and then does what ends it.
+    ///
+    /// - Returns: What the call fails with.
+    /// - Throws: The error of a call that ends before its request is on the wire.
+    func call(
+        _ endpoint: Refresh, after time: Duration, _ options: CallOptions = .standard,
+        ending end: () async throws -> Void = {}
+    ) async throws -> NetworkError {
+        let (id, before) = (UInt64(endpoint.page), records.records.count)
+        let call = Task { try await network.call(endpoint, options: options) }
+        try await transport.wait { $0.parked.contains(id) || records.records.count > before }
+        if !transport.parked.contains(id) { _ = try await call.value }
+        try await clock.waitForSleepers()
+        clock.advance(by: time)
+        try await end()
+        let error = try await call.failure()
+        try await waitUntil { network.admission.counts == (0, 0) && records.records.count > before }
+        return error
     }
 }
 

@@ -37,7 +37,8 @@ struct TurnTests {
         for page in 1...8 { calls.append(try await start(page, network)) }
         #expect(network.admission.counts == (3, 5))
         try await transport.wait { $0.parked.count == 3 }
-        while let flight = transport.parked.first {
+        for _ in calls {
+            let flight = try #require(transport.parked.first)
             #expect(transport.parked.count <= 3)
             transport.answer(flight, with: .success(.json("{}")))
             try await transport.wait { !$0.parked.contains(flight) }
@@ -76,10 +77,12 @@ struct TurnTests {
     func callThatIsJoinedTakesOverAHigherPriority(_ priority: CallPriority, _ expected: [UInt64]) async throws {
         try await joinLowest(network(limits()), with: priority)
         var order: [UInt64] = []
-        while order.count < 3 {
-            try await transport.wait { !$0.parked.isEmpty }
-            order += transport.parked
-            for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
+        try await waitUntil("three requests") {
+            order.count == 3
+        } meanwhile: {
+            let parked = transport.parked
+            order += parked
+            for flight in parked { transport.answer(flight, with: .success(.json("{}"))) }
         }
         #expect(order == expected)
     }

@@ -65,7 +65,7 @@ private struct CoalescingPlay {
             check()
             if !problems.isEmpty { break }
         }
-        while !reads.isEmpty { await answer() }
+        for _ in reads { await answer() }
         for number in room.transport.parked { room.transport.answer(number) }
         if problems.isEmpty { try await checkRecords() }
     }

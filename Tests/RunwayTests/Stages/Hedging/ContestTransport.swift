@@ -123,6 +123,13 @@ struct ContestLayer {
         return call
     }
 
+    /// Waits until the layer's timer sleeps until an instant, counted from when the clock was made: no alarm before it is left.
+    func waitForAlarm(at instant: Duration, fileID: String = #fileID, line: Int = #line) async throws {
+        try await waitUntil("an alarm at \(instant)", fileID: fileID, line: line) {
+            clock.nextDeadline?.offset == instant
+        }
+    }
+
     func record() async throws -> FlightRecord {
         await network.events.flush()
         return try #require(records.records.last)

@@ -114,8 +114,9 @@ struct HedgeEndingTests {
             _ = try await call.value
         }
         let call = try await layer.begin(Learning())
+        let end = layer.clock.now.offset + .milliseconds(61)
         layer.clock.advance(by: .milliseconds(60))
-        for _ in 0..<50 { await Task.yield() }
+        try await layer.waitForAlarm(at: end)
         #expect(layer.transport.count == 65)
         layer.clock.advance(by: .milliseconds(1))
         try await layer.transport.wait { $0.count == 66 }

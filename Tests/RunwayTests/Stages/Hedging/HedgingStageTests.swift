@@ -52,8 +52,10 @@ struct HedgingStageTests {
         let layer = ContestLayer()
         let call = try await layer.begin(SlowRead())
         layer.transport.head(of: 0)
+        try await layer.waitForAlarm(at: SlowRead.delay)
         layer.clock.advance(by: .seconds(10))
-        await yield()
+        // The delay has passed once the next alarm is that of the deadline.
+        try await layer.waitForAlarm(at: Library.deadline)
         layer.transport.answer(0)
         #expect(try await call.value.text == "0")
         #expect(layer.transport.count == 1)
@@ -79,7 +81,7 @@ struct HedgingStageTests {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         layer.transport.fail(0)
-        await yield()
+        try await layer.transport.wait { $0.flight(0).record(.default).attempts[0].end != nil }
         layer.transport.answer(1)
         #expect(try await call.value.text == "1")
         let record = try await layer.record()
@@ -149,8 +151,8 @@ struct HedgingStageTests {
         func check(_ endpoint: some Endpoint) async throws {
             let layer = ContestLayer()
             let call = try await layer.begin(endpoint)
+            #expect(layer.transport.request(0).hedged == nil, "\(endpoint)")
             layer.clock.advance(by: .seconds(30))
-            await yield()
             layer.transport.answer(0)
             _ = try await call.value
             #expect(layer.transport.count == 1, "\(endpoint)")
@@ -247,6 +249,4 @@ struct HedgingStageTests {
         #expect(attempts[0].end != nil && attempts[0].failure == nil)
         #expect(attempts[1].failure == "The other attempt was answered first.")
     }
-
-    private func yield() async { for _ in 0..<50 { await Task.yield() } }
 }
