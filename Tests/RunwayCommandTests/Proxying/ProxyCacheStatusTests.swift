@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayTestServer
 import RunwayTesting
 import Testing
 

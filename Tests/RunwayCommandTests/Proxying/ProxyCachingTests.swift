@@ -141,7 +141,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test(arguments: ["Authorization", "Cookie"])
+    @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "X-Who-Am-I"])
     func whatIsKeptForOneClientIsNotGivenToAnother(name: String) async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in

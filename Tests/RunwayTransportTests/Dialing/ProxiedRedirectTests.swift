@@ -18,8 +18,15 @@ struct ProxiedRedirectTests {
         .socks5: [[5, 2], [1, 0], [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]],
     ]
 
-    @Test(arguments: ["http", "https"], [ProxyServer.Kind.http, .socks5])
-    func secretsReachNeitherTheProxyNorAnotherOrigin(_ scheme: String, _ kind: ProxyServer.Kind) async throws {
+    private static let ways: [(kind: ProxyServer.Kind, redaction: Redaction)] = [
+        (.http, .default), (.http, .none), (.socks5, .default), (.socks5, .none),
+    ]
+
+    @Test(arguments: ["http", "https"], ways)
+    func secretsReachNeitherTheProxyNorAnotherOrigin(
+        _ scheme: String, _ way: (kind: ProxyServer.Kind, redaction: Redaction)
+    ) async throws {
+        let kind = way.kind
         let certificate = try TestCertificate(for: Self.host)
         let replies = try #require(Self.replies[kind])
         try await withScriptedOrigin(tls: scheme == "https" ? certificate.tls : nil) { origin in
@@ -30,8 +37,12 @@ struct ProxiedRedirectTests {
             origin.on("/c", respond: .text("back"))
             let tunnel = try await TunnelServer(to: origin.port, replying: replies)
             let network = NetworkLayer(
-                to: home, over: try transport(through: tunnel.port, kind, trusting: certificate))
-            network.configure(TestService.self) { $0.plainHTTP = .allowed }
+                transport: try transport(through: tunnel.port, kind, trusting: certificate), redaction: way.redaction,
+                limits: LayerLimits(admission: .none, retrying: .none))
+            network.configure(TestService.self) { settings in
+                settings.baseURLs = [.release: home]
+                settings.plainHTTP = .allowed
+            }
             #expect(try await network.call(Fetch<GET>("a", headers: Self.credentials)).text == "back")
 
             let requests = origin.requests

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RunwayTesting
 import Synchronization
 import Testing
