@@ -14,8 +14,9 @@ public struct NetworkError: Error, Sendable {
     public var step: FlightStep
     /// What was found, in one sentence, without secrets. In errors that calls end in it is one line, whatever the server said.
     ///
-    /// It is shown in records and logs. Of an error that the app throws to refuse parameters or a response only the type is shown, and the
-    /// case of an enum; for a sentence, the app throws a `NetworkError`.
+    /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names only its type
+    /// and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path. To supply a sentence, throw
+    /// a `NetworkError`.
     public var detail: String
     /// The error below this one, if another part reported one.
     public var underlying: (any Error)?

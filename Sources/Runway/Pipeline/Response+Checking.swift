@@ -17,7 +17,7 @@ extension Response {
         if head.status.isRedirect, lostFields.contains(.location) {
             throw NetworkError(
                 .invalidAnswer, in: .transporting,
-                "The server redirected to a Location that is not UTF-8; this transport has values as text and can't know the target.",
+                "The server redirected to a Location that is not UTF-8, which this transport can't read.",
                 status: head.status)
         }
     }
@@ -34,6 +34,6 @@ package struct LostFields: StageDecision, Equatable {
 
     package var entry: DecisionEntry {
         let text = names.map(\.rawName).joined(separator: ", ")
-        return .init("fieldsLost", ["names": text], "left out as not UTF-8: \(text)")
+        return .init("fieldsOmitted", ["names": text], "left out as not UTF-8: \(text)")
     }
 }

@@ -25,7 +25,8 @@ public struct Response: Sendable {
     var requested: Duration?
     /// Which of its flight's records tells of the request that fetched it; `nil` likewise.
     var record: Int?
-    /// The version of the cookies that the request was sent with; `nil` where no jar was asked.
+    /// The version of the cookies that the request was sent with, or that the response made if it set the first ones; `nil` if no
+    /// jar was used.
     var cookieVersion: UInt64?
     /// Whether a fresh answer is to be fetched although this one lands.
     var isProvisional = false

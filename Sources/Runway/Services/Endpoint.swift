@@ -78,13 +78,13 @@ public protocol Endpoint: Encodable, Sendable {
     mutating func complete() throws
     /// Checks the parameters, after interceptors changed them. The default accepts all.
     ///
-    /// - Throws: What is wrong with them; the call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent. Records show the type
-    ///   of the error alone; of a `NetworkError` they show its ``NetworkError/detail``.
+    /// - Throws: What is wrong with them; the call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent. See
+    ///   ``NetworkError/detail`` for what records show of the error.
     func validate() throws
     /// Checks an answer that the service judged fine. The default accepts all. Called off the main actor.
     ///
-    /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidAnswer``. Records show of the error what they show of
-    ///   that of ``validate()``.
+    /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidAnswer``. See ``NetworkError/detail`` for what
+    ///   records show of the error.
     func validate(answer: RawData) throws
 }
 

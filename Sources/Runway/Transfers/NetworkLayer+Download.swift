@@ -22,7 +22,7 @@ extension NetworkLayer {
     ///
     /// The request passes all stages, and asks for the file without a content coding. The service judges the head alone; what it does
     /// not find fine is thrown and not written. The deadline of the call is the longest that it may go without a byte: each that comes
-    /// starts it anew. The answer is not kept in a cache. What was saved is on the record, as ``Transfer``.
+    /// starts it anew. The response is not cached. The record says what was saved (`saving`).
     ///
     /// - Parameters:
     ///   - endpoint: What to fetch. Only GET can be resumed.

@@ -43,8 +43,9 @@ struct ProxyCommand: AsyncParsableCommand {
             Response bodies are streamed. With --cache http (the default), responses of at
             most 16 MiB are stored as RFC 9111 allows a private cache, except those with
             Set-Cookie, and are returned only to requests with the same credentials,
-            whichever fields these are in. Cache-Status (RFC 9211) says of each response
-            whether it was stored, as "runway; hit", or why the request was forwarded.
+            whichever fields these are in. With this cache, each response has a Cache-Status
+            field (RFC 9211): "runway; hit" if it was in the cache, or else why the request
+            was forwarded.
             Request bodies are streamed too, except those whose Content-Length is at most
             64 KiB: these are buffered, so that they can be sent again over another
             connection.

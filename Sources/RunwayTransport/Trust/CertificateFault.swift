@@ -12,8 +12,8 @@
         ///
         /// - Parameters:
         ///   - leaf: The certificate of the server.
-        ///   - others: What it showed beside it; `nil` where that is not known, so that an authority's certificate that it did not show can't be
-        ///     told from one that has expired.
+        ///   - others: The other certificates that the server sent; `nil` if they are not known. In that case an intermediate
+        ///     certificate that is missing can't be told from one that has expired.
         ///   - date: When the verification failed.
         init(of leaf: Certificate, among others: [Certificate]?, at date: Date = .now) {
             var path = [leaf]

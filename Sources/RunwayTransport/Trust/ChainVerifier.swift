@@ -155,10 +155,10 @@
     import NIOSSL
     import Runway
 
-    /// Without the package trait `Pins` there is none, and a transport whose policy has pins is not made.
+    /// Replaces the verifier if the package trait `Pins` is off. It can't be made, so that making a transport with pins throws.
     enum ChainVerifier: Sendable {
         init(rootsPEM: String?) throws {
-            throw NetworkError(.invalidConfiguration, in: .transporting, "Pins need the package trait Pins.")
+            throw NetworkError(.invalidConfiguration, in: .transporting, "Public-key pins need the package trait Pins.")
         }
 
         func verify(

@@ -35,7 +35,7 @@ struct GroundingTests {
         #expect(Grounding(record(.ignored(running: first))) == .ignored)
         #expect(Grounding(record(.failed(overloaded), decisions: [open])) == .circuitOpen)
         #expect(
-            Grounding(record(.failed(overloaded), decisions: [Admission.refused(.lineFull(maximum: 1))]))
+            Grounding(record(.failed(overloaded), decisions: [Admission.refused(.queueFull(maximum: 1))]))
                 == .notAdmitted)
         #expect(Grounding(record(.failed(NetworkError(.invalidParameters, in: .validating, "")))) == .badParameters)
         #expect(

@@ -135,10 +135,10 @@ struct ArticleExampleTests {
 }
 
 func wasRetried(_ record: FlightRecord) -> Bool {
-    record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "again" }
+    record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "retried" }
 }
 
 func isRetried(_ record: FlightRecord) -> Bool {
-    let isRetried = record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "again" }
+    let isRetried = record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "retried" }
     return isRetried
 }

@@ -83,10 +83,10 @@ package enum PagingDecision: StageDecision, Equatable {
         case .page: .init("page", "a page of a list")
         case .onward: .init("nextPage", "another page, since few rows were new")
         case .steppedBack: .init("previousPage", "an earlier page, since no row was known")
-        case .readAgain: .init("pageAgain", "a known page again, since rows came before its end")
+        case .readAgain: .init("pageReread", "a known page again, since rows came before its end")
         case .refreshed: .init("pageRefreshed", "the page from the server, since the cached one does not connect")
-        case .otherHalf: .init("otherHalf", "the page before, which has to be as it was")
-        case .failed(let failure): .init("failed", "pages not put together: \(failure)")
+        case .otherHalf: .init("secondHalf", "the second half of a page")
+        case .failed(let failure): .init("pagingFailed", "the pages could not be combined: \(failure)")
         }
     }
 }

@@ -29,8 +29,8 @@ extension PagedAPIManager {
         return start(.first, endpoint, options)
     }
 
-    /// Loads the page after the last row in memory; the first page, where nothing was loaded yet, or where the rows are of an account that
-    /// is not signed in any more.
+    /// Loads the page after the last row in memory, or the first page if nothing was loaded yet or the rows belong to an account
+    /// that is no longer signed in.
     ///
     /// - Returns: The number of the load, or of the load that is under way already; `nil` at the end of the list, where nothing is done.
     @discardableResult
@@ -41,8 +41,8 @@ extension PagedAPIManager {
         return start(list.window.rows.isEmpty ? .first : .next, endpoint, options)
     }
 
-    /// Loads the page before the first row in memory, which was evicted; the first page, where the rows are of an account that is not
-    /// signed in any more.
+    /// Loads the page before the first row in memory, which was evicted, or the first page if the rows belong to an account that is
+    /// no longer signed in.
     ///
     /// - Returns: The number of the load, or of the load that is under way already; `nil` at the start of the list, where nothing is done.
     @discardableResult

@@ -18,11 +18,13 @@ package enum Admission: StageDecision, Equatable {
         case .waitedForNetwork(let wait): .init("waitedForNetwork", ["wait": wait], "waited \(wait) for a network")
         case .waitedForTurn(let wait, let priority):
             .init(
-                "waitedForTurn", ["wait": wait, "priority": priority],
-                "waited \(wait) for its turn, priority \(priority)")
-        case .probing(let host): .init("probing", ["host": host], "looking whether \(host) is well again")
+                "waitedForSlot", ["wait": wait, "priority": priority],
+                "waited \(wait) for a concurrency slot, priority \(priority)")
+        case .probing(let host): .init("circuitProbing", ["host": host], "testing whether \(host) has recovered")
         case .opened(let host, let time):
-            .init("opened", ["host": host, "duration": time], "\(host) keeps failing and is left alone for \(time)")
+            .init(
+                "circuitOpened", ["host": host, "duration": time],
+                "\(host) keeps failing: its circuit is open for \(time)")
         case .refused(let refusal):
             .init(
                 "refused", ["reason": refusal.name, "retryAfter": refusal.retryAfter], "refused: \(refusal.sentence)")
@@ -41,7 +43,7 @@ public enum AdmissionRefusal: Error, Equatable {
     /// The host keeps failing.
     case circuitOpen(host: String, for: Duration)
     /// Too many calls wait for their turn to fly.
-    case lineFull(maximum: Int)
+    case queueFull(maximum: Int)
 }
 
 extension AdmissionRefusal {
@@ -49,7 +51,7 @@ extension AdmissionRefusal {
     public var retryAfter: Duration? {
         switch self {
         case .flood(_, _, let time), .circuitOpen(_, let time): time
-        case .noNetwork, .tooManyWaitForNetwork, .lineFull: nil
+        case .noNetwork, .tooManyWaitForNetwork, .queueFull: nil
         }
     }
 
@@ -60,7 +62,7 @@ extension AdmissionRefusal {
         case .tooManyWaitForNetwork: "tooManyWaitForNetwork"
         case .flood: "flood"
         case .circuitOpen: "circuitOpen"
-        case .lineFull: "lineFull"
+        case .queueFull: "queueFull"
         }
     }
 
@@ -75,7 +77,7 @@ extension AdmissionRefusal {
                 + "it is let out again in \(time)."
         case .circuitOpen(let host, let time):
             "\(host) keeps failing and is left alone for \(time) (its circuit is open)."
-        case .lineFull(let maximum): "\(maximum) calls wait for their turn to fly already."
+        case .queueFull(let maximum): "\(maximum) calls wait for their turn to fly already."
         }
     }
 
@@ -89,7 +91,7 @@ extension AdmissionRefusal {
     private var kind: NetworkError.Kind {
         switch self {
         case .noNetwork, .tooManyWaitForNetwork: .noNetwork
-        case .flood, .lineFull, .circuitOpen: .overloaded
+        case .flood, .queueFull, .circuitOpen: .overloaded
         }
     }
 }

@@ -57,7 +57,7 @@ struct AdmissionStage: RequestStage {
         let control = flight.layer.admission
         let start = flight.clock.now
         let end = await control.waitForTurn(flight, flight.priority)
-        if end == .refused { return .refused(.lineFull(maximum: control.limits.maximumWaiting)) }
+        if end == .refused { return .refused(.queueFull(maximum: control.limits.maximumWaiting)) }
         flight.note(Admission.waitedForTurn(flight.clock.now - start, priority: flight.priority))
         try check(end, "It was not the call's turn to fly before the deadline.")
         return control.enterAfterWaiting(to: request.head, at: flight.clock.now)

@@ -16,7 +16,7 @@ package enum Authorizing: StageDecision, Equatable {
     case replayed
     /// The service refused the newer token, too.
     case refusedAgain
-    /// The token was not renewed, since a renewal did not help the endpoint a short time ago, and other endpoints accept the token.
+    /// The token was not renewed, since the service refused a renewed token a short time ago; see ``TokenTrials``.
     case renewedTooOften
     /// The app was told that the user has to log in.
     case askedForLogin
@@ -34,10 +34,10 @@ package enum Authorizing: StageDecision, Equatable {
         case .notKept(let detail):
             .init("notSaved", ["detail": detail], "the new access token could not be saved: \(detail)")
         case .refused: .init("refused", "the access token was refused")
-        case .replayed: .init("sentAgain", "sent again with a newer access token")
+        case .replayed: .init("replayed", "sent again with a newer access token")
         case .refusedAgain: .init("refusedAgain", "the newer access token was refused, too")
         case .renewedTooOften:
-            .init("renewedTooOften", "not renewed: a new token did not help this endpoint a short time ago")
+            .init("renewalDelayed", "not renewed: the last renewal was futile and too recent")
         case .askedForLogin: .init("askedForLogin", "notified the app that the user has to log in")
         }
     }

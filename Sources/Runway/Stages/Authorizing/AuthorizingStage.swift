@@ -6,8 +6,9 @@ import HTTPTypes
 /// deadline or cancellation, and go on with the new token; what was refused is sent again, once. A refusal after that is the call's
 /// ``NetworkError/Kind/needsAccessToken``. Where the service does not renew the token, all that wait fail as
 /// ``NetworkError/Kind/needsLogin`` and the app is told once; where the network or the server fails, they fail with that, and the
-/// token is kept. An endpoint that refuses renewed tokens which other endpoints accept causes a renewal at most after a delay of 1 s,
-/// which doubles with each refusal up to 60 s; its other refusals are returned as they are. Bodies pass untouched; one that can't be sent twice ends its call when its token is refused.
+/// token is kept. If an endpoint refuses tokens that other endpoints accept, the first two renewals that it causes are at least 1 s
+/// apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass untouched; one that
+/// can't be sent twice ends its call when its token is refused.
 struct AuthorizingStage: RequestStage {
     var step: FlightStep { .stage(.authorizing) }
     /// A renewal is left at the deadline of the flight and when it is cancelled.

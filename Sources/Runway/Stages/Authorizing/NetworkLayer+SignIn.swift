@@ -34,8 +34,8 @@ extension NetworkLayer {
 
     /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
     ///
-    /// The cookies of calls that were made while nobody was signed in are removed, too, since a login may have set them, and such calls that
-    /// are still in flight set none.
+    /// Cookies that were set while nobody was signed in are removed, too, since a login may have set them. Calls that were made
+    /// while nobody was signed in, and that are still in flight, set no cookies afterwards.
     ///
     /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token or a cached
     /// response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does nothing if nobody is signed in.

@@ -32,8 +32,8 @@ final class TokenKeeper: Sendable {
 
         /// Whether a refused token has to be renewed before the next call.
         ///
-        /// A new token that was refused before it was accepted may be refused by one endpoint alone: other calls try it, while it is too
-        /// soon for another.
+        /// If a new token was refused before any endpoint accepted it, that endpoint may be the only one to refuse it. Other calls
+        /// use the token until the delay before the next renewal has passed.
         func needsRenewal(_ held: HeldToken, at now: Duration) -> Bool {
             if held.version != refused { return false }
             return isRefusedAfterAcceptance || !held.acceptance.isAccepted && trials.delay(at: now) == nil

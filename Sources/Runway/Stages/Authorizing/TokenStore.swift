@@ -14,8 +14,8 @@ public protocol TokenStore: Sendable {
 
     /// Keeps a token, in the place of the last one.
     ///
-    /// - Throws: Why it can't be saved. If the account signed out before, the layer then removes what the store still has at
-    ///   the place. A sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
+    /// - Throws: Why it can't be saved. If a sign-out has not removed the previous token yet, the layer removes it then. A
+    ///   sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
     func save(_ token: AccessToken, at place: TokenPlace) async throws
 
     /// Forgets the token of a place; does nothing where there is none.

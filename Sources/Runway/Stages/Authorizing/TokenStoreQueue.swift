@@ -3,8 +3,8 @@ import Synchronization
 /// The pending changes of a token store. They are made one at a time; per place only the newest pending change is made.
 ///
 /// It is bounded, so that a store that hangs can't make it grow: a change for one place more than ``maximumPlaces`` fails at once. A
-/// token that could not be removed from the store is not loaded again. A save that fails after a removal which is not
-/// made removes what the store has at the place, since that is a token of before a sign-out.
+/// token that could not be removed from the store is not loaded again. If a save fails that replaced a pending removal, or that
+/// follows a failed one, the queue removes what the store has at the place, since that is a token from before a sign-out.
 final class TokenStoreQueue: Sendable {
     /// The most places with a change that is not made yet, and the most with a removal that failed.
     static let maximumPlaces = 1000
@@ -33,8 +33,8 @@ final class TokenStoreQueue: Sendable {
         var current: Pending?
         /// What could not be removed from the store.
         var unremoved: Set<TokenPlace> = []
-        /// The places whose last change was made since more could not be removed than is remembered; `nil` until then. Nothing is loaded
-        /// from any other place.
+        /// `nil` until more removals have failed than ``unremoved`` may hold. After that: the places whose last change has
+        /// succeeded since. Tokens are loaded from no other place.
         var changed: Set<TokenPlace>?
 
         func mayLoad(_ place: TokenPlace) -> Bool { changed?.contains(place) ?? !unremoved.contains(place) }

@@ -3,8 +3,8 @@ import Synchronization
 /// Limits how often a token is renewed while the service refuses tokens that it has just issued.
 ///
 /// A renewal is futile if the service refuses the new token before it has accepted it once. Each futile renewal doubles the delay before
-/// the next one, so that refused calls can't cause one renewal each. Endpoints that refuse
-/// tokens which others accept are counted by themselves (``EndpointTrials``).
+/// the next one, so that refused calls can't cause one renewal each. ``EndpointTrials`` limits the renewals of endpoints that
+/// refuse tokens which other endpoints accept.
 struct TokenTrials: Sendable {
     /// The wait after the first renewal in vain.
     static let firstDelay = Duration.seconds(1)
@@ -24,7 +24,7 @@ struct TokenTrials: Sendable {
         }
     }
 
-    /// A token that others have accepted is renewed, since an endpoint refused it.
+    /// Records a renewal that one endpoint causes although other endpoints accept the token.
     mutating func renewing(at now: Duration) { (vainCount, lastRenewal) = (vainCount + 1, now) }
 
     /// The trials after another renewal.
@@ -53,7 +53,7 @@ struct EndpointTrials: Sendable {
 
     private var trials: [(endpoint: ObjectIdentifier, trials: TokenTrials)] = []
 
-    /// The endpoint causes a renewal; not to be called where ``isTooSoon(for:at:)``.
+    /// Records that the endpoint causes a renewal. Requires that ``isTooSoon(for:at:)`` is `false`.
     mutating func renewing(for endpoint: any Endpoint.Type, at now: Duration) {
         var known = remove(endpoint) ?? TokenTrials()
         known.renewing(at: now)

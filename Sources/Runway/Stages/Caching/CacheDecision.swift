@@ -53,10 +53,10 @@ package enum CacheDecision: StageDecision, Equatable {
         case .refreshing: .init("bypassed", "the cache is bypassed, as the call asks for")
         case .expired(let excess): .init("expired", ["staleBy": excess], "stale by \(excess.text), fetching")
         case .validating(let excess):
-            .init("validating", ["staleBy": excess], "stale by \(excess.text), asking whether it is still good")
+            .init("validating", ["staleBy": excess], "stale by \(excess.text), validating")
         case .notModified: .init("notModified", "not modified: the cached response is fresh again")
         case .unknownNotModified:
-            .init("unmatchedNotModified", "not modified, but not the cached response; sent again without conditions")
+            .init("unmatchedNotModified", "the 304 does not match the cached response; sent again without conditions")
         case .revalidating(let excess):
             .init("revalidating", ["staleBy": excess], "stale by \(excess.text), revalidating")
         case .staleByWish(let excess):
@@ -66,7 +66,8 @@ package enum CacheDecision: StageDecision, Equatable {
         case .unchanged: .init("unchanged", "the fresh response equals the stale one that landed")
         case .kept(let byteCount): .init("stored", ["byteCount": byteCount], "stored, \(byteCount) bytes")
         case .outdated:
-            .init("notStored", ["reason": "outdated"], "not stored: a newer response is, or the cache was cleared")
+            .init(
+                "notStored", ["reason": "outdated"], "not stored: a newer response is stored, or the cache was cleared")
         case .tooLarge(let byteCount):
             .init(
                 "notStored", ["reason": "tooLarge", "byteCount": byteCount],
@@ -76,7 +77,8 @@ package enum CacheDecision: StageDecision, Equatable {
         case .tierLate: .init("tierTimedOut", "the disk tier was too slow")
         case .onBehalf(let flight): .init("revalidatingFor", ["flight": flight], "revalidating for \(flight)")
         case .fetchingAhead: .init("prefetching", "prefetching")
-        case .leftToOthers: .init("revalidationSkipped", "revalidated by another call")
+        case .leftToOthers:
+            .init("revalidationSkipped", "not revalidated: one revalidation is in flight already, or too many are")
         }
     }
 }

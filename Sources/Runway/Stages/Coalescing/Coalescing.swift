@@ -13,7 +13,8 @@ package enum Coalescing: StageDecision, Equatable {
         switch self {
         case .joined(let flight): .init("joined", ["flight": flight], "joined \(flight)")
         case .shared(let flight): .init("shared", ["flight": flight], "shared with \(flight)")
-        case .left(let others): .init("left", ["others": others], "left, the request flies on for \(others)")
+        case .left(let others):
+            .init("leaderLeft", ["others": others], "left; the request continues for \(others) others")
         }
     }
 }

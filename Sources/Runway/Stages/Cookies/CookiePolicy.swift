@@ -11,8 +11,9 @@
 /// it and to no other, unless the policy names a domain whose hosts share them: there is no list of public suffixes here, so that only
 /// the app can say which domain is one owner's.
 ///
-/// Where no account is set, the cookies tell whose a response is: cached responses and shared reads are those of the same cookies, so that a
-/// server which changes a cookie with each response has nothing cached. Set ``ServiceSettings/account`` to share them.
+/// Without an account, cookies identify the sender: cached responses and requests in flight are shared only by calls with the same
+/// cookies. If a server changes a cookie with each response, nothing is reused from the cache unless ``ServiceSettings/account`` is
+/// set.
 public enum CookiePolicy: Sendable, Equatable {
     /// No cookie is kept or sent. What an endpoint puts into the `Cookie` field itself is sent as it is.
     case off

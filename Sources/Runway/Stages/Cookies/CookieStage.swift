@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// It stands below redirecting, so that every hop gets its own, and above signing, which may cover them. A cache above it does not see
 /// which cookies it sends: a response that varies by `Cookie` is not stored under the rules of HTTP (RFC 9111 §4.1). Without an account,
-/// cached responses and shared reads are separated by the state of the jar (``Flight/cookieVersion``), and a response to other cookies
-/// than the jar had when its call looked in the cache is not stored. Cookies inside merged responses are ignored. Bodies pass untouched.
+/// cached responses and shared reads are separated by the state of the jar (``Flight/cookieVersion``), and a response is not stored
+/// if the jar changed between the cache lookup and the request. Cookies inside merged responses are ignored. Bodies pass untouched.
 struct CookieStage: RequestStage {
     var step: FlightStep { .stage(.cookies) }
     var endsInTime: Bool { true }
@@ -39,7 +39,7 @@ struct CookieStage: RequestStage {
                 jars.withJar(of: flight) { jar in
                     (fields.count { jar.keep($0, from: head, sharing: domains, at: date) }, jar.version)
                 } ?? (0, 0)
-            // The response that begins a session is its sender's; without cookies anybody may send the same request again.
+            // A response that sets the first cookie starts a session: it must not be cached for other senders without cookies.
             if version == 0 { response.cookieVersion = later }
             if kept > 0 { flight.note(CookieDecision.kept(kept)) }
             if kept < fields.count { flight.note(CookieDecision.ignored(fields.count - kept)) }
@@ -67,7 +67,8 @@ extension Flight {
         }
     }
 
-    /// Whether the request of a response was sent with the cookies that the cache took it to be sent with.
+    /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a jar, otherwise
+    /// if the request had the same cookies and the response did not set the first ones.
     func isSender(of response: Response) -> Bool {
         account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
     }

@@ -58,7 +58,7 @@ package enum Merge: StageDecision, Equatable {
                 "carries", ["flights": flights.map(\.description).joined(separator: " ")],
                 "carries \(flights.count) calls: \(flights.map(\.description).joined(separator: " "))")
         case .unknownAnswers(let count):
-            .init("unknownItems", ["count": count], "\(count) responses to no request of the envelope are ignored")
+            .init("unknownItems", ["count": count], "ignored \(count) responses that match no merged request")
         }
     }
 }

@@ -65,7 +65,7 @@ package enum Retry: StageDecision, Equatable {
         switch self {
         case .again(let attempt, let wait, let cause, let retryAfter):
             .init(
-                "again", ["attempt": attempt, "wait": wait, "cause": cause, "retryAfter": retryAfter],
+                "retried", ["attempt": attempt, "wait": wait, "cause": cause, "retryAfter": retryAfter],
                 "\(cause): attempt \(attempt) in \(wait.milliseconds)\(retryAfter.map { ", of which the server asked for \($0.milliseconds)" } ?? "")"
             )
         case .gaveUp(.attemptsUsed(let count), let cause):

@@ -10,7 +10,7 @@ package enum SecuringDecision: StageDecision, Equatable {
     package var entry: DecisionEntry {
         switch self {
         case .upgraded: .init("upgraded", "over TLS, as the host wants it")
-        case .plain: .init("plain", "without TLS, as the service allows")
+        case .plain: .init("sentWithoutTLS", "without TLS, as the service allows")
         }
     }
 }

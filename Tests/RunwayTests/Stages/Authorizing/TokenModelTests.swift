@@ -83,7 +83,11 @@ private struct TokenPlay {
     private var nearEnd = Duration.zero
     private var refreshDeadline = Duration.zero
     private var now = Duration.zero
-    private var waiting: [(page: Int, call: Task<RawData, any Error>)] = []
+    /// The calls that wait for a renewal, and whether the origin refused them before that.
+    private var waiting: [(page: Int, call: Task<RawData, any Error>, wasRefused: Bool)] = []
+    /// How many renewals the endpoint caused, one after the other, that helped none of its calls, and when it caused the last one.
+    private var endpointCount = 0
+    private var endpointRenewal = Duration.zero
     private var page = 0
     private(set) var problems: [String] = []
 
@@ -131,8 +135,15 @@ private struct TokenPlay {
             isAccepted = true
             return await end(number, call, as: nil)
         }
-        if token == .revoked, now < nearEnd {
+        let isRefused = token == .revoked && now < nearEnd
+        if isRefused {
             // The call itself is refused, and marks the token.
+            if isAccepted {
+                if endpointCount > 0, now < endpointRenewal + .seconds(min(60, 1 << (endpointCount - 1))) {
+                    return await end(number, call, as: .needsAccessToken)
+                }
+                (endpointCount, endpointRenewal) = (endpointCount + 1, now)
+            }
             vainCount = isAccepted || lastRenewal == nil ? 0 : vainCount + 1
         }
         token = .knownAsBad
@@ -141,7 +152,7 @@ private struct TokenPlay {
         {
             return await end(number, call, as: .needsAccessToken)
         }
-        waiting.append((number, call))
+        waiting.append((number, call, isRefused))
         if !isRefreshing {
             isRefreshing = true
             refreshCount += 1
@@ -168,13 +179,13 @@ private struct TokenPlay {
         try await network.signIn(
             AccessToken(value, account: "ann", expiry: expiry, refreshToken: "r"), to: Club.self)
         (isSignedIn, token, nearEnd) = (true, .good, now + .seconds(70))
-        (isAccepted, vainCount, lastRenewal) = (!waiting.isEmpty, 0, nil)
+        (isAccepted, vainCount, lastRenewal, endpointCount) = (!waiting.isEmpty, 0, nil, 0)
         await endRefresh(as: nil)
     }
 
     private mutating func signOut() async throws {
         try await network.signOut(of: Club.self)
-        if isSignedIn { token = .absent }
+        if isSignedIn { (token, endpointCount) = (.absent, 0) }
         isSignedIn = false
         await endRefresh(as: .cancelled)
     }
@@ -193,10 +204,11 @@ private struct TokenPlay {
             origin.accept(value)
             (token, nearEnd) = (.good, now + .seconds(70))
             (isAccepted, lastRenewal) = (!waiting.isEmpty, now)
+            if waiting.contains(where: \.wasRefused) { endpointCount = 0 }
             origin.answer(.json(#"{"access_token":"\#(value)","expires_in":100}"#))
             await endRefresh(as: nil)
         case 2:
-            token = .absent
+            (token, endpointCount) = (.absent, 0)
             origin.answer(.json("{}", status: .badRequest))
             await endRefresh(as: .needsLogin)
         case 3:
@@ -210,7 +222,7 @@ private struct TokenPlay {
 
     private mutating func cancelOne() async {
         guard let index = waiting.indices.randomElement(using: &random) else { return }
-        let (number, call) = waiting.remove(at: index)
+        let (number, call, _) = waiting.remove(at: index)
         call.cancel()
         await end(number, call, as: .cancelled)
     }
@@ -225,7 +237,7 @@ private struct TokenPlay {
     private mutating func endRefresh(as kind: NetworkError.Kind?) async {
         guard isRefreshing else { return }
         isRefreshing = false
-        for (number, call) in waiting { await end(number, call, as: kind) }
+        for (number, call, _) in waiting { await end(number, call, as: kind) }
         waiting = []
         await settle("the refresh does not end") { [network, origin] in
             network.tokens.renewals.isEmpty && !origin.isParked

@@ -47,7 +47,7 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
         case .notModified(let updated): .init("notModified", ["updated": updated], "not modified, \(updated) updated")
         case .unknownNotModified:
             .init(
-                "unmatchedNotModified", "not modified, but no stored response is meant; sent again without conditions")
+                "unmatchedNotModified", "the 304 matches no stored response; sent again without conditions")
         case .nothingKept: .init("miss", "nothing cached")
         case .bypassed: .init("bypassed", "the cache is bypassed, as the call asks for")
         case .onlyIfCachedFailed: .init("onlyIfCachedMiss", "nothing usable is cached, and nothing may be sent")

@@ -40,7 +40,7 @@ extension HTTPCaching {
             receivedDate: HTTPDate(flight.clock.date))
         guard response.hops.isEmpty else { return keep(response, to: request, times, ticket, in: flight) }
         switch response.head.status.code {
-        // The server compared what another sender has.
+        // The cookies changed after the cache lookup, so the server compared the validators with another sender's response.
         case 304 where !flight.isSender(of: response): return nil
         case 304: return freshen(candidates, by: response.head, to: request, times, ticket, in: flight)
         case 500, 502, 503, 504:

@@ -28,7 +28,7 @@ package enum NotKept: Sendable, Hashable {
         case .status: "the status is not cacheable"
         case .noStore: "request, response or policy forbids it"
         case .notCacheable: "nothing allows it"
-        case .varies: "it depends on fields that no request names, or on cookies"
+        case .varies: "it varies by cookies, or by more than the request's fields"
         case .notFine: "the service calls it a failure"
         case .partial: "it is not one complete range"
         case .tooLarge: "it is too large"
