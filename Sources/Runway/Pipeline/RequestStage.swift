@@ -2,7 +2,7 @@
 ///
 /// An implementation calls `next` no more than once at a time, and must return or throw soon after its task was
 /// cancelled. Where it keeps state, the state is shared by all flights of a layer: it must be safe to use from many
-/// tasks. What it decides it writes into the flight with ``Flight/note(_:in:)``. A stage below ``StagePlace/hedging``
+/// tasks. What it decides it writes into the flight with ``Flight/note(_:fields:_:in:)``. A stage below ``StagePlace/hedging``
 /// may see two requests of a flight at a time. A stage does not tell delegates, and does not read a streamed body
 /// unless that is its job. Every stage says in its documentation which bodies it passes on untouched.
 ///

@@ -51,6 +51,11 @@ struct AnswerText {
                             + "--output FILE keeps it.", status: ExitStatus.noAnswer)
                 }
                 progress.giveWay()
+                if mediaType?.isJSON == true {
+                    Console.error.remark(
+                        "The body is larger than \(ByteCount(Self.maximumGatheredByteCount)): it is written as it came, and not checked "
+                            + "for being JSON.")
+                }
                 try output.write(gathered)
                 gathered = []
             } else {

@@ -89,7 +89,7 @@ final class TokenStoreQueue: Sendable {
                 result = .failure(error)
             }
             let isRemovalOwed = state.withLock { $0.owesRemoval(pending, after: result) }
-            let isRemoved = isRemovalOwed ? await isRemoved(pending) : false
+            let isRemoved = isRemovalOwed ? await removeStaleToken(of: pending) : false
             next = state.withLock { state in
                 if isRemovalOwed, !isRemoved {
                     state.distrust(pending.place)
@@ -103,7 +103,7 @@ final class TokenStoreQueue: Sendable {
     }
 
     /// Removes what the store has where a token could not be saved; returns whether it was removed. A removal that failed is not repeated.
-    private func isRemoved(_ pending: Pending) async -> Bool {
+    private func removeStaleToken(of pending: Pending) async -> Bool {
         guard case .save = pending.change else { return false }
         do {
             try await store.remove(pending.place)
