@@ -226,9 +226,9 @@ struct DependencyErrorTests {
         let records = RecordCollector()
         let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, sinks: [records])
         network.configure(TestService.self) { $0.baseURLs[.release] = "https://h.test" }
-        for error in Self.ofApps + Self.ofCodable {
+        for (index, error) in (Self.ofApps + Self.ofCodable).enumerated() {
             _ = try await network.failure(of: Checked(error: error, ofParameters: ofParameters))
-            let record = try #require(try await records.records(count: records.records.count + 1).last)
+            let record = try await records.records(count: index + 1)[index]
             let json = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
             for text in ["\(record)", record.summary, json] {
                 #expect(!text.contains(Self.secret), "\(type(of: error)): \(text)")

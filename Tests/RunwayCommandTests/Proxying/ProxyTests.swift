@@ -7,6 +7,18 @@ import Testing
 /// `runway proxy`, between curl and a scripted origin.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyTests {
+    @Test(arguments: ["xn--bcher-kva.localhost", "b\u{FC}cher.localhost"])
+    func internationalOriginIsNotRefused(_ host: String) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("there"))
+            _ = try await proxying(to: "http://\(host):\(origin.port)") { proxy in
+                let body = try await fetch(proxy.url + "/a").body
+                #expect(body == Array("there".utf8))
+            }
+            #expect(origin.requests.first?["Host"] == "xn--bcher-kva.localhost:\(origin.port)")
+        }
+    }
+
     @Test(arguments: ["none", "http"]) func requestsAndAnswersPassAsTheyAre(cache: String) async throws {
         try await withScriptedOrigin { origin in
             var answer = ScriptedResponse.text("made")

@@ -18,6 +18,16 @@ struct HTTP1WireTests {
             to: origin.baseURL, over: try NIOTransport(configuration: configuration), sinks: sinks)
     }
 
+    @Test func unknownTransferCodingIsNotCalledMalformed() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: squeeze\r\n\r\nbody"))
+            let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport())
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .invalidAnswer)
+            #expect(error.detail.contains(#"its transfer coding "squeeze" is not known"#))
+        }
+    }
+
     @Test(arguments: [ScriptedResponse.closing, .resetting])
     func readThatMeetsAConnectionWhichIsClosingGoesOnAnother(_ ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
