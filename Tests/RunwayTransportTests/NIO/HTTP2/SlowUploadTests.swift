@@ -27,9 +27,9 @@ struct SlowUploadTests {
     @Test func whatIsTakenBitByBitIsNotSilence() async throws {
         try await RawHTTP2Server.run(Self.slow()) { server in
             var wire = WireSettings()
-            wire.pingInterval = .milliseconds(200)
-            // Every bit takes a second and more, so that nine together take longer than this.
-            let network = try server.layer(wire, idleTimeout: .seconds(8))
+            wire.pingInterval = .milliseconds(400)
+            // Every bit takes 2.4 seconds, so that nine together take longer than this, and a busy machine may stall for long.
+            let network = try server.layer(wire, idleTimeout: .seconds(18))
             let body = [UInt8](repeating: 7, count: 650_000)
             #expect(try await network.call(Fetch<POST>("a", .bytes(body))).text == "answer")
         }
