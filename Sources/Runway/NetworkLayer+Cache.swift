@@ -19,7 +19,7 @@ extension NetworkLayer {
         do throws(NetworkError) {
             guard flight.cachePolicy.rule != .none else {
                 throw NetworkError(
-                    .invalidConfiguration, in: .stage(.caching),
+                    .invalidConfiguration, in: .stage(.reading),
                     "\(E.name) keeps no answers: there is nothing to prefetch.")
             }
             let endpoint = try prepared(endpoint)
@@ -31,7 +31,7 @@ extension NetworkLayer {
             let request = try draft.request(in: flight)
             guard let key = CacheKey(request, in: flight) else {
                 throw NetworkError(
-                    .invalidConfiguration, in: .stage(.caching),
+                    .invalidConfiguration, in: .stage(.reading),
                     "Answers to \(E.method) requests of this kind are not kept.")
             }
             let start = cache.background.start(key, flight: flight.id) { [self] in
@@ -41,7 +41,7 @@ extension NetworkLayer {
             case .started: break
             case .running(let running): flight.finish(.ignored(running: running))
             case .refused:
-                throw NetworkError(.overloaded, in: .stage(.caching), "Too many answers are being fetched ahead.")
+                throw NetworkError(.overloaded, in: .stage(.reading), "Too many answers are being fetched ahead.")
             }
         } catch {
             _ = flight.finish(failing: error)
@@ -72,10 +72,7 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, CallOptions(cache: .untilEvicted()))
         var draft = try draft(prepared(endpoint), in: flight)
         let request = try draft.request(in: flight)
-        if let key = CacheKey(request, in: flight) { cache.clear(key) }
-        let target = HTTPCacheURI(request.head)
-        cache.http.clear(target)
-        reads.close { HTTPCacheURI($0.head) == target }
+        cache.clear(CacheKey(request, in: flight), of: HTTPCacheURI(request.head))
     }
 }
 
@@ -85,8 +82,8 @@ extension NetworkLayer {
         if cache.background.isFlying(key) { return stale.note(CacheDecision.leftToOthers) }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
-        options.renewing = stale.givenAnswer
         let flight = makeFlight(E.self, options)
+        flight.setRevalidated(stale.cachedResponse)
         // Who signed in or out since then is not to be asked for what the other was given.
         guard flight.session == stale.session else { return }
         flight.note(CacheDecision.onBehalf(of: stale.id))
@@ -110,8 +107,8 @@ extension NetworkLayer {
         guard let key = CacheKey(request, in: stale) else { return }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
-        options.renewing = stale.givenAnswer
         let flight = makeExchange(with: service, options)
+        flight.setRevalidated(stale.cachedResponse)
         guard flight.session == stale.session else { return }
         let start = cache.background.start(key, flight: flight.id) { [self] in
             _ = try? await exchange(request, with: service, in: flight)
@@ -123,10 +120,15 @@ extension NetworkLayer {
     private func fetch<E: Endpoint>(_ request: Request, for endpoint: E, in flight: Flight) async {
         do throws(NetworkError) {
             _ = try await accept(request, for: endpoint, in: flight)
-            flight.keepProposal()
+            flight.storeProposal()
             flight.finish(.succeeded)
         } catch {
             _ = flight.finish(failing: error)
         }
     }
+}
+
+extension NetworkLayer {
+    /// The reads in flight that calls can share.
+    var reads: SharedWork<ReadKey, ReadOutcome> { cache.reads }
 }

@@ -56,7 +56,7 @@ extension NetworkLayer {
                 response.body = .stream(
                     body.bounded(in: flight).recorded(in: flight, at: response.record, refusal: refusal))
             case .whole:
-                if refusal == nil { flight.keepProposal() }
+                if refusal == nil { flight.storeProposal() }
                 if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }
             }
             return response

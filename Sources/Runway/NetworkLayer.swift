@@ -31,8 +31,6 @@ public final class NetworkLayer: Sendable {
     let deadlines: DeadlineTimer
     let retries: RetryControl
     let hedges: HedgeControl
-    /// The reads under way that calls can share.
-    let reads: SharedWork<ReadKey, Response>
     let merger: Merger
     let connectivity: NetworkStatusMonitor
     let admission: AdmissionControl
@@ -77,15 +75,10 @@ public final class NetworkLayer: Sendable {
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
-        let reads = SharedWork<ReadKey, Response>(in: .stage(.coalescing), limits.coalescing.rules) { $0.endCarrying() }
-        self.reads = reads
         deadlines = DeadlineTimer(clock: clock)
         cache = ResponseCache(
-            limits: limits.cache, http: limits.httpCache, tier: diskCache, clock: clock, timer: deadlines
-        ) { scope in
-            // What is under way lands for those who wait; whoever asks after a clear wants to know what is there then.
-            reads.close { $0.isCovered(by: scope) }
-        }
+            limits: limits.cache, http: limits.httpCache, sharing: limits.coalescing, tier: diskCache, clock: clock,
+            timer: deadlines)
         events = EventQueue(sinks: sinks, redaction: redaction)
         #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
             memoryPressure = SystemMemoryPressure(relieving: cache)
@@ -144,7 +137,7 @@ extension NetworkLayer {
         let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
         let service = E.Service.self
         // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
-        let mark = cache.mark
+        let start = cache.lastSequenceNumber
         let configuration =
             RenewalScope.configuration(of: service, on: self) ?? services.configuration(of: service)
         let lifetime = E.deadline ?? configuration.settings.deadline
@@ -152,7 +145,7 @@ extension NetworkLayer {
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: FlightID(number: number), endpoint: endpoint, configuration: configuration, options: options,
-            lifetime: bounded, layer: self, mark: configuration.session.isOver ? 0 : mark)
+            lifetime: bounded, layer: self, start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
         return flight
     }

@@ -6,9 +6,8 @@ extension RequestPipeline {
     /// A place without a stage passes everything; it is the seam at which a stage of the app's own may stand.
     static let defaultStages: [(place: StagePlace, stage: (any RequestStage)?)] = [
         (.deadline, DeadlineStage()),  // the whole call, whatever the stages below do with the time
-        (.caching, CachingStage()),  // first of all: what memory holds needs neither network nor permission
+        (.reading, ReadingStage()),  // first of all: a response in memory needs neither network nor permission
         (.offlineQueue, nil),
-        (.coalescing, CoalescingStage()),  // above all that sends: who shares a request shares its attempts, too
         (.admission, AdmissionStage()),  // below memory, which it must not stand in the way of
         (.retrying, RetryingStage()),  // above address and signature: each attempt has a fresh route and nonce
         (.authorizing, AuthorizingStage()),  // below retrying: another attempt takes the token that is newest then

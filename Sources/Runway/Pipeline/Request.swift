@@ -10,10 +10,6 @@ public struct Request: Sendable {
     public var delivery: ResponseDelivery
     /// The header fields before a cache put its own preconditions among them; `nil` where none did.
     var ownConditions: HTTPFields?
-    /// What its answer is kept under by the client's own rules, where others share this request; `nil` where nothing is kept of it.
-    var keptUnder: CacheKey?
-    /// What caching by the rules of HTTP does where others share this request; `nil` where nothing is kept of it.
-    var fetch: HTTPFetch?
     /// The body before it was compressed, for the record; `nil` where it was not.
     var plainBody: [UInt8]?
     /// Which of the attempts of a hedged request this is; `nil` for all other requests.

@@ -20,7 +20,7 @@ public struct RequestPipeline: Sendable {
     }
 
     private static func memory(of links: [Link]) -> Int? {
-        guard let index = links.firstIndex(where: { !($0.stage is DeadlineStage) }), links[index].stage is CachingStage
+        guard let index = links.firstIndex(where: { !($0.stage is DeadlineStage) }), links[index].stage is ReadingStage
         else { return nil }
         return index
     }
@@ -57,7 +57,7 @@ public struct RequestPipeline: Sendable {
         }
         let found: ImmediateAnswer
         do throws(NetworkError) {
-            found = try TimeToLiveCaching(policy: flight.cachePolicy).answerImmediately(key, in: flight)
+            found = try TimeToLiveReading(flight.layer.cache, flight.cachePolicy).answerImmediately(key, in: flight)
         } catch {
             // A call that can't be made says so, and not that nothing is kept for it.
             _ = try draft.request(in: flight)
@@ -135,10 +135,10 @@ extension RequestPipeline {
             var request = request
             request.record = attempt
             request.hedged?.begin(as: attempt)
-            let (order, requested) = (flight.layer.cache.drawOrder(), flight.clock.now)
+            let (sequenceNumber, requested) = (flight.layer.cache.nextSequenceNumber(), flight.clock.now)
             do {
                 var response = try await transport.send(request, in: flight)
-                response.order = order
+                response.sequenceNumber = sequenceNumber
                 response.requested = requested
                 response.record = attempt
                 flight.endAttempt(attempt, with: response)

@@ -123,7 +123,7 @@ struct LandingTests {
 
     @Test func whatMemoryHoldsIsThereWhenLoadReturnsAndIsToldInTheNextTurn() async throws {
         var pipeline = RequestPipeline()
-        pipeline.insert(MemoryStage(), after: .caching)
+        pipeline.insert(MemoryStage(), after: .reading)
         let hangar = Hangar(pipeline: pipeline)
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         manager.load(Refresh())

@@ -40,7 +40,7 @@ struct ImmediateAnswerTests {
 
     @Test func answerOfAStageIsGivenWithoutARequest() async throws {
         var pipeline = RequestPipeline()
-        pipeline.insert(Memory("memory", .answer(kept(#"{"a":1}"#))), after: .caching)
+        pipeline.insert(Memory("memory", .answer(kept(#"{"a":1}"#))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let rawData = try await layer.network.call(QueryCall())
         #expect(rawData["a"].int == 1)
@@ -57,7 +57,7 @@ struct ImmediateAnswerTests {
     @MainActor
     @Test func callAnsweredImmediatelyNeverLeavesItsCallersActor() async throws {
         var pipeline = RequestPipeline()
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), before: .caching)
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), before: .reading)
         let network = StubbedLayer(pipeline: pipeline).network
         var hasRun = false
         let later = Task { @MainActor in hasRun = true }
@@ -71,8 +71,8 @@ struct ImmediateAnswerTests {
         let waiting = Memory("waiting", .wait)
         let below = Memory("below", .answer(kept("{}")))
         var pipeline = RequestPipeline()
-        pipeline.insert(waiting, after: .caching)
-        pipeline.insert(below, after: .coalescing)
+        pipeline.insert(waiting, after: .reading)
+        pipeline.insert(below, after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         #expect(try await layer.network.call(QueryCall()).source == .network)
         #expect(waiting.askedCount == 1 && below.askedCount == 0)
@@ -82,8 +82,8 @@ struct ImmediateAnswerTests {
     @Test func stageThatPassesLetsTheNextAnswer() async throws {
         let passing = Memory("passing", .pass)
         var pipeline = RequestPipeline()
-        pipeline.insert(passing, before: .caching)
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .caching)
+        pipeline.insert(passing, before: .reading)
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         #expect(try await layer.network.call(QueryCall()).source == .cache)
         #expect(passing.askedCount == 1)
@@ -96,7 +96,7 @@ struct ImmediateAnswerTests {
             func validate(answer: RawData) throws { _ = try answer["must"].require(Int.self) }
         }
         var pipeline = RequestPipeline()
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .caching)
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let error = try await layer.failure(of: Picky())
         #expect(error.kind == .invalidAnswer && error.step == .checking)

@@ -11,11 +11,16 @@ extension TokenKeeper {
             throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight], ifVersion: 0)
         }
         return try await flight.layer.admission.steppingAside(flight) { () async throws(NetworkError) in
-            try await renewals.value(
-                of: TokenRenewal(identity: identity, session: flight.session), for: flight, endsInTime: false,
-                joined: { beginner, _ in flight.note(Authorizing.waited(for: beginner.id)) }
-            ) { number async throws(NetworkError) in
-                try await self.renew(identity, number, flight, credentials)
+            let key = TokenRenewal(identity: identity, session: flight.session)
+            switch try renewals.enter(key, for: flight, endsInTime: false) {
+            case .finished(let outcome, _): return try outcome.get()
+            case .follower(let lease, let leader):
+                flight.note(Authorizing.waited(for: leader.id))
+                return try await renewals.follow(lease)
+            case .leader(let lease):
+                return try await renewals.lead(lease) { () async throws(NetworkError) in
+                    SharedWork.Completion(value: try await self.renew(identity, lease.work, flight, credentials))
+                }
             }
         }
     }

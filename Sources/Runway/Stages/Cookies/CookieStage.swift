@@ -61,10 +61,7 @@ extension Flight {
                 jar.removeEnded(at: date)
                 return jar.version
             } ?? 0
-        return caching.withLock { caching in
-            if caching.cookieVersion == nil { caching.cookieVersion = version }
-            return caching.cookieVersion ?? version
-        }
+        return firstCookieVersion(version)
     }
 
     /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a jar, otherwise

@@ -81,7 +81,7 @@ private struct MergeLanding {
             switch result {
             case .success(var item):
                 // It is as old, and as new, as the request that it came with.
-                (item.order, item.requested) = (response.order, response.requested)
+                (item.sequenceNumber, item.requested) = (response.sequenceNumber, response.requested)
                 item.cookieVersion = response.cookieVersion
                 return .answered(item)
             case .failure(let error): return .failed(error)

@@ -38,7 +38,7 @@ struct NetworkAdmissionTests {
             ) async throws(NetworkError) -> Response { .json("[2]") }
         }
         var pipeline = RequestPipeline()
-        pipeline.insert(Memory(), after: .caching)
+        pipeline.insert(Memory(), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline, status: status)
         #expect(try await layer.network.call(QueryCall()).text == "[1]")
     }
