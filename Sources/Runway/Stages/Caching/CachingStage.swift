@@ -5,6 +5,10 @@ import HTTPTypes
 /// A fresh answer in memory lands in the caller's turn. Whole answers are kept, and only after the service judged them fine and the
 /// endpoint, and the manager's validator, accepted them; streamed bodies pass untouched.
 struct CachingStage: RequestStage {
+    let cache: ResponseCache
+
+    init(_ cache: ResponseCache) { self.cache = cache }
+
     var step: FlightStep { .stage(.caching) }
     /// What the stage waits for beside the rest of the pipeline is over at the deadline and at cancellation.
     var endsInTime: Bool { true }

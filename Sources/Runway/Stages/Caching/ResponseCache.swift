@@ -23,7 +23,7 @@ public final class ResponseCache: Sendable {
     let tier: (any CacheTier)?
     let clock: LayerClock
     let timer: DeadlineTimer
-    private let orders = RequestOrders()
+    let orders = RequestOrders()
     /// Told of every scope that is cleared.
     let onClear: @Sendable (CacheScope) -> Void
 

@@ -11,6 +11,14 @@
 /// again, unless a stage of the app's own stands between the cache and this one. What a refresh of an access token reads is not shared,
 /// since what it would join may wait for that token. Bodies pass untouched, streams are never shared.
 struct CoalescingStage: RequestStage {
+    let reads: SharedWork<ReadKey, Response>
+    let admission: AdmissionControl
+
+    init(_ reads: SharedWork<ReadKey, Response>, _ admission: AdmissionControl) {
+        self.reads = reads
+        self.admission = admission
+    }
+
     var step: FlightStep { .stage(.coalescing) }
     /// What is not shared waits for nothing but `next`; what is shared ends in time whatever is below.
     var endsInTime: Bool { true }
@@ -30,7 +38,6 @@ struct CoalescingStage: RequestStage {
     private func share(
         _ key: ReadKey, _ request: Request, in flight: Flight, _ next: RequestPipeline.Rest, isJoinable: Bool
     ) async throws(NetworkError) -> Response {
-        let reads = flight.layer.reads
         let isKept = key.isKeptByTime
         var read: UInt64?
         // A call that was over before the answer came has nothing to put it away at later.
@@ -44,7 +51,7 @@ struct CoalescingStage: RequestStage {
                 flight.note(Coalescing.joined(beginner.id))
                 beginner.note(Coalescing.shared(with: flight.id))
                 // A call that matters more must not wait in line as if it did not.
-                flight.layer.admission.raise(beginner.id, to: flight.priority)
+                admission.raise(beginner.id, to: flight.priority)
                 if isKept { flight.awaitRead(number) }
             } found: {
                 flight.note(Coalescing.joined($0.id))

@@ -141,7 +141,7 @@ struct LandedReadTests {
         let request = try room.network.assemble(KeptShelf(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
         _ = try room.network.draft(KeptShelf(), in: flight)
         let key = try #require(flight.key)
-        let links = RequestPipeline().links.drop { $0.place < .coalescing }
+        let links = room.network.chain.links.drop { $0.place < .coalescing }
         let next = RequestPipeline.Rest(links: links, transport: room.transport)
         // It found nothing, and goes on.
         let caching = TimeToLiveCaching(policy: KeptShelf.cache)

@@ -19,7 +19,7 @@ extension HTTPCaching {
         let own = flight.makeSibling(flight.endpoint)
         // Who signed in or out since then is not to be asked for what the other was given.
         guard own.session == flight.session, own.environment == flight.environment else { return }
-        let stage = RequestPipeline.Link(place: .caching, stage: Revalidation(candidates: candidates))
+        let stage = StageChain.Link(place: .caching, stage: Revalidation(candidates: candidates))
         let rest = RequestPipeline.Rest(links: ([stage] + next.links)[...], transport: next.transport)
         let start = cache.background.start(key, flight: own.id) { [whole] in
             do throws(NetworkError) {

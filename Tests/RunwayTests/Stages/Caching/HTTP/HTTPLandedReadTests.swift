@@ -103,7 +103,7 @@ struct HTTPLandedReadTests {
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(Shelf.self, options)
         let request = try room.network.assemble(Shelf(), delivery: .whole(maximumByteCount: 1000), in: flight)
-        let links = RequestPipeline().links.drop { $0.place < .coalescing }
+        let links = room.network.chain.links.drop { $0.place < .coalescing }
         let next = RequestPipeline.Rest(links: links, transport: room.transport)
         // It found nothing, and goes on.
         let second = Task { try await HTTPCaching().fetch(request, validating: [], in: flight, next: next) }
