@@ -61,6 +61,8 @@ public final class Flight: Sendable {
     /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
     let renewing: [ObjectIdentifier]
     let layer: NetworkLayer
+    /// What the flights of the layer have in common.
+    let context: FlightContext
     /// When the call got a place in the air that it has to give back, in nanoseconds after its start; ``noPlace`` while it has none.
     let placed = Atomic(Flight.noPlace)
     /// Guards whose call this is.
@@ -103,7 +105,8 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
-        lifetime: Duration, layer: NetworkLayer, isEnvelope: Bool = false, start: UInt64? = nil
+        lifetime: Duration, layer: NetworkLayer, renewing: [ObjectIdentifier] = [], isEnvelope: Bool = false,
+        start: UInt64? = nil
     ) {
         self.id = id
         self.endpoint = endpoint
@@ -111,10 +114,11 @@ public final class Flight: Sendable {
         self.isEnvelope = isEnvelope
         self.options = options
         self.layer = layer
-        renewing = RenewalScope.services(of: layer)
-        reading = FlightReading(start: start ?? layer.cache.lastSequenceNumber)
-        clock = layer.clock
-        takeOff = layer.clock.now
+        context = layer.context
+        self.renewing = renewing
+        reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
+        clock = context.clock
+        takeOff = clock.now
         self.lifetime = lifetime
     }
 
@@ -145,8 +149,8 @@ public final class Flight: Sendable {
     ) async throws(Failure) -> Value {
         // Those who share a flight each see to their own deadline, and cancel it when the last of them has passed.
         if isCarrying { return try await operation() }
-        let token = layer.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
-        defer { layer.deadlines.remove(token) }
+        let token = context.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
+        defer { context.deadlines.remove(token) }
         return try await operation()
     }
 
@@ -222,7 +226,7 @@ extension Flight {
 
     /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
     private var keepsBodies: Bool {
-        layer.redaction.keepsBodies && (!isEnvelope || layer.redaction.headerFields.isEmpty)
+        context.redaction.keepsBodies && (!isEnvelope || context.redaction.headerFields.isEmpty)
     }
 
     func endAttempt(_ index: Int, with response: Response) {
@@ -272,13 +276,13 @@ extension Flight {
     /// Gives an error what the flight knows of where it arose.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
-        error.detail = layer.redaction.redacted(detail: error.detail).oneLine
+        error.detail = context.redaction.redacted(detail: error.detail).oneLine
         let attempt = state.withLock { state in
-            state.attempts.last.map { ($0.request, state.attempts.count, layer.redaction.hidden(state.secrets)) }
+            state.attempts.last.map { ($0.request, state.attempts.count, context.redaction.hidden(state.secrets)) }
         }
         guard let (last, count, secrets) = attempt else { return error }
         if error.request == nil {
-            error.request = "\(last.method) \(layer.redaction.redacted(url: secrets.masked(last.urlText)))"
+            error.request = "\(last.method) \(context.redaction.redacted(url: secrets.masked(last.urlText)))"
         }
         if error.host == nil { error.host = Origin(last).host }
         if error.attempt == 0 { error.attempt = count }
@@ -298,7 +302,7 @@ extension Flight {
             return (true, state.isHeld)
         }
         if isFirst { releaseRead() }
-        if isFirst, !isHeld { layer.events.enqueue(self) }
+        if isFirst, !isHeld { context.events.enqueue(self) }
         return isFirst
     }
 
@@ -314,7 +318,7 @@ extension Flight {
             defer { state.isHeld = false }
             return state.isHeld && state.ending != nil
         }
-        if isOver { layer.events.enqueue(self) }
+        if isOver { context.events.enqueue(self) }
     }
 
     /// Notes what authenticates the call. Whether its record shows it is a matter of ``Redaction``, and changes nothing else.
@@ -354,7 +358,7 @@ extension Flight {
 
     /// Tells the sinks again, of a call that has ended and of which there is more to say.
     func amend() {
-        if state.withLock({ $0.ending != nil && !$0.isHeld }) { layer.events.enqueue(self, isAmendment: true) }
+        if state.withLock({ $0.ending != nil && !$0.isHeld }) { context.events.enqueue(self, isAmendment: true) }
     }
 
     /// The record so far, without what `redaction` keeps out of it.
@@ -364,7 +368,7 @@ extension Flight {
         let sent = state.sent?.merging(defaults: configuration.settings.commonParameters)
         let end = state.ending?.instant ?? clock.now
         return FlightRecord(
-            id: id, network: layer.name, service: service.name, endpoint: endpoint.name,
+            id: id, network: context.network, service: service.name, endpoint: endpoint.name,
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
             sentParameters: sent.map(redaction.redacted), decisions: state.decisions,

@@ -84,6 +84,16 @@ extension NetworkLayer {
             TokenRenewal(identity: identity, session: configuration.session), with: .failure(declined))
     }
 
+    /// What the layer does for its token keeper, as long as the layer is there.
+    var tokenOwner: TokenKeeper.Owner {
+        TokenKeeper.Owner { [weak self] credentials, token in
+            guard let self else { throw NetworkError.cancelled(in: .stage(.authorizing)) }
+            return try await credentials.refresh(token, on: self)
+        } askForLogin: { [weak self] identity, flights in
+            if let self { NeedsLogin(identity, flights, on: self).post() }
+        }
+    }
+
     private func settle(
         _ write: TokenStoreQueue.Completion, _ what: String
     ) async throws(NetworkError) {

@@ -8,7 +8,7 @@ extension Merger {
         let items = board(departure, of: key)
         guard let first = items.first else { return }
         await ServiceContext.$current.withValue(first.flight.traceContext) {
-            let carrier = first.flight.layer.makeCarrier(for: items.map(\.flight))
+            let carrier = first.flight.makeCarrier(for: items.map(\.flight))
             guard setCarrier(carrier, of: departure, in: key) else { return }
             carrier.note(Merge.carries(items.map(\.flight.id)))
             for (index, item) in items.enumerated() {

@@ -80,8 +80,8 @@ extension Flight {
         }
         if cached == nil, target == nil { return false }
         note(CacheDecision.refused)
-        if let cached { layer.cache.remove(cached) }
-        if let target { layer.cache.reject(target) }
+        if let cached { context.cache.remove(cached) }
+        if let target { context.cache.reject(target) }
         return true
     }
 
@@ -118,7 +118,7 @@ extension Flight {
             return state.proposal
         }
         guard let proposal else { return }
-        switch layer.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
+        switch context.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
         case .stored: note(CacheDecision.kept(byteCount: proposal.response.byteCount))
         case .outdated: note(CacheDecision.outdated)
         case .tooLarge: note(CacheDecision.tooLarge(byteCount: proposal.response.byteCount))
@@ -166,7 +166,7 @@ extension Flight {
     /// The flights that wait for the read that this one carries; `nil` while it carries none.
     var waitingFlights: [Flight]? {
         let read = reading.carried.load(ordering: .acquiring)
-        return read == 0 ? nil : layer.cache.reads.flights(waitingFor: read)
+        return read == 0 ? nil : context.cache.reads.flights(waitingFor: read)
     }
 
     /// Whether the flight carries a read.
@@ -187,12 +187,12 @@ extension Flight {
     /// Makes the call one of those until whose end the outcome of a read is retained.
     func awaitRead(_ read: UInt64) {
         let former = reading.awaited.exchange(read, ordering: .acquiringAndReleasing)
-        if former != 0 { layer.cache.reads.release(former) }
+        if former != 0 { context.cache.reads.release(former) }
     }
 
     /// Releases the retained outcome of the read that the call waited for.
     func releaseRead() {
         let read = reading.awaited.load(ordering: .acquiring)
-        if read != 0 { layer.cache.reads.release(read) }
+        if read != 0 { context.cache.reads.release(read) }
     }
 }

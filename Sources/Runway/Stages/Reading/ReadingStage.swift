@@ -6,6 +6,14 @@ import HTTPTypes
 /// the manager's validator accepted it; under ``CachePolicy/Rule/http``, as the server allows. Which reads share a request,
 /// ``SharedReads`` says. A streamed body is copied while it passes if HTTP allows to store it; all other bodies pass untouched.
 struct ReadingStage: RequestStage {
+    let cache: ResponseCache
+    let admission: AdmissionControl
+
+    init(_ cache: ResponseCache, _ admission: AdmissionControl) {
+        self.cache = cache
+        self.admission = admission
+    }
+
     var step: FlightStep { .stage(.reading) }
     /// What the stage waits for beside the rest of the pipeline ends at the deadline and at cancellation.
     var endsInTime: Bool { true }
@@ -13,7 +21,7 @@ struct ReadingStage: RequestStage {
     func detaches(_ request: Request, in flight: Flight) -> Bool { ReadKey.isSharable(request, in: flight) }
 
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
-        let (cache, policy) = (flight.layer.cache, flight.cachePolicy)
+        let policy = flight.cachePolicy
         switch policy.rule {
         case .none:
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
@@ -27,16 +35,17 @@ struct ReadingStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let (cache, policy, method) = (flight.layer.cache, flight.cachePolicy, request.head.method)
+        let (policy, method) = (flight.cachePolicy, request.head.method)
+        let reads = SharedReads(cache: cache, admission: admission, flight: flight, next: next)
         switch policy.rule {
-        case .http: return try await HTTPReading(cache).respond(to: request, in: flight, next: next)
+        case .http: return try await HTTPReading(cache).respond(to: request, reads)
         case .timeToLive where method.isSafe || method.mayRead, .untilEvicted where method.isSafe || method.mayRead:
-            return try await TimeToLiveReading(cache, policy).respond(to: request, in: flight, next: next)
+            return try await TimeToLiveReading(cache, policy).respond(to: request, reads)
         case .none, .timeToLive, .untilEvicted:
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             // What this call changes may be stored for others by the rules of HTTP (RFC 9111 §4.4).
-            if !method.isSafe { return try await HTTPReading(cache).respond(to: request, in: flight, next: next) }
-            return try await request.response(from: SharedReads(cache: cache, flight: flight, next: next))
+            if !method.isSafe { return try await HTTPReading(cache).respond(to: request, reads) }
+            return try await request.response(from: reads)
         }
     }
 }

@@ -21,6 +21,7 @@ struct ReadOutcome: Sendable {
 /// until evicted is retained for later reads until the first of the calls that share it has stored or rejected it.
 struct SharedReads {
     let cache: ResponseCache
+    let admission: AdmissionControl
     let flight: Flight
     let next: RequestPipeline.Rest
 
@@ -60,7 +61,7 @@ struct SharedReads {
             flight.note(SharingDecision.joined(leader.id))
             leader.note(SharingDecision.shared(with: flight.id))
             // The shared request takes the highest priority of the calls that wait for it.
-            flight.layer.admission.raise(leader.id, to: flight.priority)
+            admission.raise(leader.id, to: flight.priority)
             let outcome = try await retaining(lease, for: key) { () async throws(NetworkError) in
                 try await cache.reads.follow(lease)
             }

@@ -43,11 +43,9 @@ struct TimeToLiveReading {
         }
     }
 
-    func respond(
-        to request: Request, in flight: Flight, next: RequestPipeline.Rest
-    ) async throws(NetworkError) -> Response {
+    func respond(to request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response {
+        let flight = reads.flight
         let use = flight.options.cacheUse
-        let reads = SharedReads(cache: cache, flight: flight, next: next)
         guard let key = CacheKey(request, in: flight) else {
             if use == .onlyIfCached { throw .notCached }
             return try await request.response(from: reads)

@@ -58,7 +58,7 @@ struct RetryBudgetTests {
             var random = SeededGenerator(seed: seed)
             let limits = RetryLimits(
                 callsPerRetry: .random(in: 1...12, using: &random), reserve: .random(in: 0...4, using: &random))
-            let control = RetryControl(limits: limits, randomness: SeededGenerator(seed: seed))
+            let control = RetryControl(limits: limits, randomness: LayerRandomness(SeededGenerator(seed: seed)))
             var references = Array(repeating: Reference(limits: limits), count: 3)
             for step in 0..<Int.random(in: 1...60, using: &random) {
                 let host = Int.random(in: 0..<3, using: &random)
@@ -77,7 +77,7 @@ struct RetryBudgetTests {
 
     @Test func hostsThatAreForgottenAreTheLeastRecentlyUsed() {
         let control = RetryControl(
-            limits: RetryLimits(reserve: 1, maximumHosts: 2), randomness: SeededGenerator(seed: 1))
+            limits: RetryLimits(reserve: 1, maximumHosts: 2), randomness: LayerRandomness(SeededGenerator(seed: 1)))
         #expect(control.withdraw(for: origin("a")))
         #expect(control.withdraw(for: origin("b")))
         #expect(!control.withdraw(for: origin("a")))
@@ -88,7 +88,7 @@ struct RetryBudgetTests {
 
     @Test func jitterIsAnythingUpToItsCeilingAndTheSameForTheSameSeed() {
         func waits(_ seed: UInt64) -> [Duration] {
-            let control = RetryControl(limits: RetryLimits(), randomness: SeededGenerator(seed: seed))
+            let control = RetryControl(limits: RetryLimits(), randomness: LayerRandomness(SeededGenerator(seed: seed)))
             return (0..<1000).map { _ in control.jitter(upTo: .seconds(1)) }
         }
         let waits1 = waits(1)
@@ -97,7 +97,7 @@ struct RetryBudgetTests {
         let mean = waits1.reduce(Duration.zero, +) / 1000
         #expect(abs(mean.seconds - 0.5) < 0.05)
         #expect(waits1 == waits(1) && waits1 != waits(2))
-        let control = RetryControl(limits: RetryLimits(), randomness: SystemRandomNumberGenerator())
+        let control = RetryControl(limits: RetryLimits(), randomness: LayerRandomness(SystemRandomNumberGenerator()))
         #expect(control.jitter(upTo: .zero) == .zero)
     }
 }

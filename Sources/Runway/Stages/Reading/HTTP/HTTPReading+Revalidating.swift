@@ -5,8 +5,8 @@ extension HTTPReading {
     ///
     /// It is one of the layer's ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the response stays stale
     /// until the next call for it. It has the deadline and the record of a call of the same endpoint.
-    func revalidate(_ fetch: Fetch, after flight: Flight, next: RequestPipeline.Rest) {
-        let request = fetch.request
+    func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
+        let (request, flight, next, admission) = (fetch.request, reads.flight, reads.next, reads.admission)
         var whole = request
         if case .streamed = request.delivery {
             whole.delivery = .whole(maximumByteCount: cache.httpLimits.maximumBodyByteCount)
@@ -16,8 +16,8 @@ extension HTTPReading {
         let own = flight.makeSibling(flight.endpoint)
         // The stale response belongs to another account if somebody signed in or out since then.
         guard own.session == flight.session, own.environment == flight.environment else { return }
-        let stage = RequestPipeline.Link(
-            place: .reading, stage: Revalidation(cache: cache, candidates: fetch.candidates))
+        let stage = StageChain.Link(
+            place: .reading, stage: Revalidation(cache: cache, admission: admission, candidates: fetch.candidates))
         let rest = RequestPipeline.Rest(links: ([stage] + next.links)[...], transport: next.transport)
         let start = cache.background.start(key, flight: own.id) { [whole] in
             do throws(NetworkError) {
@@ -38,6 +38,7 @@ extension HTTPReading {
 /// Takes the reading stage's place in a flight that revalidates: a stored response is returned only instead of an error.
 private struct Revalidation: RequestStage {
     let cache: ResponseCache
+    let admission: AdmissionControl
     let candidates: [StoredResponse]
     var step: FlightStep { .stage(.reading) }
     var endsInTime: Bool { true }
@@ -46,7 +47,7 @@ private struct Revalidation: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         let fetch = HTTPReading.Fetch(request, validating: candidates, decision: .revalidating)
-        let reads = SharedReads(cache: cache, flight: flight, next: next)
+        let reads = SharedReads(cache: cache, admission: admission, flight: flight, next: next)
         guard let response = try await HTTPReading(cache).fetch(fetch, reads) else {
             preconditionFailure("a request without a lookup does not depend on the cache")
         }

@@ -25,10 +25,8 @@ struct HTTPReading {
     }
 
     /// Responds with a stored response, or sends the request and stores its response.
-    func respond(
-        to request: Request, in flight: Flight, next: RequestPipeline.Rest
-    ) async throws(NetworkError) -> Response {
-        let reads = SharedReads(cache: cache, flight: flight, next: next)
+    func respond(to request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response {
+        let flight = reads.flight
         guard request.isAnsweredByCaches else {
             if flight.cachePolicy.rule == .http,
                 RequestDirectives(request.head.headerFields, use: flight.options.cacheUse).isOnlyIfCached
@@ -61,7 +59,7 @@ struct HTTPReading {
                 response.isProvisional = true
                 guard flight.landProvisionally(response) else {
                     response.isProvisional = false
-                    revalidate(fetch, after: flight, next: reads.next)
+                    revalidate(fetch, reads)
                     return response
                 }
             }

@@ -103,14 +103,15 @@ struct HTTPLandedReadTests {
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(Shelf.self, options)
         let request = try room.network.assemble(Shelf(), delivery: .whole(maximumByteCount: 1000), in: flight)
-        let links = RequestPipeline().links.drop { $0.place <= .reading }
+        let links = room.network.chain.links.drop { $0.place <= .reading }
         let next = RequestPipeline.Rest(links: links, transport: room.transport)
-        let reads = SharedReads(cache: room.network.cache, flight: flight, next: next)
+        let reads = SharedReads(
+            cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
         let reading = HTTPReading(room.network.cache)
         var fetch = HTTPReading.Fetch(request, decision: .nothingKept)
         fetch.lookup.snapshot = .target(HTTPCacheURI(request.head), version: 0)
         #expect(try await reading.fetch(fetch, reads) == nil, "it has to look up again")
-        #expect(try await reading.respond(to: request, in: flight, next: next).source == .cache)
+        #expect(try await reading.respond(to: request, reads).source == .cache)
         #expect(room.transport.sent == [1])
         let decisions = flight.record(.none).decisions(of: HTTPCacheDecision.self)
         #expect(decisions == [.fresh(age: .zero, remaining: .seconds(600))])

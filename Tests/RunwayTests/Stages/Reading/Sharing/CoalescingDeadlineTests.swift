@@ -75,7 +75,7 @@ struct CoalescingDeadlineTests {
     @Test func aCallNeedsNoTaskBesideTheSharedOneWhateverIsBelow() async throws {
         let room = ReadingRoom(listens: false)
         let network = room.network
-        let rest = RequestPipeline.Rest(links: network.pipeline.links[1...], transport: room.transport)
+        let rest = RequestPipeline.Rest(links: network.chain.links[1...], transport: room.transport)
         let flight = network.makeFlight(Shelf.self, .standard)
         var request = Request(head: .init(method: .get, url: "https://library.test/v1/shelf/1"))
         #expect(rest.endsInTime(request, in: flight))

@@ -139,14 +139,15 @@ struct LandedReadTests {
         let request = try room.network.assemble(KeptShelf(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
         _ = try room.network.draft(KeptShelf(), in: flight)
         let key = try #require(flight.key)
-        let links = RequestPipeline().links.drop { $0.place <= .reading }
+        let links = room.network.chain.links.drop { $0.place <= .reading }
         let next = RequestPipeline.Rest(links: links, transport: room.transport)
-        let reads = SharedReads(cache: room.network.cache, flight: flight, next: next)
+        let reads = SharedReads(
+            cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
         let reading = TimeToLiveReading(room.network.cache, KeptShelf.cache)
         let found = SharedReads.Lookup(snapshot: .entry(key, nil), decision: CacheDecision.miss)
         let fetched = try await reading.fetch(.init(request: request, key: key, lookup: found), reads)
         #expect(fetched == nil, "it has to look up again")
-        #expect(try await reading.respond(to: request, in: flight, next: next).source == .cache)
+        #expect(try await reading.respond(to: request, reads).source == .cache)
         #expect(room.transport.sent == [1])
         #expect(flight.record(.none).decisions(of: CacheDecision.self) == [.hit(age: .zero)])
     }
