@@ -14,7 +14,7 @@ extension NetworkLayer {
     @discardableResult
     public func prefetch<E: Endpoint>(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         let flight = makeFlight(E.self, options.ofTheLayer)
-        flight.note(CacheDecision.fetchingAhead)
+        flight.note(CacheDecision.prefetching)
         flight.forgoProvisional()
         do throws(NetworkError) {
             guard flight.cachePolicy.rule != .none else {
@@ -79,14 +79,14 @@ extension NetworkLayer {
 extension NetworkLayer {
     /// Fetches anew, on nobody's behalf, what a call landed stale.
     func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
-        if cache.background.isFlying(key) { return stale.note(CacheDecision.leftToOthers) }
+        if cache.background.isFlying(key) { return stale.note(CacheDecision.revalidationSkipped) }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
         let flight = makeFlight(E.self, options)
         flight.setRevalidated(stale.cachedResponse)
         // Who signed in or out since then is not to be asked for what the other was given.
         guard flight.session == stale.session else { return }
-        flight.note(CacheDecision.onBehalf(of: stale.id))
+        flight.note(CacheDecision.revalidatingFor(stale.id))
         let start = cache.background.start(key, flight: flight.id) { [self] in
             do throws(NetworkError) {
                 // Assembled again: environment or account may not be those any more that the stale answer was for.
@@ -98,7 +98,7 @@ extension NetworkLayer {
             }
         }
         if start == .started { return }
-        stale.note(CacheDecision.leftToOthers)
+        stale.note(CacheDecision.revalidationSkipped)
         flight.finish(.cancelled)
     }
 
@@ -113,7 +113,7 @@ extension NetworkLayer {
         let start = cache.background.start(key, flight: flight.id) { [self] in
             _ = try? await exchange(request, with: service, in: flight)
         }
-        if start != .started { stale.note(CacheDecision.leftToOthers) }
+        if start != .started { stale.note(CacheDecision.revalidationSkipped) }
     }
 
     /// Carries a flight of the layer's own to its end, at its deadline at the latest.

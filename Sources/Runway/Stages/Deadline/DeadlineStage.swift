@@ -29,7 +29,7 @@ struct DeadlineStage: RequestStage {
                     try await flight.withDeadlineHandler { () async throws(NetworkError) in
                         try await next.send(request, in: flight)
                     } onDeadline: {
-                        race.finish(flight.fallbackAnswer().map(Result.success) ?? .failure(timedOut(flight)))
+                        race.finish(flight.fallbackResponse().map(Result.success) ?? .failure(timedOut(flight)))
                     })
             } catch {
                 return .failure(error)

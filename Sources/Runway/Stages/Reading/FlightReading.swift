@@ -119,7 +119,7 @@ extension Flight {
         }
         guard let proposal else { return }
         switch context.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
-        case .stored: note(CacheDecision.kept(byteCount: proposal.response.byteCount))
+        case .stored: note(CacheDecision.stored(byteCount: proposal.response.byteCount))
         case .outdated: note(CacheDecision.outdated)
         case .tooLarge: note(CacheDecision.tooLarge(byteCount: proposal.response.byteCount))
         }
@@ -131,11 +131,11 @@ extension Flight {
     func setFallback(_ fallback: FlightReading.Fallback) { reading.state.withLock { $0.fallback = fallback } }
 
     /// The stale response that the call may receive instead of an error; `nil` if there is none.
-    func fallbackAnswer() -> Response? {
+    func fallbackResponse() -> Response? {
         guard !isCalledOff, let fallback = reading.state.withLock({ $0.fallback }) else { return nil }
         let excess = clock.now - fallback.staleSince
         guard fallback.policy.allowsOnError(staleBy: excess) else { return nil }
-        note(CacheDecision.insteadOfFailing(staleBy: excess))
+        note(CacheDecision.staleIfError(staleBy: excess))
         return fallback.response.response(from: .staleCache)
     }
 

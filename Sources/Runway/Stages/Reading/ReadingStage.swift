@@ -79,7 +79,7 @@ extension NetworkError {
     }
 
     /// Whether a stale response may be used instead: the server was not reached, or failed.
-    var allowsStaleAnswer: Bool {
+    var allowsStaleResponse: Bool {
         switch kind {
         case .noNetwork, .timedOut, .overloaded: true
         case .refused: status?.kind == .serverError

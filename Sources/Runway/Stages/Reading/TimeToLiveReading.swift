@@ -33,7 +33,7 @@ struct TimeToLiveReading {
         case .stale where usesDisk:
             return .wait
         case .stale(let excess) where use == .onlyIfCached:
-            flight.note(CacheDecision.staleByWish(by: excess))
+            flight.note(CacheDecision.staleAllowed(by: excess))
             return .answer(cached.received(by: flight, as: .staleCache))
         case .stale(let excess):
             guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else { return .pass }
@@ -77,10 +77,10 @@ struct TimeToLiveReading {
         }
         switch freshness {
         case .fresh(let age):
-            flight.note(isOnDisk ? CacheDecision.hitBelow(age: age) : .hit(age: age))
+            flight.note(isOnDisk ? CacheDecision.hitOnDisk(age: age) : .hit(age: age))
             return cached.received(by: flight, as: .cache)
         case .stale(let excess) where use == .onlyIfCached:
-            flight.note(CacheDecision.staleByWish(by: excess))
+            flight.note(CacheDecision.staleAllowed(by: excess))
             return cached.received(by: flight, as: .staleCache)
         case .stale(let excess):
             flight.setFallback(
@@ -132,7 +132,7 @@ extension TimeToLiveReading {
             let response = try sent.accepting(received)
             let sequenceNumber = response.sequenceNumber ?? ownNumber
             if let error = response.refusal {
-                return error.allowsStaleAnswer ? flight.fallbackAnswer() ?? response : response
+                return error.allowsStaleResponse ? flight.fallbackResponse() ?? response : response
             }
             guard response.head.status == .notModified, let stored = fetch.validation?.stored else {
                 propose(response, fetch.key, sequenceNumber, in: flight)
@@ -143,10 +143,10 @@ extension TimeToLiveReading {
             {
                 return renew(stored, by: response, sequenceNumber, in: flight)
             }
-            flight.note(CacheDecision.unknownNotModified)
+            flight.note(CacheDecision.unmatchedNotModified)
             return try await fetchUnconditionally(Fetch(request: fetch.request, key: fetch.key), reads)
         } catch {
-            guard error.allowsStaleAnswer, let fallback = flight.fallbackAnswer() else { throw error }
+            guard error.allowsStaleResponse, let fallback = flight.fallbackResponse() else { throw error }
             return fallback
         }
     }
@@ -191,7 +191,7 @@ extension TimeToLiveReading {
         switch await cache.findOnDisk(key, in: flight) {
         case .nothing: return found
         case .failed(let detail): flight.note(CacheDecision.tierFailed(detail))
-        case .timedOut: flight.note(CacheDecision.tierLate)
+        case .timedOut: flight.note(CacheDecision.tierTimedOut)
         case .pending(let pending):
             return (pending, policy.freshness(onDisk: max(flight.clock.now - pending.fetched, .zero)), true)
         case .found(let entry):

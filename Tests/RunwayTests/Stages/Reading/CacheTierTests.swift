@@ -33,7 +33,7 @@ final class CacheTierTests: Sendable {
         let rawData = try await later.network.call(Work(), options: options)
         #expect(rawData["n"].int == 1 && rawData.source == .cache && later.server.requestCount == 0)
         #expect(rawData.mediaType?.isJSON == true, "the head is kept with it")
-        #expect(await later.lastDecisions() == [.hitBelow(age: .seconds(100))])
+        #expect(await later.lastDecisions() == [.hitOnDisk(age: .seconds(100))])
         _ = try await later.network.call(Work(), options: options)
         #expect(await later.lastDecisions() == [.hit(age: .seconds(100))], "it was brought up into memory")
     }
@@ -42,7 +42,7 @@ final class CacheTierTests: Sendable {
         #expect(try await layer.number(options) == 1)
         layer.clock.advance(by: .seconds(11))
         #expect(try await layer.number(options) == 1)
-        #expect(await layer.lastDecisions() == [.hitBelow(age: .seconds(11))])
+        #expect(await layer.lastDecisions() == [.hitOnDisk(age: .seconds(11))])
         layer.clock.advance(by: .seconds(3588))
         #expect(try await layer.number(options) == 1)
         layer.clock.advance(by: .seconds(1))
@@ -185,7 +185,7 @@ final class CacheTierTests: Sendable {
         try await layer.clock.waitForSleepers()
         layer.clock.advance(by: ResponseCache.maximumTierWait)
         #expect(try await number == 1)
-        #expect(await layer.lastDecisions().prefix(2) == [.tierLate, .miss])
+        #expect(await layer.lastDecisions().prefix(2) == [.tierTimedOut, .miss])
     }
 
     /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
@@ -201,7 +201,7 @@ final class CacheTierTests: Sendable {
         }
         // Time stands still: these do not wait for the tier.
         for number in 1...3 { #expect(try await layer.number(Artist(id: number), options) == number) }
-        #expect(await layer.lastDecisions().prefix(2) == [.tierLate, .miss])
+        #expect(await layer.lastDecisions().prefix(2) == [.tierTimedOut, .miss])
         #expect(deaf.lookCount == bound)
         deaf.listen()
         try await waitUntil { layer.network.cache.state.withLock({ $0.lookupCount }) == 0 }
@@ -218,7 +218,7 @@ final class CacheTierTests: Sendable {
         gate.open()
         for call in calls { _ = try await call.value }
         await layer.network.events.flush()
-        #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierLate) })
+        #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierTimedOut) })
     }
 
     @Test(.timeLimit(.minutes(5))) func aTierThatNeverWritesHoldsAFlushForASetTime() async throws {

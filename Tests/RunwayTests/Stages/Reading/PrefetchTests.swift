@@ -14,7 +14,7 @@ struct PrefetchTests {
         layer.answer(flight.number, 1)
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == flight && record.outcome.name == "succeeded")
-        #expect(record.decisions(of: CacheDecision.self).prefix(2) == [.fetchingAhead, .miss])
+        #expect(record.decisions(of: CacheDecision.self).prefix(2) == [.prefetching, .miss])
         let rawData = try await layer.network.call(Work())
         #expect(rawData["n"].int == 1 && rawData.source == .cache)
     }

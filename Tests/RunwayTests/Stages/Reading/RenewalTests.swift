@@ -45,7 +45,7 @@ struct RenewalTests {
             #expect([sent[.ifNoneMatch], sent[.ifModifiedSince]] == conditions)
             let decisions = await layer.lastDecisions()
             #expect(decisions.prefix(2) == [.validating(staleBy: .seconds(round == 1 ? 2 : 12)), .notModified])
-            guard case .kept = decisions.last else { return #expect(Bool(false), "\(decisions)") }
+            guard case .stored = decisions.last else { return #expect(Bool(false), "\(decisions)") }
             layer.clock.advance(by: .seconds(9))
             #expect(try await layer.network.call(Work(), options: options).source == .cache)
             #expect(layer.server.requestCount == 1 + round, "the lifetime began anew")
@@ -140,7 +140,7 @@ struct RenewalTests {
         let error = await layer.failure(Work(), options)
         #expect(error?.kind == .invalidAnswer, "a 304 to a request without conditions is no answer")
         #expect(layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch) && !sent.contains(.ifModifiedSince))
-        #expect(await layer.lastDecisions().contains(.unknownNotModified))
+        #expect(await layer.lastDecisions().contains(.unmatchedNotModified))
     }
 
     @Test func aStrongTagConfirmsItsWeakForm() async throws {

@@ -27,7 +27,7 @@ struct StaleIfErrorTests {
         #expect(rawData["n"].int == 1 && rawData.source == .staleCache)
         #expect(
             await layer.lastDecisions() == [
-                .expired(by: .seconds(5)), .insteadOfFailing(staleBy: .seconds(5)),
+                .expired(by: .seconds(5)), .staleIfError(staleBy: .seconds(5)),
             ])
         let record = layer.records.records.last
         #expect(record?.source == .staleCache && record?.outcome.name == "succeeded" && record?.attempts.count == 1)

@@ -21,7 +21,7 @@ struct StaleWhileRevalidateTests {
         #expect(records[1].source == .staleCache && records[1].attempts.isEmpty)
         #expect(records[1].decisions(of: CacheDecision.self) == [.revalidating(staleBy: .seconds(5))])
         #expect(records[2].id.number == background && records[2].source == .network)
-        #expect(records[2].decisions(of: CacheDecision.self).prefix(2) == [.onBehalf(of: records[1].id), .refreshing])
+        #expect(records[2].decisions(of: CacheDecision.self).prefix(2) == [.revalidatingFor(records[1].id), .refreshing])
         let fresh = try await layer.network.call(Work(), options: options)
         #expect(fresh["n"].int == 2 && fresh.source == .cache)
     }
@@ -47,7 +47,7 @@ struct StaleWhileRevalidateTests {
         #expect(layer.transport.parked == [background])
         layer.answer(background, 2)
         let records = try await layer.records.records(count: 22)
-        #expect(records.count { $0.decisions(of: CacheDecision.self).contains(.leftToOthers) } == 19)
+        #expect(records.count { $0.decisions(of: CacheDecision.self).contains(.revalidationSkipped) } == 19)
     }
 
     @Test func itsWindowEnds() async throws {

@@ -74,7 +74,7 @@ struct TimeToLiveTests {
         layer.clock.advance(by: .seconds(86_400))
         let stale = try await layer.network.call(Work(), options: wish)
         #expect(stale.source == .staleCache && stale["n"].int == 1)
-        #expect(await layer.lastDecisions() == [.staleByWish(by: .seconds(86_400 - 180))])
+        #expect(await layer.lastDecisions() == [.staleAllowed(by: .seconds(86_400 - 180))])
         #expect(
             await layer.failure(QueryCall(), wish)?.kind == .notCached, "an endpoint that keeps nothing has nothing")
         #expect(await layer.failure(Rename(), wish)?.kind == .notCached)

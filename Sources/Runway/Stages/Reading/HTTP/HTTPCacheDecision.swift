@@ -9,21 +9,21 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
     /// What was given stale is fetched anew, while nobody waits.
     case revalidating
     /// What is kept can be validated by nothing: it is so much too old, and is asked for anew.
-    case refetching(staleBy: Duration?)
+    case expired(staleBy: Duration?)
     /// The origin said that what is kept is good. So many answers were updated.
     case notModified(updated: Int)
     /// The origin said "not modified" of what is not kept; it was asked again without conditions.
-    case unknownNotModified
+    case unmatchedNotModified
     /// Nothing is kept that could serve the request.
-    case nothingKept
+    case miss
     /// What is kept was not looked at, as the call or the request wants it.
     case bypassed
     /// Nothing may be sent, and nothing is kept that could be given.
-    case onlyIfCachedFailed
+    case onlyIfCachedMiss
     /// The answer is kept, fresh for so long from its making on.
-    case kept(lifetime: Duration, isHeuristic: Bool)
+    case stored(lifetime: Duration, isHeuristic: Bool)
     /// The answer is not kept.
-    case notKept(NotStoredReason)
+    case notStored(NotStoredReason)
     /// A HEAD told that what is kept of so many answers is good, and that so many others have to be validated.
     case head(updated: Int, distrusted: Int)
     /// So many answers of the target, and of those that the answer points to, are let go.
@@ -43,19 +43,19 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
                 "stale by \(staleBy.wholeSeconds), used because \(reason.sentence)")
         case .validating(let staleBy): .init("validating", ["staleBy": staleBy], "\(Self.state(staleBy)), revalidating")
         case .revalidating: .init("revalidating", "stale, revalidating")
-        case .refetching(let staleBy): .init("expired", ["staleBy": staleBy], "\(Self.state(staleBy)), fetching")
+        case .expired(let staleBy): .init("expired", ["staleBy": staleBy], "\(Self.state(staleBy)), fetching")
         case .notModified(let updated): .init("notModified", ["updated": updated], "not modified, \(updated) updated")
-        case .unknownNotModified:
+        case .unmatchedNotModified:
             .init(
                 "unmatchedNotModified", "the 304 matches no stored response; sent again without conditions")
-        case .nothingKept: .init("miss", "nothing cached")
+        case .miss: .init("miss", "nothing cached")
         case .bypassed: .init("bypassed", "the cache is bypassed, as the call asks for")
-        case .onlyIfCachedFailed: .init("onlyIfCachedMiss", "nothing usable is cached, and nothing may be sent")
-        case .kept(let lifetime, let isHeuristic):
+        case .onlyIfCachedMiss: .init("onlyIfCachedMiss", "nothing usable is cached, and nothing may be sent")
+        case .stored(let lifetime, let isHeuristic):
             .init(
                 "stored", ["lifetime": lifetime, "isHeuristic": isHeuristic],
                 "stored, fresh for \(lifetime.wholeSeconds)\(isHeuristic ? " by estimate" : "")")
-        case .notKept(let reason): .init("notStored", ["reason": reason], "not stored: \(reason.text)")
+        case .notStored(let reason): .init("notStored", ["reason": reason], "not stored: \(reason.text)")
         case .head(let updated, let distrusted):
             .init(
                 "freshenedByHead", ["updated": updated, "distrusted": distrusted],

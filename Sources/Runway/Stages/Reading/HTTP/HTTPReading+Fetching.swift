@@ -47,7 +47,7 @@ extension HTTPReading {
         if let own { return own }
         // The caller's own preconditions may hold; if only the cache set some, the request is sent again without them.
         if sent.ownConditions == nil || request.isMet(by: response.head) { return try request.accepting(response) }
-        flight.note(HTTPCacheDecision.unknownNotModified)
+        flight.note(HTTPCacheDecision.unmatchedNotModified)
         return try await self.fetch(Fetch(request), reads)
     }
 

@@ -37,7 +37,7 @@ extension HTTPReading {
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Response {
         guard flight.isSender(of: response) else {
-            flight.note(HTTPCacheDecision.notKept(.varies))
+            flight.note(HTTPCacheDecision.notStored(.varies))
             return response
         }
         if request.head.method == .head, freshenByHead(response, to: request, times, sequenceNumber, in: flight) {
@@ -52,7 +52,7 @@ extension HTTPReading {
         switch response.body {
         case .whole(let rawData):
             guard let answer = answer(rawData.bytes, as: rawData) else {
-                flight.note(HTTPCacheDecision.notKept(response.verdict == nil ? .notFine : .partial))
+                flight.note(HTTPCacheDecision.notStored(response.verdict == nil ? .notFine : .partial))
                 return response
             }
             store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
@@ -63,7 +63,7 @@ extension HTTPReading {
                 response.head, to: request.head, directives, verdict: response.verdict, isRequestNoStore: isNoStore)
             if let refusal {
                 supersede(response.head.status, request, partition, sequenceNumber, in: flight)
-                flight.note(HTTPCacheDecision.notKept(refusal))
+                flight.note(HTTPCacheDecision.notStored(refusal))
                 return response
             }
             var copied = response
@@ -71,7 +71,7 @@ extension HTTPReading {
                 body.copied(upTo: cache.httpLimits.maximumBodyByteCount) { bytes in
                     guard let bytes else {
                         supersede(response.head.status, request, partition, sequenceNumber, in: flight)
-                        return flight.note(HTTPCacheDecision.notKept(.tooLarge))
+                        return flight.note(HTTPCacheDecision.notStored(.tooLarge))
                     }
                     guard let answer = answer(bytes) else { return }
                     store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
@@ -97,14 +97,14 @@ extension HTTPReading {
         if refusal == nil, answer.content.byteCount > cache.httpLimits.maximumBodyByteCount { refusal = .tooLarge }
         if refusal == nil {
             if cache.store(answer, of: uri, from: flight.reading.start) {
-                flight.note(HTTPCacheDecision.kept(lifetime: answer.lifetime, isHeuristic: answer.isHeuristic))
+                flight.note(HTTPCacheDecision.stored(lifetime: answer.lifetime, isHeuristic: answer.isHeuristic))
                 return
             }
             refusal = .outdated
         } else {
             supersede(answer.head.status, request, answer.partition, answer.sequenceNumber, in: flight)
         }
-        if let refusal { flight.note(HTTPCacheDecision.notKept(refusal)) }
+        if let refusal { flight.note(HTTPCacheDecision.notStored(refusal)) }
     }
 
     /// Lets go of what an answer has replaced at its origin, although it is not kept itself.

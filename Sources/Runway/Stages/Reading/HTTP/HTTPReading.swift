@@ -27,11 +27,11 @@ struct HTTPReading {
     /// Responds with a stored response, or sends the request and stores its response.
     func respond(to request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response {
         let flight = reads.flight
-        guard request.isAnsweredByCaches else {
+        guard request.isCacheable else {
             if flight.cachePolicy.rule == .http,
                 RequestDirectives(request.head.headerFields, use: flight.options.cacheUse).isOnlyIfCached
             {
-                throw Self.onlyIfCachedFailed(in: flight)
+                throw Self.onlyIfCachedError(in: flight)
             }
             guard let (response, _) = try await reads.send(request, after: SharedReads.Lookup()) else {
                 preconditionFailure("a request without a lookup does not depend on the cache")
@@ -110,19 +110,19 @@ struct HTTPReading {
             if !isElsewhere { own = following }
         }
         let directives = RequestDirectives(own.head.headerFields, use: flight.options.cacheUse)
-        if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
+        if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
         // Stored redirects that lead in a circle may have changed.
         return Lookup(result: .none(Fetch(own)), decisions: decisions)
     }
 
     private func lookUpOnce(_ request: Request, in flight: Flight) throws(NetworkError) -> Lookup {
-        guard request.isAnsweredByCaches else { return Lookup(result: .none(Fetch(request))) }
+        guard request.isCacheable else { return Lookup(result: .none(Fetch(request))) }
         let use = flight.options.cacheUse
         let directives = RequestDirectives(request.head.headerFields, use: use)
         if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
             if directives.isOnlyIfCached {
                 flight.note(HTTPCacheDecision.bypassed)
-                throw Self.onlyIfCachedFailed(in: flight)
+                throw Self.onlyIfCachedError(in: flight)
             }
             return Lookup(result: .none(Fetch(request, decision: .bypassed)))
         }
@@ -148,7 +148,7 @@ struct HTTPReading {
             }
             return Lookup(result: .fresh(response), decisions: [decision])
         }
-        if directives.isOnlyIfCached { throw Self.onlyIfCachedFailed(in: flight) }
+        if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
         fetch.lookup.decision = Self.decision(for: candidates, directives, at: now)
         return Lookup(result: .none(fetch))
     }
@@ -158,9 +158,9 @@ struct HTTPReading {
         for candidates: [StoredResponse], _ directives: RequestDirectives, at now: Duration
     ) -> HTTPCacheDecision {
         guard let first = candidates.first, case .validate(let staleBy) = HTTPReuse(first, for: directives, at: now)
-        else { return .nothingKept }
+        else { return .miss }
         let canBeValidated = candidates.contains { $0.entityTag != nil || $0.lastModified != nil }
-        return canBeValidated ? .validating(staleBy: staleBy) : .refetching(staleBy: staleBy)
+        return canBeValidated ? .validating(staleBy: staleBy) : .expired(staleBy: staleBy)
     }
 
     /// The response that is made of a stored one; `nil` if that can't serve the request.
@@ -176,8 +176,8 @@ struct HTTPReading {
     }
 
     /// The caller allows nothing to be sent (RFC 9111 §5.2.1.7).
-    private static func onlyIfCachedFailed(in flight: Flight) -> NetworkError {
-        flight.note(HTTPCacheDecision.onlyIfCachedFailed)
+    private static func onlyIfCachedError(in flight: Flight) -> NetworkError {
+        flight.note(HTTPCacheDecision.onlyIfCachedMiss)
         var error = NetworkError.notCached
         // The status of a cache that may not ask the origin.
         error.status = .gatewayTimeout
@@ -187,7 +187,7 @@ struct HTTPReading {
 
 extension Request {
     /// Whether a response to this request may be stored and reused: a GET or HEAD without a body.
-    var isAnsweredByCaches: Bool {
+    var isCacheable: Bool {
         guard case .none = body else { return false }
         return head.method == .get || head.method == .head
     }

@@ -59,7 +59,7 @@ struct HTTPLandedReadTests {
         #expect(try await first.number == 1)
         let records = try await room.records(count: 2)
         let decisions = records.map { $0.decisions(of: HTTPCacheDecision.self) }
-        #expect(decisions[0] == [.nothingKept, .kept(lifetime: .seconds(600), isHeuristic: false)])
+        #expect(decisions[0] == [.miss, .stored(lifetime: .seconds(600), isHeuristic: false)])
         #expect(decisions[1] == [.fresh(age: .zero, remaining: .seconds(600))])
     }
 
@@ -80,7 +80,7 @@ struct HTTPLandedReadTests {
         #expect(
             decisions == [
                 .validating(staleBy: .seconds(10)), .notModified(updated: 1),
-                .kept(lifetime: .seconds(600), isHeuristic: false),
+                .stored(lifetime: .seconds(600), isHeuristic: false),
             ])
     }
 
@@ -108,7 +108,7 @@ struct HTTPLandedReadTests {
         let reads = SharedReads(
             cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
         let reading = HTTPReading(room.network.cache)
-        var fetch = HTTPReading.Fetch(request, decision: .nothingKept)
+        var fetch = HTTPReading.Fetch(request, decision: .miss)
         fetch.lookup.snapshot = .target(HTTPCacheURI(request.head), version: 0)
         #expect(try await reading.fetch(fetch, reads) == nil, "it has to look up again")
         #expect(try await reading.respond(to: request, reads).source == .cache)

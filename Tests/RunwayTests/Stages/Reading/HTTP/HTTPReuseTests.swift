@@ -350,10 +350,10 @@ struct HTTPReuseTests {
         let records = cached.records.records
         #expect(
             records.map { $0.decisions(of: HTTPCacheDecision.self) } == [
-                [.nothingKept, .kept(lifetime: .seconds(60), isHeuristic: false)],
+                [.miss, .stored(lifetime: .seconds(60), isHeuristic: false)],
                 [
                     .validating(staleBy: .seconds(12)), .notModified(updated: 1),
-                    .kept(lifetime: .seconds(60), isHeuristic: false),
+                    .stored(lifetime: .seconds(60), isHeuristic: false),
                 ],
             ])
         #expect("\(HTTPCacheDecision.validating(staleBy: .seconds(12)))" == "stale by 12 s, revalidating")
