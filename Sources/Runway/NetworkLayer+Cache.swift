@@ -1,5 +1,5 @@
 extension NetworkLayer {
-    /// Fetches an answer ahead, so that a later call finds it. Nothing lands, and nobody is told of a failure; the record says it.
+    /// Fetches a response ahead, so that a later call finds it. Nothing lands, and nobody is notified of a failure; the record has it.
     ///
     /// What is fresh already is not fetched, nor what another prefetch, or a revalidation, is fetching. An endpoint whose policy keeps
     /// nothing has nothing to prefetch: the record says ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights are in the
@@ -49,26 +49,26 @@ extension NetworkLayer {
         return flight.id
     }
 
-    /// Cancels what flies for nobody who waits: what is fetched ahead, and what is fetched anew after it landed stale.
+    /// Cancels the flights that no caller waits for: prefetches, and revalidations of stale responses.
     ///
     /// Such a flight holds the layer until it has ended, at its deadline at the latest. Call this before letting a layer go that is to be
     /// gone at once. The record of each says that it was cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
 
-    /// Cancels a prefetch whose answer nobody will ask for any more. Its record says ``FlightOutcome/cancelled``.
+    /// Cancels a prefetch whose response nobody needs any more. Its record says ``FlightOutcome/cancelled``.
     ///
     /// A call that shares its request goes on, and the request with it. Nothing happens where the prefetch is over, or where its record
     /// says that another one was fetching the same already: that one is cancelled by its own number.
     public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel(flight) }
 
-    /// Lets go of what is kept for one call, as it would be made now: in the service's present environment, for its present account.
+    /// Removes the stored response of one call, as it would be made now: in the service's present environment, for its present account.
     ///
     /// Of what is kept by ``CachePolicy/Rule/http``, the whole target is let go. No answer of a call that took off before is kept after it,
     /// and a call after it shares no request of before it.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
-        // A call may have brought a policy of its own: what is kept by the client's rules is found by the same key, whichever it was.
+        // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
         let flight = makeFlight(E.self, CallOptions(cache: .untilEvicted()))
         var draft = try draft(prepared(endpoint), in: flight)
         let request = try draft.request(in: flight)
@@ -77,19 +77,19 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Fetches anew, on nobody's behalf, what a call landed stale.
+    /// Revalidates, in a flight that no caller waits for, the stale response of a call.
     func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
         if cache.background.isFlying(key) { return stale.note(CacheDecision.revalidationSkipped) }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
         let flight = makeFlight(E.self, options)
         flight.setRevalidated(stale.cachedResponse)
-        // Who signed in or out since then is not to be asked for what the other was given.
+        // The stale response belongs to another account if somebody signed in or out since then.
         guard flight.session == stale.session else { return }
         flight.note(CacheDecision.revalidatingFor(stale.id))
         let start = cache.background.start(key, flight: flight.id) { [self] in
             do throws(NetworkError) {
-                // Assembled again: environment or account may not be those any more that the stale answer was for.
+                // Assembled again: environment or account may differ from those of the stale response.
                 var draft = try draft(endpoint, in: flight)
                 let request = try draft.request(in: flight)
                 await fetch(request, for: endpoint, in: flight)
@@ -102,7 +102,7 @@ extension NetworkLayer {
         flight.finish(.cancelled)
     }
 
-    /// Exchanges anew, on nobody's behalf, what was answered stale.
+    /// Revalidates, in a flight that no caller waits for, the stale response of an exchange.
     func revalidate<Service: APIService>(_ request: Request, with service: Service.Type, after stale: Flight) {
         guard let key = CacheKey(request, in: stale) else { return }
         var options = stale.options.ofTheLayer

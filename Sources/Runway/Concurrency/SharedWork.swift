@@ -77,7 +77,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - onEnd: Called with the leader when the work ends, before any waiter is notified. Called a second time if the work ended before
     ///     it could start.
     init(
-        in step: FlightStep, _ rules: SharedWorkRules, onStart: @escaping @Sendable (Flight, UInt64) -> Void = { _, _ in },
+        in step: FlightStep, _ rules: SharedWorkRules,
+        onStart: @escaping @Sendable (Flight, UInt64) -> Void = { _, _ in },
         onEnd: @escaping @Sendable (Flight) -> Void = { _ in }
     ) {
         self.step = step

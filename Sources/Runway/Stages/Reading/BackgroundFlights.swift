@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The flights that belong to no caller: those that fetch anew what landed stale, and those that fetch ahead. One for each key.
+/// The flights that no caller waits for: revalidations of stale responses, and prefetches. At most one for each key.
 final class BackgroundFlights: Sendable {
-    /// The most that fly at once. Beyond it none takes off: what is stale stays so until the next call for it.
+    /// The most in flight at once. Beyond it none is started: a stale response stays stale until the next call for it.
     static let maximumCount = 64
 
     private struct Running {
@@ -10,19 +10,19 @@ final class BackgroundFlights: Sendable {
         var task: Task<Void, Never>
     }
 
-    /// What became of the wish to fly.
+    /// The result of a start.
     enum Start: Equatable {
         case started
-        /// One flies already for the same key.
+        /// A flight for the same key is running.
         case running(FlightID)
         /// There are too many.
         case refused
     }
 
-    /// Guards the flights in the air.
+    /// Guards the running flights.
     private let running = Mutex<[CacheKey: Running]>([:])
 
-    /// How many are in the air.
+    /// The number of running flights.
     var count: Int { running.withLock { $0.count } }
 
     deinit {
@@ -31,7 +31,7 @@ final class BackgroundFlights: Sendable {
         }
     }
 
-    /// Whether a flight for a key is in the air, or there is room for no more.
+    /// Returns whether a flight for a key is running, or no more may be started.
     func isFlying(_ key: CacheKey) -> Bool {
         running.withLock { $0[key] != nil || $0.count >= Self.maximumCount }
     }
@@ -51,7 +51,7 @@ final class BackgroundFlights: Sendable {
         }
     }
 
-    /// Cancels one flight, if it is in the air.
+    /// Cancels a flight, if it is running.
     func cancel(_ flight: FlightID) {
         let task: Task<Void, Never>? = running.withLock { running in
             let key = running.first { $0.value.flight == flight }?.key
@@ -60,7 +60,7 @@ final class BackgroundFlights: Sendable {
         task?.cancel()
     }
 
-    /// Cancels the flights whose answers would not be kept.
+    /// Cancels the flights whose responses would not be stored.
     func cancel(where isMeant: (CacheKey) -> Bool) {
         let cancelled = running.withLock { running in
             let cancelled = running.filter { isMeant($0.key) }

@@ -1,46 +1,46 @@
 /// What the caching stage decided, for the record.
 package enum CacheDecision: StageDecision, Equatable {
-    /// A fresh answer was in memory.
+    /// A fresh response was in memory.
     case hit(age: Duration)
-    /// A fresh answer was in the tier below memory.
+    /// A fresh response was on disk.
     case hitOnDisk(age: Duration)
-    /// Nothing is kept that the call may have.
+    /// No response is stored that the call may use.
     case miss
-    /// The call wanted none of what is kept.
+    /// The call bypasses the cache.
     case refreshing
-    /// What is kept is too old for the call.
+    /// The stored response is too old for the call.
     case expired(by: Duration)
-    /// What is kept is too old for the call, and the server is asked whether it is still good.
+    /// The stored response is too old for the call, and is validated with the server.
     case validating(staleBy: Duration)
-    /// The server said that what is kept is still good: it is fresh again, and lands.
+    /// The server responded 304: the stored response is fresh again, and lands.
     case notModified
-    /// The server said "not modified" of something else than what is kept; it is asked again without conditions.
+    /// The 304 does not match the stored response; the request is sent again without conditions.
     case unmatchedNotModified
-    /// A stale answer lands, and a fresh one is fetched.
+    /// A stale response lands, and a fresh one is fetched.
     case revalidating(staleBy: Duration)
-    /// A stale answer lands, since the call wanted nothing to be sent.
+    /// A stale response lands, since the call allows nothing to be sent.
     case staleAllowed(by: Duration)
-    /// A stale answer lands in the place of a failure.
+    /// A stale response lands instead of an error.
     case staleIfError(staleBy: Duration)
-    /// The fresh answer is the same as the stale one that landed before it.
+    /// The fresh response equals the stale one that landed before it.
     case unchanged
-    /// The answer was kept.
+    /// The response was stored.
     case stored(byteCount: Int)
-    /// The answer was not kept: a newer one is there, or what it belongs to was cleared meanwhile.
+    /// The response was not stored: a newer one is stored, or its scope was cleared meanwhile.
     case outdated
-    /// The answer was not kept: it is larger than the cache.
+    /// The response was not stored: it is larger than the cache.
     case tooLarge(byteCount: Int)
-    /// What was kept was refused by the endpoint's check or by a validator, and let go.
+    /// The stored response was rejected by the endpoint's check or by a validator, and removed.
     case refused
     /// The tier below memory failed.
     case tierFailed(String)
-    /// The tier below memory did not answer in time.
+    /// The disk tier did not respond in time.
     case tierTimedOut
-    /// The call fetches anew what an earlier one landed stale.
+    /// The call revalidates a stale response that an earlier call received.
     case revalidatingFor(FlightID)
     /// The call fetches ahead; nothing lands.
     case prefetching
-    /// Nothing flies to fetch anew: one does already, or too many do.
+    /// No revalidation was started: one is in flight already, or too many are.
     case revalidationSkipped
 
     package static var step: FlightStep { .stage(.reading) }

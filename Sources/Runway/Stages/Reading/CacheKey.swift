@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What an answer is kept under: service, environment, account, endpoint, and what the endpoint says of the call.
+/// Identifies a stored response: service, environment, account, endpoint, and the content of the call.
 ///
 /// Of what it says count its method, its path, its parameters and how they are written, and its header fields; of the service also its
 /// base URL, and the parameters and header fields common to all calls. Where that is not all that is sent, where a stage of the app's own
@@ -18,14 +18,14 @@ public struct CacheKey: Sendable, Hashable {
 
     /// The environment that the service was in.
     public var environment: ServiceEnvironment { owner.environment }
-    /// Whose call it was; `nil` where nobody was signed in.
+    /// The account of the call; `nil` if nobody was signed in.
     public var account: String? { owner.account }
     /// The name of the service.
     public var service: String { owner.service.name }
     /// The name of the endpoint.
     public var endpoint: String { endpointType.name }
 
-    /// The key of a request; `nil` for one whose answers are never kept.
+    /// The key of a request; `nil` if its responses are never stored.
     ///
     /// Those are a request whose answer or own body is a stream, and one of a method that is there to change something: anything but
     /// GET, HEAD, QUERY, and POST, which an API may use to read.
@@ -57,7 +57,7 @@ public struct CacheKey: Sendable, Hashable {
         let method = E.method
         guard method.mayRead, content.path.problem == nil else { return nil }
         var form = CanonicalForm()
-        // No request has an empty method: what is kept under one is never found by this.
+        // No request has an empty method: a response stored under one is never found by this.
         form.add("")
         form.add(method.rawValue)
         switch E.encoding {
@@ -93,7 +93,7 @@ public struct CacheKey: Sendable, Hashable {
         digest = hasher.finalize()
     }
 
-    /// Whether two keys stand for the same answer.
+    /// Returns whether two keys identify the same response.
     public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
         lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.owner == rhs.owner
             && lhs.form == rhs.form && lhs.cookieVersion == rhs.cookieVersion

@@ -1,51 +1,51 @@
-/// Whether the answers of an endpoint are kept, where, and for how long.
+/// Decides whether the responses of an endpoint are stored, in which tiers, and for how long.
 ///
 /// ```swift
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only an answer that the service judged fine and the endpoint's own check accepted is kept; by ``Rule/http``,
-/// whatever the server lets be kept, such as a 404 with a lifetime. It is given to calls of the same service,
+/// Only a response that the service judged fine and the endpoint's own check accepted is stored; under ``Rule/http``,
+/// whatever the server allows, such as a 404 with a lifetime. It is returned to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
 ///
-/// Where an answer to GET or HEAD has a validator, an `ETag` or `Last-Modified`, and its lifetime is over, it is sent
-/// along: a 304 lands what is kept, which is then as fresh as a new answer.
+/// If a response to GET or HEAD has a validator, an `ETag` or `Last-Modified`, it is validated after its lifetime: a
+/// 304 makes the stored response as fresh as a new one.
 ///
-/// Whole answers to GET, HEAD and QUERY can be kept. By the client's own rules so can those to POST, which some APIs
-/// use for reading: giving such an endpoint a policy says that it changes nothing. Streams, and answers to all other
-/// methods, are never kept.
+/// Whole responses to GET, HEAD and QUERY can be stored. By a time to live or until evicted, so can those to POST, which
+/// some APIs use for reading: a policy on such an endpoint says that it changes nothing. Streams, and responses to all
+/// other methods, are never stored.
 public struct CachePolicy: Sendable, Hashable {
-    /// Who decides how long an answer is fresh.
+    /// Who decides how long a response is fresh.
     public enum Rule: Sendable, Hashable {
-        /// Nothing is kept.
+        /// Nothing is stored.
         case none
         /// The client, by time.
         case timeToLive
-        /// Nobody: it is fresh until there is no room for it. For what never changes, such as images.
+        /// A response is fresh until it is evicted. For what never changes, such as images.
         case untilEvicted
         /// The server, by the header fields of HTTP caching (RFC 9111).
         case http
     }
 
-    /// Who decides how long an answer is fresh. The default is that of the function that made the policy, such as
+    /// Who decides how long a response is fresh. The default is that of the function that created the policy, such as
     /// ``CachePolicy/http()``.
     public var rule: Rule
-    /// How long an answer in memory is fresh by ``Rule/timeToLive``; `.zero` keeps none there. The default is three
+    /// How long a response in memory is fresh under ``Rule/timeToLive``; `.zero` stores none there. The default is three
     /// minutes in ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, and `.zero` in all other
     /// policies.
     public var memoryLifetime: Duration = .zero
-    /// How long an answer on disk is fresh by ``Rule/timeToLive``. The default, `.zero`, keeps none there.
+    /// How long a response on disk is fresh under ``Rule/timeToLive``. The default, `.zero`, stores none there.
     public var diskLifetime: Duration = .zero
-    /// Where answers are kept. The default is memory alone, and nowhere in ``CachePolicy/off``; by ``Rule/timeToLive``
+    /// Where responses are stored. The default is memory alone, and nowhere in ``CachePolicy/off``; under ``Rule/timeToLive``
     /// it is wherever a lifetime is not `.zero`.
     ///
-    /// By ``Rule/http`` it is memory, whatever is set here: a ``CacheTier`` holds one answer for a key, and not what
-    /// decides by HTTP which of several answers to a target may be given.
+    /// Under ``Rule/http`` it is memory, whatever is set here: a ``CacheTier`` stores one response for a key, and not what
+    /// selects one of several responses of a target.
     public var tiers: CacheTiers
-    /// How long after its freshness an answer may land while a fresh one is fetched, by ``Rule/timeToLive``. The
+    /// How long after its freshness a response may land while a fresh one is fetched, under ``Rule/timeToLive``. The
     /// default is not at all.
     public var staleWhileRevalidate: Duration = .zero
-    /// How long after its freshness an answer may land where no fresh one can be had, by ``Rule/timeToLive``. The
+    /// How long after its freshness a response may land if no fresh one can be had, under ``Rule/timeToLive``. The
     /// default is not at all.
     public var staleIfError: Duration = .zero
     /// Whether ``Rule/http`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and the
@@ -53,17 +53,17 @@ public struct CachePolicy: Sendable, Hashable {
     /// that was set for one user is then never returned to another.
     public var storesSetCookie = true
 
-    /// Nothing is kept.
+    /// Nothing is stored.
     public static let off = CachePolicy(rule: .none, tiers: [])
 
     /// The client decides by time.
     ///
     /// - Parameters:
-    ///   - lifetime: How long an answer in memory is fresh. The default is three minutes; `.zero` keeps none there.
-    ///   - diskLifetime: How long an answer on disk is fresh. The default, `.zero`, keeps none there.
+    ///   - lifetime: How long a response in memory is fresh. The default is three minutes; `.zero` stores none there.
+    ///   - diskLifetime: How long a response on disk is fresh. The default, `.zero`, stores none there.
     ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
     ///     all.
-    ///   - staleIfError: How long after that it may land where no fresh one can be had. The default is not at all.
+    ///   - staleIfError: How long after that it may land if no fresh one can be had. The default is not at all.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), onDisk diskLifetime: Duration = .zero,
         staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero
@@ -78,7 +78,7 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// An answer is fresh until there is no room for it.
+    /// A response is fresh until it is evicted.
     public static func untilEvicted(in tiers: CacheTiers = .memory) -> CachePolicy {
         CachePolicy(rule: .untilEvicted, tiers: tiers)
     }
@@ -95,7 +95,7 @@ public struct CachePolicy: Sendable, Hashable {
     }
 }
 
-/// The places in which answers are kept.
+/// The tiers in which responses are stored.
 public struct CacheTiers: OptionSet, Sendable, Hashable {
     /// The places, one bit each.
     public let rawValue: Int
@@ -109,11 +109,11 @@ public struct CacheTiers: OptionSet, Sendable, Hashable {
     public static let disk = CacheTiers(rawValue: 2)
 }
 
-/// What one call makes of answers that are kept.
+/// How one call uses stored responses.
 public enum CacheUse: Sendable, Hashable {
     /// A fresh one is taken, as the policy says.
     case standard
-    /// None is taken, and no validator of it is sent; the new answer takes its place.
+    /// No stored response is used, and no validator of one is sent; the new response replaces it.
     case refresh
     /// A stored response is returned, fresh or stale, and nothing is sent; if none is stored, the call fails as
     /// ``NetworkError/Kind/notCached``.

@@ -43,7 +43,8 @@ extension CachedResponse {
         var head = rawData.response
         head.headerFields.update(from: notModified.headerFields)
         return CachedResponse(
-            rawData.with(response: head), for: key, sequenceNumber: sequenceNumber, fetched: now, entered: now, date: date)
+            rawData.with(response: head), for: key, sequenceNumber: sequenceNumber, fetched: now, entered: now,
+            date: date)
     }
 
     /// Its `ETag`; `nil` if there is none or more than one.

@@ -1,10 +1,10 @@
 import Foundation
 import HTTPTypes
 
-/// Bytes that are equal where what was added is, in every launch of the app, and different otherwise.
+/// Bytes that are equal if what was added is equal, in every launch of the app, and different otherwise.
 ///
 /// Texts count by their UTF-8 bytes, which are what is sent: Swift takes the two ways to write an "é" for one. Names count in any order;
-/// what has one name, in its own.
+/// values of one name count in their order.
 struct CanonicalForm {
     private(set) var bytes: [UInt8] = []
 
@@ -89,7 +89,7 @@ struct CanonicalForm {
             }
             return
         }
-        // Calls have few parameters, and every one that memory answers comes here: their places are sorted where they stand.
+        // Calls have few parameters, and every memory hit comes here: their places are sorted in place.
         withUnsafeTemporaryAllocation(of: Int.self, capacity: entries.count) { places in
             for index in entries.indices {
                 var place = index

@@ -1,6 +1,6 @@
 /// How many calls share how many requests.
 public struct CoalescingLimits: Sendable, Hashable {
-    /// The most requests that can be shared at a time; one more flies alone. The default is 1,000.
+    /// The most requests that can be shared at a time; one more is not shared. The default is 1,000.
     public var maximumRequests: Int
     /// The most calls that share one request; one more begins another. The default is 1,000.
     public var maximumCallsPerRequest: Int

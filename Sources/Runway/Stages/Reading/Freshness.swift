@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// How an answer's age compares with what its policy allows.
+/// How the age of a response compares with what its policy allows.
 enum Freshness: Equatable {
     /// It may land as it is.
     case fresh(age: Duration)
@@ -9,12 +9,12 @@ enum Freshness: Equatable {
 }
 
 extension CachePolicy {
-    /// The longest lifetime that is told from eternity: a hundred years. A negative one is none.
+    /// The longest lifetime that is not infinite: a hundred years. A negative one is zero.
     private static func bounded(_ lifetime: Duration) -> Duration {
         min(max(lifetime, .zero), .seconds(100 * 365 * 86_400))
     }
 
-    /// How fresh an answer in memory is, at an instant of the layer's clock.
+    /// The freshness of a response in memory, at an instant of the layer's clock.
     ///
     /// What came from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
     func freshness(of kept: CachedResponse, at now: Duration) -> Freshness {
@@ -25,9 +25,9 @@ extension CachePolicy {
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 
-    /// How fresh an answer on disk is that is so old by the wall clock; `nil` is an age that can't be told.
+    /// The freshness of a response on disk, by its age on the wall clock; `nil` is an unknown age.
     ///
-    /// A wall clock that was set back, or a date that is none, makes an answer stale, by nothing.
+    /// If the wall clock was set back, or the date is invalid, the response is stale by zero.
     func freshness(onDisk age: Duration?) -> Freshness {
         if rule == .untilEvicted { return .fresh(age: age ?? .zero) }
         guard let age else { return .stale(by: .zero) }
@@ -35,21 +35,21 @@ extension CachePolicy {
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 
-    /// Whether a call may land twice: with a stale answer, and with the fresh one.
+    /// Whether a call may land twice: with a stale response, and with the fresh one.
     var mayLandTwice: Bool { rule == .http || staleWhileRevalidate > .zero }
 
-    /// Whether an answer that is stale by this much may land while a fresh one is fetched.
+    /// Returns whether a response that is stale by this much may land while a fresh one is fetched.
     func allowsWhileRevalidating(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleWhileRevalidate) }
 
-    /// Whether an answer that is stale by this much may land where no fresh one can be had.
+    /// Returns whether a response that is stale by this much may land if no fresh one can be had.
     func allowsOnError(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleIfError) }
 }
 
 extension Date {
-    /// How long before `now` this date was; `nil` where it is later than `now` or no date at all.
+    /// How long before `now` this date was; `nil` if it is later than `now` or invalid.
     func age(at now: Date) -> Duration? {
         let seconds = now.timeIntervalSince(self)
-        // Past a thousand years nothing is told apart, and no clock overflows.
+        // Longer ages are limited to a thousand years, so that no clock overflows.
         return seconds >= 0 ? .seconds(min(seconds, 1000 * 365 * 86_400)) : nil
     }
 }

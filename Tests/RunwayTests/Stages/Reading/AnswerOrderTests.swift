@@ -58,7 +58,8 @@ struct AnswerOrderTests {
         let key = try #require(CacheKey(request, in: flight))
         func answer(_ order: UInt64) -> CachedResponse {
             CachedResponse(
-                RawData([]), for: key, sequenceNumber: order, fetched: .zero, entered: .zero, date: layer.network.clock.date)
+                RawData([]), for: key, sequenceNumber: order, fetched: .zero, entered: .zero,
+                date: layer.network.clock.date)
         }
         let cache = layer.network.cache
         let joined = cache.nextSequenceNumber()

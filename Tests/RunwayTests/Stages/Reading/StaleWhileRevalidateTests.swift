@@ -21,7 +21,8 @@ struct StaleWhileRevalidateTests {
         #expect(records[1].source == .staleCache && records[1].attempts.isEmpty)
         #expect(records[1].decisions(of: CacheDecision.self) == [.revalidating(staleBy: .seconds(5))])
         #expect(records[2].id.number == background && records[2].source == .network)
-        #expect(records[2].decisions(of: CacheDecision.self).prefix(2) == [.revalidatingFor(records[1].id), .refreshing])
+        #expect(
+            records[2].decisions(of: CacheDecision.self).prefix(2) == [.revalidatingFor(records[1].id), .refreshing])
         let fresh = try await layer.network.call(Work(), options: options)
         #expect(fresh["n"].int == 2 && fresh.source == .cache)
     }

@@ -2,12 +2,12 @@ import HTTPTypes
 
 /// The one range of bytes that a request asks for (RFC 9110 §14.1.2).
 enum ByteRange: Sendable, Equatable {
-    /// From one byte to another, both included; to the end where there is no last one.
+    /// From one byte through another; to the end if there is no last one.
     case from(Int, through: Int?)
     /// So many bytes at the end.
     case last(Int)
 
-    /// Reads the value of `Range`; `nil` for another unit, several ranges, and what can't be read.
+    /// Reads the value of `Range`; `nil` for another unit, several ranges, and an invalid value.
     init?(_ value: String) {
         guard value.utf8.count > 6, value.prefix(6).lowercased() == "bytes=" else { return nil }
         let ranges = FieldList.elements(of: value.dropFirst(6))
@@ -27,7 +27,7 @@ enum ByteRange: Sendable, Equatable {
         }
     }
 
-    /// The bytes of a representation that the range names; `nil` where it names none of them.
+    /// The bytes of a representation that the range selects; `nil` if it selects none.
     func bytes(of length: Int) -> Range<Int>? {
         switch self {
         case .from(let start, let end):
@@ -49,11 +49,11 @@ enum ByteRange: Sendable, Equatable {
     }
 }
 
-/// Where the bytes of a partial answer belong (RFC 9110 §14.4).
+/// The position of the bytes of a partial response (RFC 9110 §14.4).
 struct ContentRange: Sendable, Equatable {
     /// The bytes.
     var bytes: Range<Int>
-    /// The length of the whole; `nil` where the sender did not know it.
+    /// The complete length; `nil` if the sender did not know it.
     var completeLength: Int?
 
     /// The value of the field.
@@ -66,7 +66,7 @@ struct ContentRange: Sendable, Equatable {
         self.completeLength = completeLength
     }
 
-    /// Reads the value of `Content-Range`; `nil` for another unit, a range that no body has, and what can't be read.
+    /// Reads the value of `Content-Range`; `nil` for another unit, an impossible range, and an invalid value.
     init?(_ value: String) {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }

@@ -31,14 +31,14 @@ struct CacheDirectives: Sendable {
     /// The arguments of a directive, in their order.
     func arguments(of name: String) -> [Argument] { directives.filter { $0.name == name }.map(\.argument) }
 
-    /// The smallest of a directive's durations, where what is none counts as zero; `nil` where the directive is not there.
+    /// The smallest of a directive's durations, where an invalid one counts as zero; `nil` if the directive is absent.
     func duration(_ name: String) -> Duration? {
         arguments(of: name).map { Self.duration($0) ?? .zero }.min()
     }
 
-    /// The field names that a directive lists, in small letters; `nil` where the directive is not there.
+    /// The field names that a directive lists, in lowercase; `nil` if the directive is absent.
     ///
-    /// Empty where it speaks of the whole message, and where what it lists can't be read.
+    /// Empty if it applies to the whole message, and if its list is invalid.
     func fieldNames(_ name: String) -> [String]? {
         let arguments = arguments(of: name)
         if arguments.isEmpty { return nil }
@@ -52,7 +52,7 @@ struct CacheDirectives: Sendable {
         return names
     }
 
-    /// The duration that an argument names; `nil` for what is not a number of seconds.
+    /// The duration that an argument names; `nil` if it is not a number of seconds.
     static func duration(_ argument: Argument) -> Duration? {
         guard case .text(let text) = argument else { return nil }
         return FieldList.seconds(text)
@@ -67,7 +67,7 @@ struct CacheDirectives: Sendable {
         let name = element[..<equals]
         let value = element[element.utf8.index(after: equals)...]
         let trimmed = name.trimmingWhitespace
-        // No whitespace may stand beside the equals sign; what has it is not trusted.
+        // RFC 9111 §5.2 allows no whitespace beside the equals sign; such a directive is not trusted.
         guard trimmed.endIndex == name.endIndex, value.first != " ", value.first != "\t" else {
             directives.append((trimmed.lowercased(), .malformed))
             return

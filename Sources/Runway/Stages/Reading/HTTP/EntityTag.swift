@@ -32,7 +32,7 @@ enum EntityTagList: Sendable, Equatable {
     /// The tags.
     case tags([EntityTag])
 
-    /// Reads field values, one for every line; `nil` where there is no line.
+    /// Reads field values, one for every line; `nil` if there is no line.
     init?(_ values: [String]) {
         if values.isEmpty { return nil }
         let elements = values.flatMap { FieldList.elements(of: $0) }

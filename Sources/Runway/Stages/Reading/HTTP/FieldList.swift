@@ -34,7 +34,7 @@ enum FieldList {
         return elements
     }
 
-    /// What a quoted string says; `nil` where there is more or less than one quoted string.
+    /// The content of a quoted string; `nil` if there is more or less than one quoted string.
     static func unquoted(_ text: Substring) -> String? {
         let bytes = text.utf8
         guard bytes.first == 0x22, endOfString(from: bytes.startIndex, in: bytes) == bytes.endIndex else { return nil }
@@ -51,7 +51,7 @@ enum FieldList {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// A number of seconds (RFC 9111 §1.2.2); `nil` for what is not made of digits alone. What is too large is the largest.
+    /// A number of seconds (RFC 9111 §1.2.2); `nil` if it has anything but digits. A larger number is limited to the largest.
     static func seconds(_ text: some StringProtocol) -> Duration? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0
@@ -62,7 +62,7 @@ enum FieldList {
         return .seconds(value)
     }
 
-    /// The position after the string that begins at `start`; `nil` where it never ends.
+    /// The position after the string that begins at `start`; `nil` if it does not end.
     private static func endOfString(from start: Substring.Index, in bytes: Substring.UTF8View) -> Substring.Index? {
         var position = bytes.index(after: start)
         while position < bytes.endIndex {

@@ -1,32 +1,32 @@
 /// What the cache decided by the rules of HTTP, for the record.
 package enum HTTPCacheDecision: StageDecision, Equatable {
-    /// What is kept was given; it stays fresh for so long.
+    /// A stored response was returned; it stays fresh for so long.
     case fresh(age: Duration, remaining: Duration)
-    /// What is kept was given although it is so much too old.
+    /// A stored response was returned although it is stale by so much.
     case stale(by: Duration, StaleReason)
-    /// What is kept has to be validated; `nil` where it is not too old.
+    /// A stored response has to be validated; `nil` if it is not stale.
     case validating(staleBy: Duration?)
-    /// What was given stale is fetched anew, while nobody waits.
+    /// A stale response was returned, and is revalidated while nobody waits.
     case revalidating
-    /// What is kept can be validated by nothing: it is so much too old, and is asked for anew.
+    /// A stored response has no validator: it is stale by so much, and is fetched.
     case expired(staleBy: Duration?)
-    /// The origin said that what is kept is good. So many answers were updated.
+    /// The origin confirmed stored responses. So many were updated.
     case notModified(updated: Int)
-    /// The origin said "not modified" of what is not kept; it was asked again without conditions.
+    /// The origin responded 304 to validators of no stored response; the request was sent again without conditions.
     case unmatchedNotModified
-    /// Nothing is kept that could serve the request.
+    /// No stored response matches the request.
     case miss
-    /// What is kept was not looked at, as the call or the request wants it.
+    /// The cache was bypassed, as the call or the request asks for.
     case bypassed
-    /// Nothing may be sent, and nothing is kept that could be given.
+    /// Nothing may be sent, and no stored response can be returned.
     case onlyIfCachedMiss
-    /// The answer is kept, fresh for so long from its making on.
+    /// The response was stored, with this freshness lifetime.
     case stored(lifetime: Duration, isHeuristic: Bool)
-    /// The answer is not kept.
+    /// The response was not stored.
     case notStored(NotStoredReason)
-    /// A HEAD told that what is kept of so many answers is good, and that so many others have to be validated.
+    /// A HEAD confirmed so many stored responses, and so many others have to be validated.
     case head(updated: Int, distrusted: Int)
-    /// So many answers of the target, and of those that the answer points to, are let go.
+    /// So many responses of the target, and of those that the response refers to, were removed.
     case invalidated(Int)
 
     package static var step: FlightStep { .stage(.reading) }

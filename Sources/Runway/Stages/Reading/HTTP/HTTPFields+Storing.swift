@@ -8,7 +8,7 @@ extension HTTPFields {
         return HTTPFields(endToEnd.filter { !excepted.contains($0.name.canonicalName) })
     }
 
-    /// Takes over the fields of a newer answer that speaks of the same content (RFC 9111 §3.2).
+    /// Updates the fields by those of a newer response with the same content (RFC 9111 §3.2).
     ///
     /// What describes the bytes that are kept, and not what they mean, stays: their length, range and coding. An `Age` that the newer
     /// answer does not have is gone, since it was of the older.

@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// How long an answer is fresh, and how old it is (RFC 9111 §4.2).
+/// The freshness lifetime and the age of a response (RFC 9111 §4.2).
 enum HTTPFreshness {
-    /// The longest that an answer is taken for fresh where no one said for how long: a day.
+    /// The longest heuristic freshness lifetime: a day.
     static var maximumHeuristicLifetime: Duration { .seconds(86_400) }
 
-    /// The time for which an answer is fresh from its making on (RFC 9111 §4.2.1, §4.2.2).
+    /// The freshness lifetime of a response (RFC 9111 §4.2.1, §4.2.2).
     ///
     /// - Parameters:
-    ///   - response: The answer.
+    ///   - response: The response.
     ///   - directives: What its `Cache-Control` says.
-    ///   - received: When it came, which is its date where it has none.
+    ///   - received: When it was received, which is its date if it has none.
     static func lifetime(
         of response: HTTPResponse, _ directives: ResponseDirectives, received: HTTPDate
     ) -> (duration: Duration, isHeuristic: Bool) {
@@ -32,10 +32,10 @@ enum HTTPFreshness {
         return (min(max(.zero, date.since(modified) / 10), maximumHeuristicLifetime), true)
     }
 
-    /// How old an answer was when it came (RFC 9111 §4.2.3).
+    /// The age of a response when it was received (RFC 9111 §4.2.3).
     ///
     /// - Parameters:
-    ///   - fields: The fields of the answer.
+    ///   - fields: The fields of the response.
     ///   - delay: The time from its request to its coming, by a clock that only goes forward.
     ///   - received: When it came, by the wall clock.
     static func initialAge(_ fields: HTTPFields, delay: Duration, received: HTTPDate) -> Duration {
@@ -44,7 +44,7 @@ enum HTTPFreshness {
         return max(apparentAge, age(fields) + max(.zero, delay))
     }
 
-    /// What the `Age` field says: its first member, zero where that is no number (RFC 9111 §5.1).
+    /// The value of the `Age` field: its first member, zero if that is not a number (RFC 9111 §5.1).
     static func age(_ fields: HTTPFields) -> Duration {
         guard let first = fields[values: .age].first?.split(separator: ",", omittingEmptySubsequences: false).first
         else { return .zero }
@@ -53,14 +53,14 @@ enum HTTPFreshness {
 }
 
 extension HTTPResponse.Status {
-    /// Whether answers with this status may be taken for fresh without anyone saying so (RFC 9110 §15.1).
+    /// Whether responses with this status have a heuristic freshness lifetime (RFC 9110 §15.1).
     var isHeuristicallyCacheable: Bool {
         [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
     }
 
     /// Whether the cache knows all that the status asks of caches, for `must-understand` (RFC 9111 §3).
     ///
-    /// Those of RFC 9110 §15 that ask nothing of caches but what holds for all.
+    /// The statuses of RFC 9110 §15 that require nothing special of caches.
     var isUnderstood: Bool {
         switch code {
         case 200...206, 300...303, 305, 307, 308, 400...411, 413...415, 417, 421, 422, 426, 500...505: true

@@ -3,7 +3,7 @@ import HTTPTypes
 extension HTTPReading {
     /// Revalidates a stale response that a call received, in a flight of its own that no caller waits for (RFC 5861 §3).
     ///
-    /// It is one of the layer's ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the response stays stale
+    /// It is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the response stays stale
     /// until the next call for it. It has the deadline and the record of a call of the same endpoint.
     func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
         let (request, flight, next, admission) = (fetch.request, reads.flight, reads.next, reads.admission)

@@ -1,9 +1,9 @@
 import HTTPTypes
 
 extension HTTPReading {
-    /// Keeps an answer that came, and the redirects that led to it, each under its own target.
+    /// Stores a response, and the redirects that led to it, each under its own target.
     ///
-    /// - Returns: The answer; of a streamed one with a body that is kept while it passes.
+    /// - Returns: The response; a streamed body is copied while it passes.
     func store(
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Response {
@@ -47,7 +47,8 @@ extension HTTPReading {
         let partition = CachePartition(request, in: flight)
         @Sendable func answer(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredResponse? {
             StoredResponse(
-                response, bytes: bytes, rawData, to: request.head, in: partition, times: times, sequenceNumber: sequenceNumber)
+                response, bytes: bytes, rawData, to: request.head, in: partition, times: times,
+                sequenceNumber: sequenceNumber)
         }
         switch response.body {
         case .whole(let rawData):
@@ -86,7 +87,7 @@ extension HTTPReading {
             || !flight.cachePolicy.storesSetCookie && head.headerFields.contains(.setCookie)
     }
 
-    /// Puts an answer into the store, if it may be kept.
+    /// Stores a response, if that is allowed.
     func store(_ answer: StoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
         let uri = HTTPCacheURI(request.head)
         var refusal = Storability.refusal(
@@ -107,7 +108,7 @@ extension HTTPReading {
         if let refusal { flight.note(HTTPCacheDecision.notStored(refusal)) }
     }
 
-    /// Lets go of what an answer has replaced at its origin, although it is not kept itself.
+    /// Removes what a response has superseded at its origin, although it is not stored itself.
     private func supersede(
         _ status: HTTPResponse.Status, _ request: Request, _ partition: CachePartition, _ sequenceNumber: UInt64,
         in flight: Flight
@@ -117,7 +118,7 @@ extension HTTPReading {
         cache.supersede(HTTPCacheURI(request.head), in: partition, matching: request.head, before: sequenceNumber)
     }
 
-    /// Updates the answers to GET that a HEAD tells to be good, and marks the others (RFC 9111 §4.3.5).
+    /// Updates the responses to GET that a HEAD confirms, and requires the others to be validated (RFC 9111 §4.3.5).
     ///
     /// - Returns: Whether any was updated, which then serves later HEADs too.
     private func freshenByHead(
@@ -146,7 +147,7 @@ extension HTTPReading {
         return !good.isEmpty
     }
 
-    /// Lets go of what a request that may change its target has put out of date (RFC 9111 §4.4).
+    /// Invalidates what a request that may change its target has put out of date (RFC 9111 §4.4).
     ///
     /// It concerns every call, whatever the cache policy of its endpoint is.
     func invalidate(after response: Response, to request: Request, in flight: Flight) {

@@ -1,26 +1,26 @@
 import HTTPTypes
 
-/// Why a stale answer was given.
+/// Why a stale response was used.
 package enum StaleReason: String, Sendable, Hashable {
     /// The request accepts it (`max-stale`, or ``CacheUse/onlyIfCached``).
     case requestAllows = "the request accepts it"
-    /// The answer allows it while a fresh one is fetched (`stale-while-revalidate`).
+    /// The response allows it while a fresh one is fetched (`stale-while-revalidate`).
     case whileRevalidating = "while a fresh one is fetched"
-    /// The answer allows it (`stale-while-revalidate`), and the request lets nothing be sent (`only-if-cached`).
+    /// The response allows it (`stale-while-revalidate`), and the request allows nothing to be sent (`only-if-cached`).
     case answerAllows = "the answer allows it"
-    /// No fresh one could be had, and request or answer allow it then (`stale-if-error`).
+    /// No fresh one could be had, and request or response allow it then (`stale-if-error`).
     case afterError = "no fresh one could be had"
     /// The origin could not be reached.
     case disconnected = "the origin could not be reached"
 }
 
-/// What may be made of one kept answer for one request (RFC 9111 §4).
+/// How one stored response may be used for one request (RFC 9111 §4).
 enum HTTPReuse: Sendable, Equatable {
-    /// It may be given as it is; it stays fresh for so long.
+    /// It may be returned as it is; it stays fresh for so long.
     case fresh(remaining: Duration)
-    /// It may be given although it is so much too old.
+    /// It may be returned although it is stale by so much.
     case stale(by: Duration, StaleReason)
-    /// It has to be validated; `nil` where it is not too old.
+    /// It has to be validated; `nil` if it is not stale.
     case validate(staleBy: Duration?)
 
     init(_ stored: StoredResponse, for request: RequestDirectives, at now: Duration) {

@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// The preconditions that a cache sends, and those that it answers (RFC 9111 §4.3).
+/// The preconditions that a cache sends, and those that it evaluates (RFC 9111 §4.3).
 enum HTTPValidation {
-    /// Whether a request has preconditions or a range that only the origin can answer.
+    /// Returns whether a request has preconditions or a range that only the origin can evaluate.
     static func isForOriginAlone(_ fields: HTTPFields) -> Bool {
         if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return true }
         guard let range = fields[.range] else { return false }
         return fields[values: .range].count > 1 || ByteRange(range) == nil
     }
 
-    /// The fields of a request with the validators of what is kept (RFC 9111 §4.3.1); `nil` where none of it has one.
+    /// The fields of a request with the validators of stored responses (RFC 9111 §4.3.1); `nil` if none has one.
     ///
     /// The caller's own entity tags are sent along. `If-Modified-Since` stands for a single answer only, and not beside a range; the
     /// caller's own is kept in mind and answered from what is kept then. `If-None-Match: *` is left as it is: the response says
@@ -44,7 +44,7 @@ enum HTTPValidation {
         }
     }
 
-    /// Whether the caller has what is kept already, so that 304 is the answer to its own preconditions (RFC 9111 §4.3.2).
+    /// Returns whether the caller has the stored response, so that 304 is the response to its preconditions (RFC 9111 §4.3.2).
     static func isNotModified(_ request: HTTPFields, _ stored: StoredResponse) -> Bool {
         guard [200, 206].contains(stored.head.status.code) else { return false }
         if let list = EntityTagList(request[values: .ifNoneMatch]) { return list.matches(stored.entityTag) }
@@ -55,7 +55,7 @@ enum HTTPValidation {
         return modified <= since
     }
 
-    /// Whether a range may be taken from what is kept, by the request's `If-Range` (RFC 9110 §13.1.5).
+    /// Returns whether a range may be taken from a stored response, by the request's `If-Range` (RFC 9110 §13.1.5).
     static func mayTakeRange(_ request: HTTPFields, of stored: StoredResponse) -> Bool {
         guard let condition = request[.ifRange] else { return true }
         let now = stored.times.receivedDate

@@ -1,6 +1,6 @@
-/// The parts of one representation that came in partial answers, put together where they meet (RFC 9111 §3.4).
+/// The parts of one representation from partial responses, combined if they meet (RFC 9111 §3.4).
 struct PartialContent: Sendable {
-    /// The most parts that are kept apart: a server, or who asks it, may cut a body into single bytes.
+    /// The most separate parts: a server, or its caller, may cut a body into single bytes.
     static let maximumPartCount = 64
 
     private struct Part: Sendable {
@@ -9,12 +9,12 @@ struct PartialContent: Sendable {
         var end: Int { start + bytes.count }
     }
 
-    /// The length of the whole, where a sender named it.
+    /// The complete length, if a sender named it.
     private(set) var completeLength: Int?
     /// In their order, none of which touches another.
     private var parts: [Part] = []
 
-    /// Makes the content of one partial answer; `nil` where the field and the body don't agree.
+    /// The content of one partial response; `nil` if field and body don't agree.
     init?(_ bytes: [UInt8], at range: ContentRange) {
         guard bytes.count == range.bytes.count else { return nil }
         completeLength = range.completeLength
@@ -24,7 +24,7 @@ struct PartialContent: Sendable {
     /// The number of bytes that are there.
     var byteCount: Int { parts.reduce(0) { $0 + $1.bytes.count } }
 
-    /// The whole body, where nothing is missing.
+    /// The whole body, if nothing is missing.
     var whole: [UInt8]? {
         guard let completeLength, parts.count == 1, parts[0].start == 0, parts[0].end == completeLength else {
             return nil
@@ -32,7 +32,7 @@ struct PartialContent: Sendable {
         return parts[0].bytes
     }
 
-    /// The bytes that a request's range names, and where they belong; `nil` where not all of them are there.
+    /// The bytes that a request's range selects, and their position; `nil` if some are missing.
     func content(of range: ByteRange) -> (bytes: [UInt8], range: ContentRange)? {
         let wanted: Range<Int>
         if let completeLength {
@@ -50,9 +50,9 @@ struct PartialContent: Sendable {
         return (bytes, ContentRange(wanted, of: completeLength))
     }
 
-    /// Puts another part to these; where both have a byte, the new one counts.
+    /// Adds another part; if both have a byte, the new one counts.
     ///
-    /// Gives `false`, and changes nothing, where the two are not of the same length as a whole, or there would be too many parts.
+    /// Returns `false`, and changes nothing, if the complete lengths differ, or there would be too many parts.
     mutating func add(_ other: PartialContent) -> Bool {
         if let mine = completeLength, let theirs = other.completeLength, mine != theirs { return false }
         let length = completeLength ?? other.completeLength

@@ -4,19 +4,19 @@ import HTTPTypes
 ///
 /// `no-transform` is for those that transform, which this cache does not.
 struct RequestDirectives: Sendable {
-    /// No answer may be used without having been validated.
+    /// No response may be used without validation.
     var isNoCache = false
-    /// Nothing of the answer may be kept.
+    /// The response may not be stored.
     var isNoStore = false
-    /// No answer that is older may be used.
+    /// No older response may be used.
     var maxAge: Duration?
-    /// How long after its freshness an answer may be used.
+    /// How long after its freshness a response may be used.
     var maxStale: Duration?
-    /// How long an answer has to be fresh yet.
+    /// How long a response has to stay fresh.
     var minFresh: Duration?
     /// Nothing may be sent.
     var isOnlyIfCached = false
-    /// How long after its freshness an answer may be used where no fresh one can be had.
+    /// How long after its freshness a response may be used if no fresh one can be had.
     var staleIfError: Duration?
 
     /// Longer than anything is stale.
@@ -25,7 +25,7 @@ struct RequestDirectives: Sendable {
     init(_ fields: HTTPFields, use: CacheUse = .standard) {
         let values = fields[values: .cacheControl]
         if values.isEmpty {
-            // Only where Cache-Control is not there does its forerunner count (RFC 9111 §5.4).
+            // `Pragma` counts only if `Cache-Control` is absent (RFC 9111 §5.4).
             isNoCache = fields[values: .pragma].contains { CacheDirectives([$0]).has("no-cache") }
         } else {
             let directives = CacheDirectives(values)

@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// What the `Cache-Control` of an answer says to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
+/// The `Cache-Control` of a response, as it applies to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
 ///
 /// `s-maxage` and `proxy-revalidate` speak to shared caches, `no-transform` to those that transform; they change nothing here. The
 /// fields of RFC 9213 (`CDN-Cache-Control` and its like) are for the caches they name, and are stored as any other field.
 struct ResponseDirectives: Sendable {
-    /// How long the answer is fresh; zero where that can't be read.
+    /// The freshness lifetime; zero if it is invalid.
     var maxAge: Duration?
-    /// Nothing of it may be kept.
+    /// The response may not be stored.
     var isNoStore = false
     /// It may not be used again without having been validated.
     var isNoCache = false
@@ -15,17 +15,17 @@ struct ResponseDirectives: Sendable {
     var noCacheFields: [String] = []
     /// It may not be used stale.
     var mustRevalidate = false
-    /// It may be kept only by a cache that knows its status.
+    /// It may be stored only by a cache that understands its status.
     var mustUnderstand = false
-    /// It may be kept whatever its status is.
+    /// It may be stored whatever its status is.
     var isPublic = false
-    /// It may be kept by a private cache whatever its status is.
+    /// It may be stored by a private cache whatever its status is.
     var isPrivate = false
     /// It does not change while it is fresh.
     var isImmutable = false
     /// How long after its freshness it may be used while a fresh one is fetched.
     var staleWhileRevalidate: Duration?
-    /// How long after its freshness it may be used where no fresh one can be had.
+    /// How long after its freshness it may be used if no fresh one can be had.
     var staleIfError: Duration?
 
     init(_ fields: HTTPFields) {

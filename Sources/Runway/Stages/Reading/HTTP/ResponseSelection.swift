@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Which of the answers that are kept for a target serve a request (RFC 9111 §4, §4.1).
+/// Selects stored responses of a target for a request (RFC 9111 §4, §4.1).
 enum ResponseSelection {
-    /// Those that could be given for a request, were they fresh; the one to prefer first.
+    /// The responses that could be returned for a request if they were fresh; the preferred one first.
     ///
     /// The most recent is preferred; where some say on what they depend and some don't, those that do (RFC 9111 §4.1).
     static func candidates(_ answers: [StoredResponse], for request: HTTPRequest) -> [StoredResponse] {
@@ -26,7 +26,7 @@ enum ResponseSelection {
         }
     }
 
-    /// The candidates that an answer 304 speaks of (RFC 9111 §4.3.4).
+    /// The candidates that a 304 selects (RFC 9111 §4.3.4).
     static func named(by notModified: HTTPFields, among candidates: [StoredResponse]) -> [StoredResponse] {
         let tag = notModified[.eTag].flatMap { EntityTag($0) }
         if let tag, !tag.isWeak {
@@ -42,10 +42,10 @@ enum ResponseSelection {
         return candidates.count == 1 ? candidates : []
     }
 
-    /// The candidate that an answer 304 speaks for without naming it: the strong tag of the answer is its weak one.
+    /// The candidate that a 304 confirms without naming it: the strong tag of the 304 is the candidate's weak one.
     ///
-    /// So answer servers that weaken the tag of what they code on its way, and have nothing to code in a 304. By the weak comparison,
-    /// which the condition asked for (RFC 9110 §13.1.2), the candidate is good; it may be given, but not updated (RFC 9111 §4.3.4).
+    /// Some servers respond so: they weaken the tag of what they compress, and a 304 has nothing to compress. By weak comparison, which the
+    /// condition asked for (RFC 9110 §13.1.2), the candidate is valid; it may be returned, but not updated (RFC 9111 §4.3.4).
     static func confirmed(by notModified: HTTPFields, among candidates: [StoredResponse]) -> StoredResponse? {
         guard let tag = notModified[.eTag].flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
         let alike = candidates.filter { $0.entityTag.map(tag.matchesWeakly) ?? false }

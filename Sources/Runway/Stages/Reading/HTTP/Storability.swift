@@ -1,24 +1,24 @@
 import HTTPTypes
 
-/// Why an answer was not kept.
+/// Why a response was not stored.
 package enum NotStoredReason: Sendable, Hashable {
-    /// Answers to the request's method are not kept.
+    /// Responses to the request's method are not stored.
     case method
     /// The status is not final, or speaks of this one request alone.
     case status
     /// The request or the response says that nothing may be stored, or the call's policy forbids it for a response that sets cookies.
     case noStore
-    /// Nothing says that it may be kept.
+    /// Nothing allows it to be stored.
     case notCacheable
     /// It depends on things that no request names, or on cookies of a jar, which are sent below the cache.
     case varies
-    /// The service says that the call failed, beyond what the status says.
+    /// The service judges the call failed, beyond what the status says.
     case notFine
     /// What it says of its range and its body don't agree, or it is not one range of bytes.
     case partial
-    /// It is larger than what is kept of one answer.
+    /// It is larger than the limit of one response.
     case tooLarge
-    /// A newer one is kept already, or what is kept was cleared or made invalid while it was under way.
+    /// A newer one is stored already, or the cache was cleared or the target changed while the request was in flight.
     case outdated
 
     /// The reason in a few words.
@@ -37,9 +37,9 @@ package enum NotStoredReason: Sendable, Hashable {
     }
 }
 
-/// Whether an answer may be kept (RFC 9111 §3).
+/// Whether a response may be stored (RFC 9111 §3).
 enum Storability {
-    /// Why an answer may not be kept; `nil` where it may.
+    /// Why a response may not be stored; `nil` if it may.
     static func refusal(
         _ response: HTTPResponse, to request: HTTPRequest, _ directives: ResponseDirectives, verdict: Verdict?,
         isRequestNoStore: Bool

@@ -4,7 +4,7 @@ extension StoredResponse {
     /// Keeps an answer as it came from the pipeline; `nil` for a partial one whose range and body don't agree, and for one that
     /// nobody judged.
     ///
-    /// A partial answer is kept as a whole one of which not all is there (RFC 9111 §3.3).
+    /// A partial response is stored as an incomplete whole one (RFC 9111 §3.3).
     init?(
         _ response: Response, bytes: [UInt8], _ rawData: RawData?, to request: HTTPRequest,
         in partition: CachePartition,
@@ -30,7 +30,7 @@ extension StoredResponse {
             isVerbatim: !response.isDecoded, sequenceNumber: sequenceNumber)
     }
 
-    /// Whether an answer to HEAD speaks of what is kept here (RFC 9111 §4.3.5).
+    /// Returns whether a response to HEAD confirms this one (RFC 9111 §4.3.5).
     func isConfirmed(byHead fields: HTTPFields) -> Bool {
         if let tag = fields[.eTag], tag != head.headerFields[.eTag] { return false }
         if let modified = fields[.lastModified], modified != lastModified { return false }

@@ -1,14 +1,14 @@
 import HTTPTypes
 
 extension StoredResponse {
-    /// The answer to a request for which this one may be used; `nil` where it has not what the request wants.
+    /// The response to a request that this one matches; `nil` if it lacks what the request wants.
     ///
     /// The caller's own preconditions come first, then its range (RFC 9110 §13.2.2).
     ///
-    /// - Parameter age: How old it is; `nil` where the origin has just validated it.
+    /// - Parameter age: Its age; `nil` if the origin has just validated it.
     func response(to request: HTTPRequest, age: Duration?) -> Response? {
         var head = head
-        // Whole seconds, as the field has them; what is not whole yet is not counted.
+        // Whole seconds, as the field has them, rounded down.
         if let age { head.headerFields[.age] = "\(age.components.seconds)" }
         if HTTPValidation.isNotModified(request.headerFields, self) {
             return Self.response(HTTPResponse(status: .notModified, headerFields: head.notModifiedFields), [], .fine)
@@ -52,7 +52,7 @@ extension StoredResponse {
 }
 
 extension HTTPResponse {
-    /// The fields that an answer 304 has (RFC 9110 §15.4.5), and the age of what is kept.
+    /// The fields of a 304 (RFC 9110 §15.4.5), and the age of the stored response.
     fileprivate var notModifiedFields: HTTPFields {
         let names: [HTTPField.Name] = [
             .age, .cacheControl, .contentLocation, .date, .eTag, .expires, .lastModified, .vary,

@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// An answer that is kept, with all that decides on its use.
+/// A response stored by the rules of HTTP caching, with all that decides on its use.
 struct StoredResponse: Sendable {
     /// What came after the head.
     enum Content: Sendable {
         case whole(RawData)
         case partial(PartialContent)
 
-        /// A whole body, with its index: calls that find it may land it on the main actor, and the index counts as what is kept.
+        /// A whole body, with its index: calls that find it may land it on the main actor, and the index counts as stored bytes.
         init(_ rawData: RawData) {
             rawData.index()
             self = .whole(rawData)
         }
 
-        /// A part; the whole, where nothing of it is missing.
+        /// A part; the whole, if nothing is missing.
         init(_ part: PartialContent, response: HTTPResponse) {
             if let bytes = part.whole {
                 self.init(RawData(bytes, response: response))
@@ -36,13 +36,13 @@ struct StoredResponse: Sendable {
         }
     }
 
-    /// The number of the request whose answer this is, counted up in the store.
+    /// The sequence number of its request.
     var sequenceNumber: UInt64
     let partition: CachePartition
-    /// GET, or HEAD where the answer can serve that alone.
+    /// GET, or HEAD if the response can serve only that.
     let method: HTTPRequest.Method
     let requestFields: HTTPFields
-    /// Whether it came over TLS; `immutable` is not believed of what anyone on the way could have written (RFC 8246 §3).
+    /// Whether it came over TLS; `immutable` is not trusted if anyone on the way could have written it (RFC 8246 §3).
     let isSecure: Bool
     private(set) var head: HTTPResponse
     var content: Content
@@ -60,7 +60,7 @@ struct StoredResponse: Sendable {
     private(set) var date: HTTPDate
     private var initialAge: Duration
 
-    /// Keeps an answer.
+    /// Creates a stored response.
     ///
     /// - Parameters:
     ///   - head: The head as it came. A `Date` that is missing or unreadable is taken to be when it came (RFC 9110 §6.6.1).
@@ -93,7 +93,7 @@ struct StoredResponse: Sendable {
             head.headerFields, delay: times.received - times.requested, received: received)
     }
 
-    /// This answer after a newer one said of itself that its content is the same (RFC 9111 §3.2).
+    /// This response after a newer one confirmed its content (RFC 9111 §3.2).
     ///
     /// - Parameter requestFields: The fields of the newer one's request, of which the new `Vary` may nominate others than the old.
     func updated(
@@ -101,7 +101,7 @@ struct StoredResponse: Sendable {
     ) -> StoredResponse {
         var head = head
         head.headerFields.update(from: newer)
-        // A newer answer without a date was made when it came, and not when the older was.
+        // A newer response without a date was made when it was received, and not when the older was.
         if newer[.date] == nil { head.headerFields[.date] = times.receivedDate.text }
         return StoredResponse(
             head, content,
@@ -128,7 +128,7 @@ struct StoredResponse: Sendable {
         content.byteCount + content.indexByteCount + head.headerFields.byteCount + requestFields.byteCount + 256
     }
 
-    /// Whether it was asked for and made later than another answer to the same.
+    /// Returns whether it was requested and made later than another response to the same.
     ///
     /// Where the two were under way at once, the later `Date` tells, and of equal ones the later request; otherwise the later request.
     func isNewer(than other: StoredResponse) -> Bool {

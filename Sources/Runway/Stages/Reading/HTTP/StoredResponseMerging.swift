@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// What becomes of the answers of a target when another one comes (RFC 9111 §3.4, §4).
+/// What becomes of the responses of a target when another is stored (RFC 9111 §3.4, §4).
 enum StoredResponseMerging {
-    /// The answers with the new one among them, in the place of those that serve the same request; `nil` where one of those is newer.
+    /// The responses with the new one in place of those that match the same request; `nil` if one of those is newer.
     ///
     /// - Parameter maximumByteCount: Parts are put together up to so many bytes; beyond it the new part stands alone.
     static func merged(
@@ -22,13 +22,15 @@ enum StoredResponseMerging {
                     return nil
                 }
                 new = old.updated(
-                    by: new.head.headerFields, requestFields: new.requestFields, times: new.times, sequenceNumber: new.sequenceNumber)
+                    by: new.head.headerFields, requestFields: new.requestFields, times: new.times,
+                    sequenceNumber: new.sequenceNumber)
             case (.partial(var parts), .partial(let part)):
                 guard let tag = new.strongTag, let own = old.strongTag, tag.matchesStrongly(own), parts.add(part),
                     parts.byteCount <= maximumByteCount
                 else { continue }
                 new = old.updated(
-                    by: new.head.headerFields, requestFields: new.requestFields, times: new.times, sequenceNumber: new.sequenceNumber)
+                    by: new.head.headerFields, requestFields: new.requestFields, times: new.times,
+                    sequenceNumber: new.sequenceNumber)
                 // Where nothing is missing any more it is indexed here, under the lock of the store: milliseconds, once for a body.
                 new.content = StoredResponse.Content(parts, response: new.head)
             case (_, .whole): continue

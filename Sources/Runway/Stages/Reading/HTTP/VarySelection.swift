@@ -1,21 +1,21 @@
 import HTTPTypes
 
-/// The fields of a request on which an answer depends, as its `Vary` names them (RFC 9111 §4.1).
+/// The fields of a request that select a response, as its `Vary` names them (RFC 9111 §4.1).
 struct VarySelection: Sendable {
-    /// A field and the value that the request had, normalised; `nil` where it had none.
+    /// A field and the value that the request had, normalised; `nil` if it had none.
     private struct Nominated: Sendable {
         var name: HTTPField.Name
         var value: String?
     }
 
-    /// The most names that are looked at: an answer that depends on more will hardly serve another request.
+    /// The most names that are read: a response that varies by more will hardly match another request.
     static let maximumNameCount = 64
 
     private var nominated: [Nominated] = []
     /// Whether no other request can be known to match: `Vary` names `*`, or something that is no field's name, or too much.
     private(set) var matchesNothing = false
 
-    /// Takes from a request what its answer nominates.
+    /// Takes from a request the fields that its response nominates.
     init(_ answer: HTTPFields, request: HTTPFields) {
         var count = 0
         for value in answer[values: .vary] {
@@ -36,10 +36,10 @@ struct VarySelection: Sendable {
         }
     }
 
-    /// Whether the answer depends on no field of its request.
+    /// Whether the response varies by no field of its request.
     var isEmpty: Bool { nominated.isEmpty && !matchesNothing }
 
-    /// Whether the answer depends on a field.
+    /// Returns whether the response varies by a field.
     func names(_ name: HTTPField.Name) -> Bool { nominated.contains { $0.name == name } }
 
     /// Whether another request has all nominated fields alike.
@@ -47,7 +47,7 @@ struct VarySelection: Sendable {
         !matchesNothing && nominated.allSatisfy { $0.value == Self.normalised($0.name, in: request) }
     }
 
-    /// What a field says, so that two values are equal where they mean the same; `nil` where it is not there.
+    /// The normalised value of a field, so that two values are equal if they mean the same; `nil` if it is absent.
     ///
     /// Lines are joined. In fields that are lists, whitespace is taken out and case where it has no meaning, and what is listed is put
     /// in order where its order has none. Of other fields nothing is known, so nothing is changed.

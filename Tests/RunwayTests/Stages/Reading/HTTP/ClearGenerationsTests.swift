@@ -100,7 +100,8 @@ struct ClearGenerationsTests {
         #expect(kept().count == 2, "what is Kim's says nothing of them")
         #expect(!keep(newer))
         #expect(kept().count == 1, "the one in another language stays")
-        #expect(store.responses(of: uri, for: nobody).responses.allSatisfy { $0.requestFields[.acceptLanguage] == "fr" })
+        #expect(
+            store.responses(of: uri, for: nobody).responses.allSatisfy { $0.requestFields[.acceptLanguage] == "fr" })
     }
 
     @Test func anAnswerThatIsNotKeptLeavesTheNewerOneInItsPlace() {
