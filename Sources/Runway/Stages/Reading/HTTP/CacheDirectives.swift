@@ -10,9 +10,6 @@ struct CacheDirectives: Sendable {
         case malformed
     }
 
-    /// The largest number of seconds, which stands for all larger ones (RFC 9111 §1.2.2).
-    static var maximumSeconds: Int64 { 1 << 31 }
-
     private var directives: [(name: String, argument: Argument)] = []
 
     /// Reads field values, one for every line.

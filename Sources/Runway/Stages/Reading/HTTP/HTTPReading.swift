@@ -12,7 +12,7 @@ struct HTTPReading {
     /// Looks up the stored responses, without waiting.
     func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         let lookup = try lookUp(request, in: flight)
-        switch lookup.result {
+        switch lookup.found {
         case .fresh(let response):
             lookup.note(in: flight)
             return .answer(response)
@@ -49,7 +49,7 @@ struct HTTPReading {
     private func look(for request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response? {
         let flight = reads.flight
         let lookup = try lookUp(request, in: flight)
-        switch lookup.result {
+        switch lookup.found {
         case .fresh(let response):
             lookup.note(in: flight)
             return response
@@ -71,7 +71,7 @@ struct HTTPReading {
 
     /// What a lookup found.
     private struct Lookup {
-        enum Result {
+        enum Found {
             /// A response that may be returned as it is.
             case fresh(Response)
             /// A stale response, which has to be revalidated.
@@ -80,7 +80,7 @@ struct HTTPReading {
             case none(Fetch)
         }
 
-        var result: Result
+        var found: Found
         /// What the lookup decided, for the record. If a request has to be sent, its ``Fetch`` has the last decision.
         var decisions: [HTTPCacheDecision] = []
 
@@ -93,18 +93,18 @@ struct HTTPReading {
         var decisions: [HTTPCacheDecision] = []
         var isElsewhere = false
         for _ in 0..<RedirectingStage.maximumRedirects {
-            var found = try lookUpOnce(request, in: flight)
-            found.decisions = decisions + found.decisions
-            guard case .fresh(let response) = found.result, response.verdict == .redirected,
+            var lookup = try lookUpOnce(request, in: flight)
+            lookup.decisions = decisions + lookup.decisions
+            guard case .fresh(let response) = lookup.found, response.verdict == .redirected,
                 let location = try? response.head.location(in: .stage(.reading)),
                 let following = request.redirected(
                     by: response.head.status, to: location, authentication: flight.authentication)
             else {
-                if case .fresh = found.result { return found }
+                if case .fresh = lookup.found { return lookup }
                 // A request to another origin must not pass the stages that authorize for this one: it is redirected there again.
-                return isElsewhere ? Lookup(result: .none(Fetch(own)), decisions: found.decisions) : found
+                return isElsewhere ? Lookup(found: .none(Fetch(own)), decisions: lookup.decisions) : lookup
             }
-            decisions = found.decisions
+            decisions = lookup.decisions
             request = following
             isElsewhere = isElsewhere || Origin(following.head) != Origin(own.head)
             if !isElsewhere { own = following }
@@ -112,11 +112,11 @@ struct HTTPReading {
         let directives = RequestDirectives(own.head.headerFields, use: flight.options.cacheUse)
         if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
         // Stored redirects that lead in a circle may have changed.
-        return Lookup(result: .none(Fetch(own)), decisions: decisions)
+        return Lookup(found: .none(Fetch(own)), decisions: decisions)
     }
 
     private func lookUpOnce(_ request: Request, in flight: Flight) throws(NetworkError) -> Lookup {
-        guard request.isCacheable else { return Lookup(result: .none(Fetch(request))) }
+        guard request.isCacheable else { return Lookup(found: .none(Fetch(request))) }
         let use = flight.options.cacheUse
         let directives = RequestDirectives(request.head.headerFields, use: use)
         if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
@@ -124,7 +124,7 @@ struct HTTPReading {
                 flight.note(HTTPCacheDecision.bypassed)
                 throw Self.onlyIfCachedError(in: flight)
             }
-            return Lookup(result: .none(Fetch(request, decision: .bypassed)))
+            return Lookup(found: .none(Fetch(request, decision: .bypassed)))
         }
         let uri = HTTPCacheURI(request.head)
         let (stored, version) = cache.responses(of: uri, for: CachePartition(request, in: flight))
@@ -144,13 +144,13 @@ struct HTTPReading {
             if case .stale(_, .whileRevalidating) = reuse {
                 // The target of a stale redirect may have changed, so the redirect is validated first.
                 if response.verdict == .redirected { continue }
-                return Lookup(result: .stale(response, fetch), decisions: [decision])
+                return Lookup(found: .stale(response, fetch), decisions: [decision])
             }
-            return Lookup(result: .fresh(response), decisions: [decision])
+            return Lookup(found: .fresh(response), decisions: [decision])
         }
         if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
         fetch.lookup.decision = Self.decision(for: candidates, directives, at: now)
-        return Lookup(result: .none(fetch))
+        return Lookup(found: .none(fetch))
     }
 
     /// Why none of the candidates is used, for the record.

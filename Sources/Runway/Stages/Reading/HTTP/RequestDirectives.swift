@@ -39,7 +39,7 @@ struct RequestDirectives: Sendable {
                 $0 == .none ? Self.anyStaleness : CacheDirectives.duration($0) ?? .zero
             }.min()
             minFresh = directives.arguments(of: "min-fresh").map {
-                CacheDirectives.duration($0) ?? .seconds(CacheDirectives.maximumSeconds)
+                CacheDirectives.duration($0) ?? .seconds(FieldList.maximumSeconds)
             }.max()
         }
         if use == .onlyIfCached {

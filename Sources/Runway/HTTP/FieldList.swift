@@ -1,5 +1,8 @@
 /// Reads the lists that field values are made of (RFC 9110 §5.6.1), leniently and in linear time.
 enum FieldList {
+    /// The largest number of seconds, which stands for all larger ones (RFC 9111 §1.2.2).
+    static var maximumSeconds: Int64 { 1 << 31 }
+
     /// The elements between commas that stand in no quoted string, without the whitespace around them; empty ones are left out.
     static func elements(of value: some StringProtocol) -> [Substring] {
         let text = Substring(value)
@@ -57,7 +60,7 @@ enum FieldList {
         var value: Int64 = 0
         for byte in text.utf8 {
             guard (0x30...0x39).contains(byte) else { return nil }
-            value = min(value * 10 + Int64(byte - 0x30), CacheDirectives.maximumSeconds)
+            value = min(value * 10 + Int64(byte - 0x30), maximumSeconds)
         }
         return .seconds(value)
     }
