@@ -152,7 +152,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Lets no later call join the works of some keys. They continue for those that wait.
-    func close(where isClosed: (Key) -> Bool) {
+    func close(where isClosed: @Sendable (Key) -> Bool) {
         state.withLock { state in
             state.table.close(where: isClosed)
             state.retained = state.retained.filter { !isClosed($0.key) }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What reading remembers of one call.
-struct FlightReading: ~Copyable, Sendable {
+final class FlightReading: Sendable {
     /// The last sequence number that was taken when the call started.
     let start: UInt64
     /// The number of the read that the flight carries as its leader; 0 while it carries none.
