@@ -1,10 +1,10 @@
 extension NetworkLayer {
     /// Fetches a response ahead, so that a later call finds it. Nothing lands, and nobody is notified of a failure; the record has it.
     ///
-    /// What is fresh already is not fetched, nor what another prefetch, or a revalidation, is fetching. An endpoint whose policy keeps
-    /// nothing has nothing to prefetch: the record says ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights are in the
-    /// air; one more fails as ``NetworkError/Kind/overloaded``. Its priority is ``CallPriority/low`` unless the options say otherwise; a
-    /// call that shares its request gives it its own. Interceptors, which belong to managers, do not see it.
+    /// A response that is fresh already is not fetched, nor one that another prefetch or a revalidation is fetching. For an endpoint whose
+    /// policy stores nothing, the record says ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights run at a time; one more
+    /// fails as ``NetworkError/Kind/overloaded``. The priority is ``CallPriority/low`` unless the options name another; a call that shares
+    /// the request raises it to its own. Interceptors, which belong to managers, do not see prefetches.
     ///
     /// ```swift
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
@@ -20,7 +20,7 @@ extension NetworkLayer {
             guard flight.cachePolicy.rule != .none else {
                 throw NetworkError(
                     .invalidConfiguration, in: .stage(.reading),
-                    "\(E.name) keeps no answers: there is nothing to prefetch.")
+                    "\(E.name) stores no responses: there is nothing to prefetch.")
             }
             let endpoint = try prepared(endpoint)
             var draft = try draft(endpoint, in: flight)
@@ -32,7 +32,7 @@ extension NetworkLayer {
             guard let key = CacheKey(request, in: flight) else {
                 throw NetworkError(
                     .invalidConfiguration, in: .stage(.reading),
-                    "Answers to \(E.method) requests of this kind are not kept.")
+                    "Responses to \(E.method) requests of this kind are not stored.")
             }
             let start = cache.background.start(key, flight: flight.id) { [self] in
                 await fetch(request, for: endpoint, in: flight)
@@ -41,7 +41,7 @@ extension NetworkLayer {
             case .started: break
             case .running(let running): flight.finish(.ignored(running: running))
             case .refused:
-                throw NetworkError(.overloaded, in: .stage(.reading), "Too many answers are being fetched ahead.")
+                throw NetworkError(.overloaded, in: .stage(.reading), "Too many responses are being prefetched.")
             }
         } catch {
             _ = flight.finish(failing: error)
@@ -51,22 +51,22 @@ extension NetworkLayer {
 
     /// Cancels the flights that no caller waits for: prefetches, and revalidations of stale responses.
     ///
-    /// Such a flight holds the layer until it has ended, at its deadline at the latest. Call this before letting a layer go that is to be
-    /// gone at once. The record of each says that it was cancelled.
+    /// Such a flight retains the layer until it has ended, at its deadline at the latest. Call this before releasing a layer that has to be
+    /// deallocated at once. The record of each says that it was cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
 
     /// Cancels a prefetch whose response nobody needs any more. Its record says ``FlightOutcome/cancelled``.
     ///
-    /// A call that shares its request goes on, and the request with it. Nothing happens where the prefetch is over, or where its record
-    /// says that another one was fetching the same already: that one is cancelled by its own number.
+    /// A call that shares its request continues, and the request with it. Nothing happens if the prefetch has ended, or if its record says
+    /// that another one was fetching the same response: that one is cancelled by its own number.
     public func cancelPrefetch(_ flight: FlightID) { cache.background.cancel(flight) }
 
     /// Removes the stored response of one call, as it would be made now: in the service's present environment, for its present account.
     ///
-    /// Of what is kept by ``CachePolicy/Rule/http``, the whole target is let go. No answer of a call that took off before is kept after it,
-    /// and a call after it shares no request of before it.
+    /// Under ``CachePolicy/Rule/http``, all responses of the target are removed. Responses to calls that started before are never stored,
+    /// and later calls share no request that was sent before.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where no request can be made of it.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
         // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
         let flight = makeFlight(E.self, CallOptions(cache: .untilEvicted()))
@@ -79,7 +79,7 @@ extension NetworkLayer {
 extension NetworkLayer {
     /// Revalidates, in a flight that no caller waits for, the stale response of a call.
     func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
-        if cache.background.isFlying(key) { return stale.note(CacheDecision.revalidationSkipped) }
+        if cache.background.isRunning(key) { return stale.note(CacheDecision.revalidationSkipped) }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
         let flight = makeFlight(E.self, options)

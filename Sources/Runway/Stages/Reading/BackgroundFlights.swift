@@ -32,7 +32,7 @@ final class BackgroundFlights: Sendable {
     }
 
     /// Returns whether a flight for a key is running, or no more may be started.
-    func isFlying(_ key: CacheKey) -> Bool {
+    func isRunning(_ key: CacheKey) -> Bool {
         running.withLock { $0[key] != nil || $0.count >= Self.maximumCount }
     }
 

@@ -12,7 +12,7 @@ extension HTTPReading {
             whole.delivery = .whole(maximumByteCount: cache.httpLimits.maximumBodyByteCount)
         }
         guard let key = CacheKey(whole, in: flight) else { return }
-        if cache.background.isFlying(key) { return flight.note(CacheDecision.revalidationSkipped) }
+        if cache.background.isRunning(key) { return flight.note(CacheDecision.revalidationSkipped) }
         let own = flight.makeSibling(flight.endpoint)
         // The stale response belongs to another account if somebody signed in or out since then.
         guard own.session == flight.session, own.environment == flight.environment else { return }

@@ -65,6 +65,7 @@ struct HTTPReading {
             }
             return try await self.fetch(fetch, reads)
         case .none(let fetch):
+            lookup.note(in: flight)
             return try await self.fetch(fetch, reads)
         }
     }
@@ -101,8 +102,11 @@ struct HTTPReading {
                     by: response.head.status, to: location, authentication: flight.authentication)
             else {
                 if case .fresh = lookup.found { return lookup }
+                if !isElsewhere { return lookup }
                 // A request to another origin must not pass the stages that authorize for this one: it is redirected there again.
-                return isElsewhere ? Lookup(found: .none(Fetch(own)), decisions: lookup.decisions) : lookup
+                var fetch = Fetch(own)
+                if case .none(let elsewhere) = lookup.found { fetch.lookup.decision = elsewhere.lookup.decision }
+                return Lookup(found: .none(fetch), decisions: lookup.decisions)
             }
             decisions = lookup.decisions
             request = following
@@ -120,10 +124,7 @@ struct HTTPReading {
         let use = flight.options.cacheUse
         let directives = RequestDirectives(request.head.headerFields, use: use)
         if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
-            if directives.isOnlyIfCached {
-                flight.note(HTTPCacheDecision.bypassed)
-                throw Self.onlyIfCachedError(in: flight)
-            }
+            if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
             return Lookup(found: .none(Fetch(request, decision: .bypassed)))
         }
         let uri = HTTPCacheURI(request.head)

@@ -7,7 +7,7 @@ package enum StaleReason: String, Sendable, Hashable {
     /// The response allows it while a fresh one is fetched (`stale-while-revalidate`).
     case whileRevalidating = "while a fresh one is fetched"
     /// The response allows it (`stale-while-revalidate`), and the request allows nothing to be sent (`only-if-cached`).
-    case answerAllows = "the answer allows it"
+    case responseAllows = "the response allows it"
     /// No fresh one could be had, and request or response allow it then (`stale-if-error`).
     case afterError = "no fresh one could be had"
     /// The origin could not be reached.
@@ -51,7 +51,7 @@ enum HTTPReuse: Sendable, Equatable {
             let window = answer.staleWhileRevalidate, staleBy <= window
         {
             // Where nothing may be sent, the answer is all that there is (RFC 9111 §5.2.1.7).
-            self = .stale(by: staleBy, request.isOnlyIfCached ? .answerAllows : .whileRevalidating)
+            self = .stale(by: staleBy, request.isOnlyIfCached ? .responseAllows : .whileRevalidating)
         } else {
             self = .validate(staleBy: staleBy)
         }

@@ -289,7 +289,7 @@ struct HTTPReuseTests {
         #expect(stale.text == "one" && stale.source == .staleCache && cached.network.cache.background.count == 0)
         await cached.network.events.flush()
         let record = try #require(cached.records.records.last)
-        #expect(record.decisions(of: HTTPCacheDecision.self) == [.stale(by: .seconds(30), .answerAllows)])
+        #expect(record.decisions(of: HTTPCacheDecision.self) == [.stale(by: .seconds(30), .responseAllows)])
         cached.advance(1)
         #expect(try await cached.failure("/a", [.cacheControl: "only-if-cached"]).status == .gatewayTimeout)
         #expect(cached.sent == 1)
