@@ -27,7 +27,7 @@ public struct CacheKey: Sendable, Hashable {
 
     /// The key of a request; `nil` if its responses are never stored.
     ///
-    /// Those are a request whose answer or own body is a stream, and one of a method that is there to change something: anything but
+    /// Those are requests that are streamed or whose response is, and requests of a method that changes something: any but
     /// GET, HEAD, QUERY, and POST, which an API may use to read.
     init?(_ request: Request, in flight: Flight) {
         guard case .whole = request.delivery, request.head.method.mayRead else { return nil }
@@ -51,8 +51,8 @@ public struct CacheKey: Sendable, Hashable {
         self.init(form, of: flight.configuration.requestIdentity, in: flight)
     }
 
-    /// The key of a call whose request is not made yet; `nil` where its answers are never kept, where no request can be made of its path,
-    /// or where the content does not say all that its request says.
+    /// The key of a call whose request is not made yet; `nil` if its responses are never stored, if no request can be made of its path,
+    /// or if the content does not determine the request.
     init?<E: Endpoint>(_ content: CallContent, of endpoint: E.Type, in flight: Flight) {
         let method = E.method
         guard method.mayRead, content.path.problem == nil else { return nil }

@@ -5,7 +5,7 @@ struct ReadOutcome: Sendable {
     var leaders: Response?
 }
 
-/// Sends the requests that no stored response answers: one request for all identical reads that are in flight at the same time.
+/// Sends the requests that no stored response serves: one request for all identical reads that are in flight at the same time.
 ///
 /// Two reads are identical if service, environment, account, endpoint, URL, header fields, body, cache directives and retry policies are
 /// equal. Reads are GET, HEAD and QUERY, and POST under a time to live or until evicted. Streamed responses are never shared, nor are

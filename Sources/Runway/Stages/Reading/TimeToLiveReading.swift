@@ -161,10 +161,10 @@ extension TimeToLiveReading {
         if !policy.tiers.isEmpty {
             flight.propose(FlightReading.Proposal(response: renewed, tiers: policy.tiers, isRenewed: true))
         }
-        var answer = stored.received(by: flight, as: .cache)
-        answer.head = renewed.rawData.response
-        answer.body = .whole(renewed.rawData)
-        return answer
+        var validated = stored.received(by: flight, as: .cache)
+        validated.head = renewed.rawData.response
+        validated.body = .whole(renewed.rawData)
+        return validated
     }
 
     private func propose(_ response: Response, _ key: CacheKey, _ sequenceNumber: UInt64, in flight: Flight) {

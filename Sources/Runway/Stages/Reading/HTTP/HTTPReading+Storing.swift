@@ -45,18 +45,18 @@ extension HTTPReading {
         }
         let isNoStore = isNoStore(request, response.head, in: flight)
         let partition = CachePartition(request, in: flight)
-        @Sendable func answer(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredResponse? {
+        @Sendable func storedResponse(_ bytes: [UInt8], as rawData: RawData? = nil) -> StoredResponse? {
             StoredResponse(
                 response, bytes: bytes, rawData, to: request.head, in: partition, times: times,
                 sequenceNumber: sequenceNumber)
         }
         switch response.body {
         case .whole(let rawData):
-            guard let answer = answer(rawData.bytes, as: rawData) else {
+            guard let stored = storedResponse(rawData.bytes, as: rawData) else {
                 flight.note(HTTPCacheDecision.notStored(response.verdict == nil ? .notFine : .partial))
                 return response
             }
-            store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
+            store(stored, for: request, isRequestNoStore: isNoStore, in: flight)
             return response
         case .stream(let body):
             let directives = ResponseDirectives(response.head.headerFields)
@@ -74,8 +74,8 @@ extension HTTPReading {
                         supersede(response.head.status, request, partition, sequenceNumber, in: flight)
                         return flight.note(HTTPCacheDecision.notStored(.tooLarge))
                     }
-                    guard let answer = answer(bytes) else { return }
-                    store(answer, for: request, isRequestNoStore: isNoStore, in: flight)
+                    guard let stored = storedResponse(bytes) else { return }
+                    store(stored, for: request, isRequestNoStore: isNoStore, in: flight)
                 })
             return copied
         }
@@ -88,22 +88,22 @@ extension HTTPReading {
     }
 
     /// Stores a response, if that is allowed.
-    func store(_ answer: StoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
+    func store(_ stored: StoredResponse, for request: Request, isRequestNoStore: Bool, in flight: Flight) {
         let uri = HTTPCacheURI(request.head)
         var refusal = Storability.refusal(
-            answer.head, to: request.head, answer.directives, verdict: answer.verdict,
+            stored.head, to: request.head, stored.directives, verdict: stored.verdict,
             isRequestNoStore: isRequestNoStore)
-        let dependsOnJar = answer.vary.names(.cookie) && request.mayGetCookies(in: flight)
-        if refusal == nil, answer.vary.matchesNothing || dependsOnJar { refusal = .varies }
-        if refusal == nil, answer.content.byteCount > cache.httpLimits.maximumBodyByteCount { refusal = .tooLarge }
+        let dependsOnJar = stored.vary.names(.cookie) && request.mayGetCookies(in: flight)
+        if refusal == nil, stored.vary.matchesNothing || dependsOnJar { refusal = .varies }
+        if refusal == nil, stored.content.byteCount > cache.httpLimits.maximumBodyByteCount { refusal = .tooLarge }
         if refusal == nil {
-            if cache.store(answer, of: uri, from: flight.reading.start) {
-                flight.note(HTTPCacheDecision.stored(lifetime: answer.lifetime, isHeuristic: answer.isHeuristic))
+            if cache.store(stored, of: uri, from: flight.reading.start) {
+                flight.note(HTTPCacheDecision.stored(lifetime: stored.lifetime, isHeuristic: stored.isHeuristic))
                 return
             }
             refusal = .outdated
         } else {
-            supersede(answer.head.status, request, answer.partition, answer.sequenceNumber, in: flight)
+            supersede(stored.head.status, request, stored.partition, stored.sequenceNumber, in: flight)
         }
         if let refusal { flight.note(HTTPCacheDecision.notStored(refusal)) }
     }
@@ -139,8 +139,8 @@ extension HTTPReading {
         cache.requireValidation(of: others, of: uri, in: partition)
         var get = request
         get.head.method = .get
-        for answer in good {
-            let updated = answer.updated(
+        for stored in good {
+            let updated = stored.updated(
                 by: fields, requestFields: request.head.headerFields, times: times, sequenceNumber: sequenceNumber)
             store(updated, for: get, isRequestNoStore: isNoStore, in: flight)
         }

@@ -24,16 +24,16 @@ enum HTTPReuse: Sendable, Equatable {
     case validate(staleBy: Duration?)
 
     init(_ stored: StoredResponse, for request: RequestDirectives, at now: Duration) {
-        let answer = stored.directives
+        let response = stored.directives
         let age = stored.age(at: now)
         let remaining = stored.lifetime - age
         let staleBy: Duration? = remaining > .zero ? nil : .zero - remaining
-        if stored.isInvalidated || answer.isNoCache || request.isNoCache {
+        if stored.isInvalidated || response.isNoCache || request.isNoCache {
             self = .validate(staleBy: staleBy)
             return
         }
         // What does not change while it is fresh needs no validation, even if the caller wants a younger one (RFC 8246 §2).
-        if staleBy == nil, answer.isImmutable, request.minFresh == nil {
+        if staleBy == nil, response.isImmutable, request.minFresh == nil {
             self = .fresh(remaining: remaining)
             return
         }
@@ -45,12 +45,12 @@ enum HTTPReuse: Sendable, Equatable {
             self = .fresh(remaining: remaining)
             return
         }
-        if let maxStale = request.maxStale, excess <= maxStale, staleBy == nil || !answer.mustRevalidate {
+        if let maxStale = request.maxStale, excess <= maxStale, staleBy == nil || !response.mustRevalidate {
             self = staleBy.map { .stale(by: $0, .requestAllows) } ?? .fresh(remaining: remaining)
-        } else if let staleBy, tooOldBy == nil, freshTooShortBy == nil, !answer.mustRevalidate,
-            let window = answer.staleWhileRevalidate, staleBy <= window
+        } else if let staleBy, tooOldBy == nil, freshTooShortBy == nil, !response.mustRevalidate,
+            let window = response.staleWhileRevalidate, staleBy <= window
         {
-            // Where nothing may be sent, the answer is all that there is (RFC 9111 §5.2.1.7).
+            // If nothing may be sent, a stale response is used without revalidation (RFC 9111 §5.2.1.7).
             self = .stale(by: staleBy, request.isOnlyIfCached ? .responseAllows : .whileRevalidating)
         } else {
             self = .validate(staleBy: staleBy)
@@ -65,10 +65,12 @@ enum HTTPReuse: Sendable, Equatable {
     static func afterFailure(
         _ stored: StoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
     ) -> (staleBy: Duration, reason: StaleReason)? {
-        let answer = stored.directives
-        guard !stored.isInvalidated, !answer.isNoCache, !request.isNoCache, !answer.mustRevalidate else { return nil }
+        let response = stored.directives
+        guard !stored.isInvalidated, !response.isNoCache, !request.isNoCache, !response.mustRevalidate else {
+            return nil
+        }
         let staleBy = max(.zero, stored.age(at: now) - stored.lifetime)
-        let limit = [request.staleIfError, answer.staleIfError].compactMap { $0 }.max()
+        let limit = [request.staleIfError, response.staleIfError].compactMap { $0 }.max()
         if let limit { return staleBy <= limit ? (staleBy, .afterError) : nil }
         return isDisconnected && request.maxAge == nil && request.minFresh == nil ? (staleBy, .disconnected) : nil
     }

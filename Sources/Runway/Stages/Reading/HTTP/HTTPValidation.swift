@@ -60,7 +60,7 @@ enum HTTPValidation {
         guard let condition = request[.ifRange] else { return true }
         let now = stored.times.receivedDate
         if let since = HTTPDate(condition, now: now) {
-            // A date is a strong validator only where it is a good deal older than the answer (RFC 9110 §8.8.2.2).
+            // A date is a strong validator only if it is older than the response by a second or more (RFC 9110 §8.8.2.2).
             guard let modified = stored.lastModified.flatMap({ HTTPDate($0, now: now) }) else { return false }
             return modified == since && stored.date.since(modified) >= .seconds(1)
         }

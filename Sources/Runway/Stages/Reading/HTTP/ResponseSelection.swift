@@ -5,16 +5,16 @@ enum ResponseSelection {
     /// The responses that could be returned for a request if they were fresh; the preferred one first.
     ///
     /// The most recent is preferred; where some say on what they depend and some don't, those that do (RFC 9111 §4.1).
-    static func candidates(_ answers: [StoredResponse], for request: HTTPRequest) -> [StoredResponse] {
+    static func candidates(_ responses: [StoredResponse], for request: HTTPRequest) -> [StoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
-        return answers.filter { answer in
-            guard answer.method == .get || request.method == .head, answer.vary.matches(request.headerFields) else {
+        return responses.filter { response in
+            guard response.method == .get || request.method == .head, response.vary.matches(request.headerFields) else {
                 return false
             }
-            switch answer.content {
+            switch response.content {
             case .whole(let rawData):
-                guard request.method == .get, let range, answer.head.status == .ok else { return true }
-                return answer.servesRanges && range.bytes(of: rawData.bytes.count) != nil
+                guard request.method == .get, let range, response.head.status == .ok else { return true }
+                return response.servesRanges && range.bytes(of: rawData.bytes.count) != nil
             // A part serves a request that wants no more than it has (RFC 9111 §3.3).
             case .partial(let content):
                 guard request.method == .get, let range else { return false }

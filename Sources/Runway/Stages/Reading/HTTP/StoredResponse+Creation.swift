@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension StoredResponse {
-    /// Keeps an answer as it came from the pipeline; `nil` for a partial one whose range and body don't agree, and for one that
+    /// Creates a stored response of one that the pipeline returned; `nil` for a partial one whose range and body don't agree, and for one that
     /// nobody judged.
     ///
     /// A partial response is stored as an incomplete whole one (RFC 9111 §3.3).

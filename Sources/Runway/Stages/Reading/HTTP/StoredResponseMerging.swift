@@ -6,13 +6,13 @@ enum StoredResponseMerging {
     ///
     /// - Parameter maximumByteCount: Parts are put together up to so many bytes; beyond it the new part stands alone.
     static func merged(
-        _ new: StoredResponse, into answers: [StoredResponse], upTo maximumByteCount: Int
+        _ new: StoredResponse, into responses: [StoredResponse], upTo maximumByteCount: Int
     ) -> [StoredResponse]? {
         var new = new
         func isReplaced(_ old: StoredResponse) -> Bool {
             old.partition == new.partition && old.method == new.method && old.vary.matches(new.requestFields)
         }
-        for old in answers where isReplaced(old) {
+        for old in responses where isReplaced(old) {
             if old.isNewer(than: new) { return nil }
             switch (old.content, new.content) {
             case (.whole, .partial(let part)):
@@ -36,7 +36,7 @@ enum StoredResponseMerging {
             case (_, .whole): continue
             }
         }
-        return answers.filter { !isReplaced($0) } + [new]
+        return responses.filter { !isReplaced($0) } + [new]
     }
 }
 

@@ -16,9 +16,9 @@ struct VarySelection: Sendable {
     private(set) var matchesNothing = false
 
     /// Takes from a request the fields that its response nominates.
-    init(_ answer: HTTPFields, request: HTTPFields) {
+    init(_ response: HTTPFields, request: HTTPFields) {
         var count = 0
-        for value in answer[values: .vary] {
+        for value in response[values: .vary] {
             for element in FieldList.elements(of: value) {
                 count += 1
                 guard count <= Self.maximumNameCount else {
