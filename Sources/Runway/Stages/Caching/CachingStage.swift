@@ -13,15 +13,15 @@ struct CachingStage: RequestStage {
     /// What the stage waits for beside the rest of the pipeline is over at the deadline and at cancellation.
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         let policy = flight.cachePolicy
         switch policy.rule {
         case .none:
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             return .pass
         case .timeToLive, .untilEvicted:
-            return try TimeToLiveCaching(policy: policy).answerImmediately(CacheKey(request, in: flight), in: flight)
-        case .http: return try HTTPCaching().answerImmediately(request, in: flight)
+            return try TimeToLiveCaching(policy: policy).answerImmediately(draft.key(in: flight), in: flight)
+        case .http: return try HTTPCaching().answerImmediately(draft.request(in: flight), in: flight)
         }
     }
 

@@ -25,7 +25,9 @@ struct CoalescingStage: RequestStage {
 
     func detaches(_ request: Request, in flight: Flight) -> Bool { ReadKey.isSharable(request, in: flight) }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        .pass
+    }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest

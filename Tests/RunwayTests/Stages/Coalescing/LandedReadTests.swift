@@ -61,7 +61,7 @@ struct LandedReadTests {
     private func roomWithAnAnswer(
         _ answer: String = #"{"flight":1}"#, _ options: CallOptions = .standard
     ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(number: 1, withAnswer: true, gate: gate), before: .caching)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(KeptShelf(), options)
@@ -153,7 +153,7 @@ struct LandedReadTests {
     }
 
     @Test func whatIsKeptDoesNotPassTheStageThatMadeItAgain() async throws {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Adding(), after: .caching)
         pipeline.insert(Holding(number: 2, withAnswer: false, gate: gate), after: .caching)
         let room = ReadingRoom(pipeline: pipeline)

@@ -115,7 +115,7 @@ struct HTTPLandedReadTests {
     }
 
     @Test func whatAStageAboveTheReadMakesOfAnAnswerIsWhatIsKept() async throws {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Rewriting(), after: .caching)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(Shelf(), options)
