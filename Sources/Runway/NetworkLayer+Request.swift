@@ -42,8 +42,9 @@ extension NetworkLayer {
                 // Of credentials, which are an error in a URL (RFC 9110 §4.2.4), nothing is shown.
                 throw NetworkError(.invalidParameters, in: .assembling, "The request can't be sent: \(error).")
             }
+            var draft = RequestDraft(request)
             var response: Response =
-                if let answer = try answerImmediately(request, in: flight) { answer } else {
+                if let answer = try answerImmediately(&draft, in: flight) { answer } else {
                     try await send(request, in: flight)
                 }
             try flight.checkSession(in: .checking)

@@ -176,20 +176,13 @@ extension NetworkLayer {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try CallContent(of: endpoint)
         flight.setSent(content.parameters)
-        if chain.memory != nil, flight.cachePolicy.isOfClient {
+        if flight.cachePolicy.isOfClient {
             flight.setKey(CacheKey(content, of: E.self, in: flight))
         }
         return RequestDraft(content, of: endpoint)
     }
 
-    /// The answer that a stage has at once; `nil` if the request has to fly.
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let response = try chain.answerImmediately(request, in: flight) else { return nil }
-        flight.note(CallDecision.answeredImmediately)
-        return response
-    }
-
-    /// Likewise, of a call whose request is made where memory does not answer it.
+    /// Returns the response that a stage has at once; `nil` if the request has to be sent.
     func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
         guard let response = try chain.answerImmediately(&draft, in: flight) else { return nil }
         flight.note(CallDecision.answeredImmediately)

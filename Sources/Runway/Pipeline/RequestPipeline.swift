@@ -1,13 +1,6 @@
 /// The ordered list of stages that every request of a layer passes, from the caller down to the wire.
 ///
 /// It names the places and the stages of the app's own. A ``NetworkLayer`` makes the default stages when it is made.
-///
-/// ```swift
-/// var pipeline = RequestPipeline()
-/// pipeline.insert(SignatureStage(key), before: .judging)
-/// pipeline.remove(.redirecting)
-/// let network = NetworkLayer(transport: transport, pipeline: pipeline)
-/// ```
 public struct RequestPipeline: Sendable {
     /// What stands at a place.
     private enum Entry: Sendable {

@@ -8,48 +8,25 @@ struct StageChain: Sendable {
 
     /// The stages, from the caller down.
     let links: [Link]
-    /// Where memory stands, if nothing above it changes requests: then it is asked before the request is made.
-    let memory: Int?
 
-    init(_ links: [Link]) {
-        self.links = links
-        let first = links.firstIndex { !($0.stage is DeadlineStage) }
-        memory = first.flatMap { links[$0].stage is ReadingStage ? $0 : nil }
-    }
+    init(_ links: [Link]) { self.links = links }
 
-    /// The answer that a stage has at once, without waiting; `nil` if the request has to fly.
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
-        try answerImmediately(request, in: flight, below: 0)
-    }
-
-    /// Likewise, of a call whose request is made where memory does not answer it.
+    /// Returns the response that a stage has at once, without waiting; `nil` if the request has to be sent.
     func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let memory, let key = flight.key else {
-            return try answerImmediately(draft.request(in: flight), in: flight)
-        }
-        let found: ImmediateAnswer
-        do throws(NetworkError) {
-            found = try TimeToLiveReading(flight.context.cache, flight.cachePolicy).answerImmediately(key, in: flight)
-        } catch {
-            // A call that can't be made says so, and not that nothing is kept for it.
-            _ = try draft.request(in: flight)
-            throw error
-        }
-        switch found {
-        case .answer(let response): return response
-        case .provisional(let response): return response.provisional
-        case .pass: return try answerImmediately(draft.request(in: flight), in: flight, below: memory + 1)
-        case .wait: return nil
-        }
-    }
-
-    private func answerImmediately(
-        _ request: Request, in flight: Flight, below start: Int
-    ) throws(NetworkError) -> Response? {
-        for link in links[start...] {
-            switch try link.stage.answerImmediately(request, in: flight) {
+        for link in links {
+            let found: ImmediateAnswer
+            do throws(NetworkError) {
+                found = try link.stage.answerImmediately(&draft, in: flight)
+            } catch {
+                // A call whose request can't be made reports that, and not that no response is stored for it.
+                _ = try draft.request(in: flight)
+                throw error
+            }
+            switch found {
             case .answer(let response): return response
-            case .provisional(let response): return response.provisional
+            case .provisional(var response):
+                response.isProvisional = true
+                return response
             case .pass: continue
             case .wait: return nil
             }
@@ -62,15 +39,6 @@ struct StageChain: Sendable {
         _ request: Request, in flight: Flight, over transport: any Transport
     ) async throws(NetworkError) -> Response {
         try await RequestPipeline.Rest(links: links[...], transport: transport).send(request, in: flight)
-    }
-}
-
-extension Response {
-    /// The same, which a fresh one follows.
-    fileprivate var provisional: Response {
-        var response = self
-        response.isProvisional = true
-        return response
     }
 }
 

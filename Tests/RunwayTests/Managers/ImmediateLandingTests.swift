@@ -150,7 +150,7 @@ struct ImmediateLandingTests {
     }
 
     @Test func whatTheValidatorRefusesOfAnAppsOwnStageFailsAndIsNeverHeld() async throws {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(MemoryStage(), before: .reading)
         let network = NetworkLayer(transport: layer.transport, pipeline: pipeline)
         let manager = APIManager<Work>(on: network, delegate: recorder)

@@ -22,7 +22,9 @@ struct AuthorizingStage: RequestStage {
     /// A renewal is left at the deadline of the flight and when it is cancelled.
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        .pass
+    }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest

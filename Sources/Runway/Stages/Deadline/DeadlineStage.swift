@@ -7,7 +7,9 @@
 struct DeadlineStage: RequestStage {
     var step: FlightStep { .stage(.deadline) }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        .pass
+    }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest

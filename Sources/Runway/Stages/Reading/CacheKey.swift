@@ -31,7 +31,7 @@ public struct CacheKey: Sendable, Hashable {
     /// GET, HEAD, QUERY, and POST, which an API may use to read.
     init?(_ request: Request, in flight: Flight) {
         guard case .whole = request.delivery, request.head.method.mayRead else { return nil }
-        if let known = flight.key {
+        if request.isAsAssembled, let known = flight.key {
             self = known
             return
         }

@@ -20,15 +20,15 @@ struct ReadingStage: RequestStage {
 
     func detaches(_ request: Request, in flight: Flight) -> Bool { ReadKey.isSharable(request, in: flight) }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         let policy = flight.cachePolicy
         switch policy.rule {
         case .none:
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             return .pass
         case .timeToLive, .untilEvicted:
-            return try TimeToLiveReading(cache, policy).answerImmediately(CacheKey(request, in: flight), in: flight)
-        case .http: return try HTTPReading(cache).answerImmediately(request, in: flight)
+            return try TimeToLiveReading(cache, policy).answerImmediately(draft.key(in: flight), in: flight)
+        case .http: return try HTTPReading(cache).answerImmediately(draft.request(in: flight), in: flight)
         }
     }
 

@@ -129,26 +129,3 @@ extension HTTPField.Name {
     /// Whether the field speaks of the request's content, which a GET has not (RFC 9110 §15.4).
     fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
 }
-
-/// Where a redirect led, for the record.
-package enum Redirect: StageDecision, Equatable {
-    /// The redirect was followed.
-    ///
-    /// - Parameters:
-    ///   - status: The status of the answer that redirected.
-    ///   - hop: How many redirects the call followed by then.
-    case followed(status: Int, hop: Int)
-    /// The answer points where this request may not go, or its body can't be sent again.
-    case notFollowed
-
-    package static var step: FlightStep { .stage(.redirecting) }
-
-    package var entry: DecisionEntry {
-        switch self {
-        case .followed(let status, let hop):
-            .init("followed", ["status": status, "hop": hop], "following \(status), hop \(hop)")
-        case .notFollowed:
-            .init("notFollowed", "not followed: the target is not allowed, or the body can't be sent again")
-        }
-    }
-}

@@ -48,7 +48,7 @@ private struct Witness: RequestStage {
     var step: FlightStep { .customStage("witness") }
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         note(flight)
         return .pass
     }
@@ -83,7 +83,7 @@ private struct AccountStorm {
         self.seed = seed
         let layerClock = LayerClock(clock)
         origin = AccountStormOrigin(seed: seed, clock: clock, startingAt: layerClock.date)
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         // Above the cache it sees every call, below it memory is asked before requests are made.
         pipeline.insert(Witness(origin: origin), before: seed.isMultiple(of: 2) ? .reading : .admission)
         network = NetworkLayer(

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct UnjudgedResponseTests {
     private static func pipeline() -> RequestPipeline {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.remove(.judging)
         return pipeline
     }

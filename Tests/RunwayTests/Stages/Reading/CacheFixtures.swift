@@ -102,7 +102,7 @@ struct CachedLayer {
     init(cache: CacheLimits = CacheLimits(), diskCache: (any CacheTier)? = nil, clock layerClock: LayerClock? = nil) {
         transport = StubTransport { [server] _ throws(NetworkError) in try server.next() }
         network = NetworkLayer(
-            transport: transport, clock: layerClock ?? LayerClock(clock), sinks: [records],
+            transport: transport, pipeline: .tested, clock: layerClock ?? LayerClock(clock), sinks: [records],
             limits: LayerLimits(cache: cache, admission: .none, retrying: .none), diskCache: diskCache)
     }
 
@@ -140,7 +140,7 @@ struct ParkedLayer {
 
     init(diskCache: (any CacheTier)? = nil) {
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records],
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none), diskCache: diskCache)
     }
 

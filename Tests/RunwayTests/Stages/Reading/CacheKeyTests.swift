@@ -6,7 +6,7 @@ import Testing
 @testable import Runway
 
 struct CacheKeyTests {
-    private let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+    private let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
 
     private func key<E: Endpoint>(_ endpoint: E, delivery: ResponseDelivery = .whole(maximumByteCount: 1)) throws
         -> CacheKey?

@@ -69,7 +69,7 @@ private final class CachePlay {
         let tier = Bool.random(using: &random) ? MapTier() : nil
         model = CacheModel(maximumCount: maximumCount, hasTier: tier != nil)
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock),
+            transport: transport, pipeline: .tested, clock: LayerClock(clock),
             limits: LayerLimits(cache: CacheLimits(maximumCount: maximumCount), admission: .none, retrying: .none),
             diskCache: tier)
         configure()

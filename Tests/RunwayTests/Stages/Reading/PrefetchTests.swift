@@ -55,7 +55,7 @@ struct PrefetchTests {
 
     @Test func whatNobodyWaitsForFliesAtLowPriorityUnlessToldOtherwise() async throws {
         let (transport, clock, records) = (PriorityTransport(), ManualClock(), RecordCollector())
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock), sinks: [records])
+        let network = NetworkLayer(transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records])
         network.prefetch(Work())
         _ = try await records.records(count: 1)
         network.prefetch(Work(id: 2), options: CallOptions(priority: .high))
@@ -140,7 +140,7 @@ struct PrefetchTests {
     @Test func aLayerThatIsLetGoIsGoneWhenItsBackgroundFlightsAreEnded() async throws {
         let (transport, records) = (ParkingTransport(), RecordCollector())
         var network: NetworkLayer? = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), sinks: [records])
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records])
         weak let released = network
         let flight = try #require(network?.prefetch(Work()))
         try await transport.waitForArrival(of: flight)

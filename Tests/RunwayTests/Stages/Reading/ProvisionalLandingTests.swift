@@ -169,7 +169,7 @@ struct ProvisionalLandingTests {
     }
 
     private func network(answering text: String) -> NetworkLayer {
-        NetworkLayer(transport: StubTransport { _ in .json(text) })
+        NetworkLayer(transport: StubTransport { _ in .json(text) }, pipeline: .tested)
     }
 }
 

@@ -41,7 +41,7 @@ struct RevalidationSessionTests {
 
     /// A layer to which Ann is signed in.
     private func layer(_ hold: Hold) async throws -> NetworkLayer {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(hold, before: .reading)
         let network = NetworkLayer(
             transport: transport, pipeline: pipeline, clock: LayerClock(clock),

@@ -67,7 +67,7 @@ struct SenderCookieTests {
     private let tier = MapTier()
     private let feedGate = ScriptedGate()
 
-    private func layer(_ pipeline: RequestPipeline = RequestPipeline()) -> NetworkLayer {
+    private func layer(_ pipeline: RequestPipeline = RequestPipeline.tested) -> NetworkLayer {
         let transport = StubTransport { [feedGate] request throws(NetworkError) in
             let cookie = request.head.headerFields[.cookie] ?? "nobody"
             if request.head.path == "/feed", cookie == "nobody" {
@@ -115,7 +115,7 @@ struct SenderCookieTests {
 
     @Test func responseToLaterCookiesIsNotCachedForEarlierOnes() async throws {
         let gate = ScriptedGate()
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(gate: gate), before: .cookies)
         let network = layer(pipeline)
         async let first = sender(network)
@@ -136,7 +136,7 @@ struct SenderCookieTests {
 
     @Test func responseOfOneUserIsNotConfirmedForAnother() async throws {
         let gate = ScriptedGate()
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(gate: gate), before: .cookies)
         let network = layer(pipeline)
         _ = try await network.call(Login(user: "ann"))

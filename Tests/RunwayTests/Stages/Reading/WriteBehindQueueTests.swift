@@ -4,7 +4,7 @@ import Testing
 @testable import Runway
 
 struct WriteBehindQueueTests {
-    private let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+    private let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
 
     private func key(_ id: Int) throws -> CacheKey {
         let flight = network.makeFlight(Work.self, .standard)

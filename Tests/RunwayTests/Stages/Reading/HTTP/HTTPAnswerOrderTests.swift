@@ -59,7 +59,7 @@ struct HTTPAnswerOrderTests {
     ) async throws {
         let transport = CarryingTransport()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()),
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 1), retrying: .none))
         network.configure(Gallery.self) { $0.account = "ann" }
         let flying = Task { try await network.call(Work(id: 2), options: .policy(.http())) }
@@ -82,7 +82,7 @@ struct HTTPAnswerOrderTests {
     @Test func aStreamThatIsTooLargeLeavesNoOlderAnswerInItsPlace() async throws {
         let transport = CarryingTransport()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()),
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(
                 httpCache: HTTPCacheLimits(maximumBodyByteCount: 20), admission: .none, retrying: .none))
         func answer(_ number: UInt64, _ text: String) {

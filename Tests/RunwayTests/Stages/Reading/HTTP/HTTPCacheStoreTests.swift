@@ -88,7 +88,8 @@ struct HTTPCacheStoreTests {
             return Response(head: head, body: .whole(RawData([1, 2, 3], response: head)))
         }
         let network = NetworkLayer(
-            transport: transport, limits: LayerLimits(httpCache: HTTPCacheLimits(maximumBodyByteCount: 2)))
+            transport: transport, pipeline: .tested,
+            limits: LayerLimits(httpCache: HTTPCacheLimits(maximumBodyByteCount: 2)))
         _ = try await network.exchange(
             Request(head: head("/a")), with: Library.self, options: CallOptions(cache: .http()))
         #expect(network.cache.count == 0)

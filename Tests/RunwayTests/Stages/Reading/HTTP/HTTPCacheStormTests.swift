@@ -41,7 +41,8 @@ private struct HTTPCacheStorm {
         self.seed = seed
         origin = StormOrigin(seed: seed)
         network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+            transport: origin, pipeline: .tested, clock: LayerClock(clock),
+            limits: LayerLimits(admission: .none, retrying: .none))
         // So long that no clock move reaches it.
         network.configure(Library.self) { $0.deadline = .seconds(86_400) }
     }

@@ -58,7 +58,7 @@ struct HTTPCachedLayer {
     init(isInProcess: Bool = false) {
         wire = Wire(isInProcess: isInProcess)
         network = NetworkLayer(
-            transport: wire, clock: LayerClock(clock), sinks: [records],
+            transport: wire, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none), randomness: SeededGenerator(seed: 1))
     }
 

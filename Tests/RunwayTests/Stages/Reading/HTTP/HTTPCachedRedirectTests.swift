@@ -111,7 +111,8 @@ struct HTTPCachedRedirectTests {
         }
         let clock = ManualClock()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+            transport: transport, pipeline: .tested, clock: LayerClock(clock),
+            limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
         let options = CallOptions(cache: .http())
         _ = try await network.call(Members(), options: options)

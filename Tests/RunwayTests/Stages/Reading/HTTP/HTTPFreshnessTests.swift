@@ -141,7 +141,8 @@ struct HTTPFreshnessTests {
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
             return Response(head: head, body: .whole(RawData([], response: head)))
         }
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock, wall: { wall.date }))
+        let network = NetworkLayer(
+            transport: transport, pipeline: .tested, clock: LayerClock(clock, wall: { wall.date }))
         let request = cached.request()
         let options = CallOptions(cache: .http())
         _ = try await network.exchange(request, with: Library.self, options: options)

@@ -118,7 +118,7 @@ struct HTTPLandedReadTests {
     }
 
     @Test func responseIsStoredAsTheStagesBelowMadeIt() async throws {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Rewriting(), after: .reading)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(Shelf(), options)

@@ -75,7 +75,8 @@ struct CoalescingDeadlineTests {
     @Test func aCallNeedsNoTaskBesideTheSharedOneWhateverIsBelow() async throws {
         let room = ReadingRoom(listens: false)
         let network = room.network
-        let rest = RequestPipeline.Rest(links: network.chain.links[1...], transport: room.transport)
+        let rest = RequestPipeline.Rest(
+            links: network.chain.links.drop { $0.place <= .deadline }, transport: room.transport)
         let flight = network.makeFlight(Shelf.self, .standard)
         var request = Request(head: .init(method: .get, url: "https://library.test/v1/shelf/1"))
         #expect(rest.endsInTime(request, in: flight))
@@ -101,7 +102,7 @@ struct CoalescingDeadlineTests {
         }
         for place in [StagePlace.reading, .admission] {
             let stage = Waiting()
-            var pipeline = RequestPipeline()
+            var pipeline = RequestPipeline.tested
             pipeline.insert(stage, before: place)
             let room = ReadingRoom(pipeline: pipeline)
             room.network.configure(Library.self) { $0.deadline = .seconds(1) }

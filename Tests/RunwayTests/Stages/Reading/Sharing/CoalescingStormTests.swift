@@ -32,7 +32,7 @@ private struct Storm {
         self.seed = seed
         transport = YieldingTransport(seed: seed)
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), sinks: [records],
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none))
     }
 

@@ -137,7 +137,8 @@ struct CoalescingTests {
         let status = SettableNetworkStatus(.none)
         let transport = CarryingTransport()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none), status: status
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(retrying: .none), status: status
         )
         let patient = Task { try await network.call(Shelf(), options: CallOptions(waitsForNetwork: true)) }
         try await waitUntil { network.connectivity.waitingCount >= 1 }

@@ -59,7 +59,7 @@ struct LandedReadTests {
     private func roomWithAnAnswer(
         _ answer: String = #"{"flight":1}"#, _ options: CallOptions = .standard
     ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(number: 1, gate: gate), before: .reading)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(KeptShelf(), options)
@@ -153,7 +153,7 @@ struct LandedReadTests {
     }
 
     @Test func storedResponsesDoNotPassTheStagesBelowAgain() async throws {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Adding(), after: .reading)
         let room = ReadingRoom(pipeline: pipeline)
         let first = try await room.begin(KeptShelf(), as: 1)

@@ -20,7 +20,7 @@ struct ReadingRoom {
     let clock = ManualClock()
     let network: NetworkLayer
 
-    init(listens: Bool = true, limits: CoalescingLimits = CoalescingLimits(), pipeline: RequestPipeline = .init()) {
+    init(listens: Bool = true, limits: CoalescingLimits = CoalescingLimits(), pipeline: RequestPipeline = .tested) {
         transport = CarryingTransport(listens: listens)
         network = NetworkLayer(
             transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],
