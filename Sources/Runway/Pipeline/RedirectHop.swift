@@ -2,6 +2,9 @@ import HTTPTypes
 
 /// A redirect that was followed, for whoever keeps answers under the target that they are of.
 struct RedirectHop: Sendable {
+    /// The most hops that one call follows.
+    static let maximumCount = 10
+
     /// What was sent.
     var request: Request
     /// The answer that redirected it.

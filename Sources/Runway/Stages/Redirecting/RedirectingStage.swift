@@ -8,9 +8,6 @@ import HTTPTypes
 /// `http` and `https` are followed. What can't be followed is given to the caller as it came. Bodies pass untouched; a body that
 /// can't be sent twice ends the chain at a redirect that keeps it.
 struct RedirectingStage: RequestStage {
-    /// The most hops that one call follows.
-    static let maximumRedirects = 10
-
     var step: FlightStep { .stage(.redirecting) }
     var endsInTime: Bool { true }
 
@@ -57,9 +54,9 @@ struct RedirectingStage: RequestStage {
             flight.note(Redirect.notFollowed)
             return nil
         }
-        guard response.hops.count < Self.maximumRedirects else {
+        guard response.hops.count < RedirectHop.maximumCount else {
             throw NetworkError(
-                .invalidAnswer, in: step, "The server redirected more than \(Self.maximumRedirects) times.",
+                .invalidAnswer, in: step, "The server redirected more than \(RedirectHop.maximumCount) times.",
                 status: response.head.status)
         }
         return following

@@ -93,7 +93,7 @@ struct HTTPReading {
         var (request, own) = (request, request)
         var decisions: [HTTPCacheDecision] = []
         var isElsewhere = false
-        for _ in 0..<RedirectingStage.maximumRedirects {
+        for _ in 0..<RedirectHop.maximumCount {
             var lookup = try lookUpOnce(request, in: flight)
             lookup.decisions = decisions + lookup.decisions
             guard case .fresh(let response) = lookup.found, response.verdict == .redirected,
