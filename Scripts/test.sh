@@ -33,9 +33,14 @@ fi
 # Many tests wait for something to happen within some time, and hundreds at once would leave each other no processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # What failed may stand a thousand lines above the last: it is said again at the end.
-swift test --skip-build "$@" 2>&1 | tee "$log" || {
-    code=$?
-    printf '\nWhat failed:\n' >&2
-    grep -E -A3 '^✘ .* (recorded an issue|failed after)|error: |Fatal error' "$log" | grep -vE '^(◇|✔|--)' >&2 || true
-    exit "$code"
+run() {
+    swift test --skip-build "$@" 2>&1 | tee "$log" || {
+        code=$?
+        printf '\nWhat failed:\n' >&2
+        grep -E -A3 '^✘ .* (recorded an issue|failed after)|error: |Fatal error' "$log" | grep -vE '^(◇|✔|--)' >&2 || true
+        exit "$code"
+    }
 }
+run "$@"
+# Once more with a custom stage that changes nothing at every place of the pipeline: everything is still as the tests claim.
+[ $# -gt 0 ] || RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^RunwayTests\.'

@@ -27,9 +27,6 @@ public struct CallOptions: Sendable {
     /// one landing.
     var landsOnce = false
 
-    /// What landed stale, where this call fetches it anew on nobody's behalf: the server may say that it is still good.
-    var renewing: KeptAnswer?
-
     /// These options, at low priority unless one is set: for requests that no caller waits for.
     var ofTheLayer: CallOptions {
         var options = self

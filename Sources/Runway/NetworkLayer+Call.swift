@@ -24,7 +24,7 @@ extension NetworkLayer {
                 if let answer = try acceptedImmediately(&draft, for: endpoint, in: flight) { answer } else {
                     try await accept(draft.request(in: flight), for: endpoint, in: flight)
                 }
-            flight.keepProposal()
+            flight.storeProposal()
             if accepted.isProvisional, let key = try draft.key(in: flight) { revalidate(endpoint, key, after: flight) }
             flight.finish(.succeeded)
             return accepted.rawData
@@ -83,7 +83,7 @@ extension NetworkLayer {
             return AcceptedAnswer(
                 rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
         } catch {
-            if flight.letGoOfGiven(response.source) { return nil }
+            if flight.rejectCached(response.source) { return nil }
             throw error
         }
     }
@@ -100,7 +100,7 @@ extension NetworkLayer {
             return AcceptedAnswer(
                 rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
         } catch {
-            guard flight.letGoOfGiven(response.source) else { throw error }
+            guard flight.rejectCached(response.source) else { throw error }
         }
         response = try await send(request, in: flight)
         return AcceptedAnswer(

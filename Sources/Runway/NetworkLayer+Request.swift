@@ -42,8 +42,9 @@ extension NetworkLayer {
                 // Of credentials, which are an error in a URL (RFC 9110 §4.2.4), nothing is shown.
                 throw NetworkError(.invalidParameters, in: .assembling, "The request can't be sent: \(error).")
             }
+            var draft = RequestDraft(request)
             var response: Response =
-                if let answer = try answerImmediately(request, in: flight) { answer } else {
+                if let answer = try answerImmediately(&draft, in: flight) { answer } else {
                     try await send(request, in: flight)
                 }
             try flight.checkSession(in: .checking)
@@ -56,7 +57,7 @@ extension NetworkLayer {
                 response.body = .stream(
                     body.bounded(in: flight).recorded(in: flight, at: response.record, refusal: refusal))
             case .whole:
-                if refusal == nil { flight.keepProposal() }
+                if refusal == nil { flight.storeProposal() }
                 if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }
             }
             return response

@@ -25,14 +25,9 @@ public final class NetworkLayer: Sendable {
     /// The answers that are kept.
     public let cache: ResponseCache
 
-    let cookieJars = CookieJars()
-    /// The hosts that want TLS.
-    let strictTransport = StrictTransport()
+    let cookieJars: CookieJars
     let deadlines: DeadlineTimer
     let retries: RetryControl
-    let hedges: HedgeControl
-    /// The reads under way that calls can share.
-    let reads: SharedWork<ReadKey, Response>
     let merger: Merger
     let connectivity: NetworkStatusMonitor
     let admission: AdmissionControl
@@ -44,10 +39,12 @@ public final class NetworkLayer: Sendable {
     private let transport: any Transport
     /// Guards what is known of the network that connections were made on.
     private let track: Mutex<NetworkTrack>
-    private let flightCount = Atomic<UInt64>(0)
+    /// The stages that every request passes, made for this layer.
+    let chain: StageChain
+    let context: FlightContext
 
     /// The settings of the services, and the sessions of their accounts.
-    let services = ServiceConfigurations()
+    let services: ServiceConfigurations
     /// The interceptors for every manager of an endpoint, by the endpoint's type.
     @MainActor var interceptors: [ObjectIdentifier: [WeakInterceptor]] = [:]
 
@@ -77,28 +74,34 @@ public final class NetworkLayer: Sendable {
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
-        let reads = SharedWork<ReadKey, Response>(in: .stage(.coalescing), limits.coalescing.rules) { $0.endCarrying() }
-        self.reads = reads
-        deadlines = DeadlineTimer(clock: clock)
+        let deadlines = DeadlineTimer(clock: clock)
         cache = ResponseCache(
-            limits: limits.cache, http: limits.httpCache, tier: diskCache, clock: clock, timer: deadlines
-        ) { scope in
-            // What is under way lands for those who wait; whoever asks after a clear wants to know what is there then.
-            reads.close { $0.isCovered(by: scope) }
-        }
+            limits: limits.cache, http: limits.httpCache, sharing: limits.coalescing, tier: diskCache, clock: clock,
+            timer: deadlines)
         events = EventQueue(sinks: sinks, redaction: redaction)
         #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
             memoryPressure = SystemMemoryPressure(relieving: cache)
         #endif
-        retries = RetryControl(limits: limits.retrying, randomness: randomness)
-        hedges = HedgeControl(limits: limits.hedging)
-        self.tokens = TokenKeeper(
-            network: name, store: tokens, limits.authorizing, clock: clock, timer: deadlines)
-        merger = Merger(clock: clock, timer: deadlines)
-        connectivity = NetworkStatusMonitor(status)
         track = Mutex(NetworkTrack(status.current))
-        admission = AdmissionControl(limits.admission)
+        services = ServiceConfigurations()
+        let randomness = LayerRandomness(randomness)
+        let parts = LayerParts(
+            deadlines: deadlines, cache: cache, admission: AdmissionControl(limits.admission),
+            connectivity: NetworkStatusMonitor(status),
+            retries: RetryControl(limits: limits.retrying, randomness: randomness),
+            hedges: HedgeControl(limits: limits.hedging),
+            tokens: TokenKeeper(network: name, store: tokens, limits.authorizing, clock: clock, timer: deadlines),
+            merger: Merger(clock: clock, timer: deadlines), strictTransport: StrictTransport(),
+            cookieJars: CookieJars())
+        context = FlightContext(
+            network: name, clock: clock, deadlines: deadlines, randomness: randomness, cache: cache,
+            cookieJars: parts.cookieJars, services: services, redaction: redaction, events: events)
+        chain = pipeline.chain(of: parts)
+        (self.deadlines, self.tokens) = (deadlines, parts.tokens)
+        (cookieJars, retries, merger) = (parts.cookieJars, parts.retries, parts.merger)
+        (connectivity, admission) = (parts.connectivity, parts.admission)
         connectivity.start { [weak self] status in self?.networkDidChange(to: status) }
+        self.tokens.setOwner(tokenOwner)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.
@@ -141,31 +144,20 @@ public final class NetworkLayer: Sendable {
 extension NetworkLayer {
     /// Starts the record of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
-        let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
         let service = E.Service.self
         // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
-        let mark = cache.mark
+        let start = cache.lastSequenceNumber
         let configuration =
-            RenewalScope.configuration(of: service, on: self) ?? services.configuration(of: service)
+            RenewalScope.configuration(of: service, tokens) ?? services.configuration(of: service)
         let lifetime = E.deadline ?? configuration.settings.deadline
         // No clock needs to count further than a year, and a negative time has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
-            id: FlightID(number: number), endpoint: endpoint, configuration: configuration, options: options,
-            lifetime: bounded, layer: self, mark: configuration.session.isOver ? 0 : mark)
+            id: context.makeID(), endpoint: endpoint, configuration: configuration, options: options,
+            lifetime: bounded, layer: self, renewing: RenewalScope.services(of: tokens),
+            start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
         return flight
-    }
-
-    /// Starts the record of a flight that carries the requests of these calls, until the last of them is over.
-    func makeCarrier(for flights: [Flight]) -> Flight {
-        func carrier<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type { MergedRequests<Service>.self }
-        let deadline = flights.map(\.deadline).max() ?? clock.now
-        let number = flightCount.wrappingAdd(1, ordering: .relaxed).newValue
-        return Flight(
-            id: FlightID(number: number), endpoint: carrier(flights[0].service),
-            configuration: flights[0].configuration, options: .standard, lifetime: max(.zero, deadline - clock.now),
-            layer: self, isEnvelope: true)
     }
 
     /// Turns a checked endpoint into its request.
@@ -184,28 +176,21 @@ extension NetworkLayer {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try CallContent(of: endpoint)
         flight.setSent(content.parameters)
-        if pipeline.memory != nil, flight.cachePolicy.isOfClient {
+        if flight.cachePolicy.isOfClient {
             flight.setKey(CacheKey(content, of: E.self, in: flight))
         }
         return RequestDraft(content, of: endpoint)
     }
 
-    /// The answer that a stage has at once; `nil` if the request has to fly.
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let response = try pipeline.answerImmediately(request, in: flight) else { return nil }
-        flight.note(CallDecision.answeredImmediately)
-        return response
-    }
-
-    /// Likewise, of a call whose request is made where memory does not answer it.
+    /// Returns the response that a stage has at once; `nil` if the request has to be sent.
     func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let response = try pipeline.answerImmediately(&draft, in: flight) else { return nil }
+        guard let response = try chain.answerImmediately(&draft, in: flight) else { return nil }
         flight.note(CallDecision.answeredImmediately)
         return response
     }
 
     /// Sends a request through the stages, over the service's transport or the layer's.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-        try await pipeline.send(request, in: flight, over: flight.configuration.settings.transport ?? transport)
+        try await chain.send(request, in: flight, over: flight.configuration.settings.transport ?? transport)
     }
 }

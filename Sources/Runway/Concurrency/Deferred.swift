@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that is given once, by whoever is first, and that one task waits for.
+/// A value that is set once, by whoever is first, and that one task waits for.
 final class Deferred<Value: Sendable>: Sendable {
     private enum State {
         case open

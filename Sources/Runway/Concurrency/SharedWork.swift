@@ -1,118 +1,139 @@
 import Synchronization
 
-/// Work that several calls wait for: the first who asks for a key begins it, those who ask while it is under way join it.
+/// Work that several calls wait for: the first call for a key leads it, and later calls follow while it is in flight.
 ///
-/// The work runs in a task of its own, so that it outlives the one who began it. Each waits no longer than until its own deadline,
-/// and may be cancelled, without harm to the others. Whether the work is cancelled or completed when the last has left,
-/// ``SharedWorkRules`` say. An outcome is given to those who wait when the work ends, and is kept for nobody, or until one of those who
-/// waited has put it away.
+/// The work runs in a task of its own, so that it outlives the leader's cancellation. Each waiter leaves at its own deadline or
+/// cancellation. ``SharedWorkRules`` say whether the work is cancelled or completed when the last waiter leaves. The outcome is passed to
+/// the waiters when the work ends. It is retained for later calls only if the work asks for it, until ``release(_:)``.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetworkError>
 
-    private struct Waiting: Sendable {
+    /// What a call is to the work of a key, as ``enter(_:for:isJoinable:endsInTime:)`` returns it.
+    enum Role {
+        /// The call starts the work, with ``lead(_:_:)``.
+        case leader(Lease)
+        /// The work is in flight; the call waits for it, with ``follow(_:)``.
+        case follower(Lease, leader: Flight)
+        /// The work has completed, and its outcome is retained.
+        case finished(Outcome, leader: Flight)
+    }
+
+    /// A call's share in one work, to be passed to ``lead(_:_:)`` or ``follow(_:)`` once.
+    struct Lease: Sendable {
+        /// The number of the work, counted from 1.
+        var work: UInt64 { seat.work }
+        fileprivate let seat: SharedWorkTable<Key, Waiter>.Seat
+        fileprivate let waiter: Waiter
+    }
+
+    /// What a work returns.
+    struct Completion: Sendable {
+        var value: Value
+        /// Whether calls that come after the end of the work receive the value too, until it is released.
+        var isRetained = false
+    }
+
+    fileprivate struct Waiter: Sendable {
         let flight: Flight
         let outcome: Deferred<Outcome>
     }
 
     private struct Running {
-        let beginner: Flight
+        let leader: Flight
         let key: Key
-        /// Whether the work promises to end soon after it was cancelled, so that the last to leave can wait for that end.
+        /// Whether the work promises to end soon after it was cancelled, so that the last waiter can wait for that end.
         let endsInTime: Bool
         var task: Task<Void, Never>?
-        /// Who left last and waits for the end of what was cancelled, and why it left.
+        /// The last waiter, which left and waits for the end of the cancelled work, and its reason.
         var leaver: (outcome: Deferred<Outcome>, error: NetworkError)?
     }
 
     private struct State {
-        var table: SharedWorkTable<Key, Waiting>
+        var table: SharedWorkTable<Key, Waiter>
         var running: [UInt64: Running] = [:]
-        /// What ended and was not put away yet. For each there is a call that waited for it and is not over, so that there are never
-        /// more of them than calls.
-        var landed: [Key: Landed] = [:]
+        /// Completed works that were not released yet. For each there is a call that waited for it and has not ended, so that there are
+        /// never more of them than calls.
+        var retained: [Key: Retained] = [:]
     }
 
-    private struct Landed {
+    private struct Retained {
         let work: UInt64
-        let beginner: Flight
+        let leader: Flight
         let outcome: Outcome
     }
 
-    /// Guards who waits for what, and the tasks that work.
+    /// Guards the waiters and the tasks that work. Nothing is called while it is held.
     private let state: Mutex<State>
     private let step: FlightStep
+    private let onStart: @Sendable (Flight, UInt64) -> Void
     private let onEnd: @Sendable (Flight) -> Void
 
-    /// Makes an empty one.
+    /// Creates a table without works.
     ///
     /// - Parameters:
     ///   - step: The stage that the works are part of.
     ///   - rules: Its bounds.
-    ///   - onEnd: Called with the flight that began the work when the work ends, before any waiter is notified. Called a second
-    ///     time if the work ended before it could begin.
-    init(in step: FlightStep, _ rules: SharedWorkRules, onEnd: @escaping @Sendable (Flight) -> Void = { _ in }) {
+    ///   - onStart: Called with the leader and the number of the work before the work starts.
+    ///   - onEnd: Called with the leader when the work ends, before any waiter is notified. Called a second time if the work ended before
+    ///     it could start.
+    init(
+        in step: FlightStep, _ rules: SharedWorkRules,
+        onStart: @escaping @Sendable (Flight, UInt64) -> Void = { _, _ in },
+        onEnd: @escaping @Sendable (Flight) -> Void = { _ in }
+    ) {
         self.step = step
+        self.onStart = onStart
         self.onEnd = onEnd
         state = Mutex(State(table: SharedWorkTable(rules)))
     }
 
-    /// Waits for the work of a key, and begins it where it is not under way.
+    /// Makes a call the leader or a follower of the work for a key, or returns the retained outcome. It returns immediately.
     ///
     /// - Parameters:
-    ///   - key: What the work is told apart by.
-    ///   - flight: The call that waits; until its deadline, or the cancellation of the task.
     ///   - isJoinable: Whether others may share the work with this call.
     ///   - endsInTime: Whether the work ends soon after it was cancelled.
-    ///   - stays: Whether an outcome is also given to those who ask after the work has ended, until it is put away; see ``putAway(_:)``.
-    ///   - joined: Called, before the wait, with the flight that began the work and the number of the work, where it is under way.
-    ///   - found: Called with the flight that began the work, where it has ended and its outcome stayed.
-    ///   - begins: Called with the number of the work, where it is not.
-    ///   - work: The work, for who begins it; it is given its number.
-    /// - Throws: What the work threw; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` for a call that left; and
-    ///   ``NetworkError/Kind/overloaded`` where too many wait and no other work is begun for them.
-    func value(
-        of key: Key, for flight: Flight, isJoinable: Bool = true, endsInTime: Bool,
-        stays: @escaping @Sendable (Value) -> Bool = { _ in false }, joined: (Flight, UInt64) -> Void = { _, _ in },
-        found: (Flight) -> Void = { _ in }, begins: (UInt64) -> Void = { _ in },
-        _ work: @escaping @Sendable (UInt64) async throws(NetworkError) -> Value
-    ) async throws(NetworkError) -> Value {
-        // What was called off before begins nothing.
+    /// - Throws: ``NetworkError/Kind/cancelled`` if the task is cancelled, and ``NetworkError/Kind/overloaded`` if too many calls wait and
+    ///   the rules allow no second work.
+    func enter(
+        _ key: Key, for flight: Flight, isJoinable: Bool = true, endsInTime: Bool
+    ) throws(NetworkError) -> Role {
         if Task.isCancelled { throw .cancelled(in: step) }
-        let waiting = Waiting(flight: flight, outcome: Deferred())
-        let (entry, landed) = state.withLock { state -> (SharedWorkTable<Key, Waiting>.Entry?, Landed?) in
-            if isJoinable, let landed = state.landed[key] { return (nil, landed) }
-            let entry = state.table.enter(waiting, for: key, isJoinable: isJoinable)
-            if case .begins(let seat) = entry {
-                state.running[seat.work] = Running(beginner: flight, key: key, endsInTime: endsInTime)
+        let waiter = Waiter(flight: flight, outcome: Deferred())
+        let role = state.withLock { state -> Role? in
+            if isJoinable, let retained = state.retained[key] {
+                return .finished(retained.outcome, leader: retained.leader)
             }
-            return (entry, nil)
-        }
-        if let landed {
-            found(landed.beginner)
-            return try landed.outcome.get()
-        }
-        let seat: SharedWorkTable<Key, Waiting>.Seat
-        switch entry {
-        case .begins(let own): seat = own
-        case .joins(let own, let beginner):
-            seat = own
-            joined(beginner.flight, own.work)
-        case .refused, nil: throw NetworkError(.overloaded, in: step, "Too many calls wait for the same thing.")
-        }
-        let step = step
-        return try await flight.withDeadlineHandler { () async throws(NetworkError) in
-            if seat.number == 0 {
-                begins(seat.work)
-                start(seat.work, of: flight, stays, work)
+            switch state.table.enter(waiter, for: key, isJoinable: isJoinable) {
+            case .begins(let seat):
+                state.running[seat.work] = Running(leader: flight, key: key, endsInTime: endsInTime)
+                return .leader(Lease(seat: seat, waiter: waiter))
+            case .joins(let seat, let leader):
+                return .follower(Lease(seat: seat, waiter: waiter), leader: leader.flight)
+            case .refused: return nil
             }
-            return try await withTaskCancellationHandler {
-                await waiting.outcome.value
-            } onCancel: {
-                self.leave(seat, .cancelled(in: step))
-            }.get()
-        } onDeadline: {
-            self.leave(seat, flight.timeout("The deadline of the call passed.", in: step))
         }
+        guard let role else { throw NetworkError(.overloaded, in: step, "Too many calls wait for the same thing.") }
+        return role
+    }
+
+    /// Starts the work and waits for its outcome.
+    ///
+    /// - Throws: What the work threw; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call left before its end.
+    func lead(
+        _ lease: Lease, _ work: @escaping @Sendable () async throws(NetworkError) -> Completion
+    ) async throws(NetworkError) -> Value {
+        try await withDeadline(lease) { () async throws(NetworkError) in
+            onStart(lease.waiter.flight, lease.work)
+            start(lease, work)
+            return try await outcome(lease)
+        }
+    }
+
+    /// Waits for the outcome of a work that another call leads.
+    ///
+    /// - Throws: As ``lead(_:_:)``.
+    func follow(_ lease: Lease) async throws(NetworkError) -> Value {
+        try await withDeadline(lease) { () async throws(NetworkError) in try await outcome(lease) }
     }
 
     /// The flights that wait for a work, in the order in which they came.
@@ -120,72 +141,92 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state.withLock { $0.table.members(of: work) }.map(\.flight)
     }
 
-    /// How many calls wait for all works together.
+    /// The number of calls that wait for all works together.
     var waitingCount: Int { state.withLock { $0.table.memberCount } }
 
-    /// Whether no work is under way.
+    /// Whether no work is in flight and no outcome is retained.
     var isEmpty: Bool {
         state.withLock {
-            $0.running.isEmpty && $0.landed.isEmpty && $0.table.workCount == 0 && $0.table.listedCount == 0
+            $0.running.isEmpty && $0.retained.isEmpty && $0.table.workCount == 0 && $0.table.listedCount == 0
         }
     }
 
-    /// Lets nobody join the works of some keys any more. They go on for those who wait.
+    /// Lets no later call join the works of some keys. They continue for those that wait.
     func close(where isClosed: @Sendable (Key) -> Bool) {
         state.withLock { state in
             state.table.close(where: isClosed)
-            state.landed = state.landed.filter { !isClosed($0.key) }
+            state.retained = state.retained.filter { !isClosed($0.key) }
         }
     }
 
-    /// Gives the outcome of a work that has ended to nobody any more: what it brought is kept elsewhere, or was not good enough.
+    /// Removes the retained outcome of a work: it is stored elsewhere, or was rejected.
     ///
-    /// Everyone who was given the number of a work whose outcome stays sees to it when done. The first to do so is enough.
-    func putAway(_ work: UInt64) {
+    /// Every call that waited for a retained outcome releases it when it ends. The first to do so is enough.
+    func release(_ work: UInt64) {
         state.withLock { state in
-            guard let key = state.landed.first(where: { $0.value.work == work })?.key else { return }
-            state.landed[key] = nil
+            guard let key = state.retained.first(where: { $0.value.work == work })?.key else { return }
+            state.retained[key] = nil
         }
     }
 
-    /// Cancels the work of a key, and gives those who wait for it an outcome of another's making. Gives whether there was any.
+    /// Cancels the work of a key, and passes an outcome to its waiters. Returns whether there was such a work.
     @discardableResult
     func end(_ key: Key, with outcome: Outcome) -> Bool {
         guard let work = state.withLock({ $0.table.work(for: key) }) else { return false }
         return end(work, with: outcome)
     }
 
-    /// Ends a work that is not over.
+    /// Ends a work that is in flight. Returns whether it was.
     @discardableResult
-    func end(_ work: UInt64, with outcome: Outcome, stays: Bool = false) -> Bool {
+    func end(_ work: UInt64, with outcome: Outcome, isRetained: Bool = false) -> Bool {
         let (ending, running) = state.withLock { state in
             let running = state.running.removeValue(forKey: work)
-            // Who asks next finds the outcome or the work, and no moment between them in which there is neither.
-            if stays, let running, state.table.work(for: running.key) == work, !state.table.members(of: work).isEmpty {
-                state.landed[running.key] = Landed(work: work, beginner: running.beginner, outcome: outcome)
+            // In the same turn in which the work ends, so that a caller always finds either the work in flight or its outcome.
+            if isRetained, let running, state.table.work(for: running.key) == work,
+                !state.table.members(of: work).isEmpty
+            {
+                state.retained[running.key] = Retained(work: work, leader: running.leader, outcome: outcome)
             }
             return (state.table.end(work), running)
         }
         if let running {
             running.task?.cancel()
-            onEnd(running.beginner)
+            onEnd(running.leader)
             running.leaver?.outcome.give(.failure(running.leaver?.error ?? .cancelled(in: step)))
         }
         guard let ending else { return false }
-        for waiting in ending.members { waiting.outcome.give(outcome) }
+        for waiter in ending.members { waiter.outcome.give(outcome) }
         return true
     }
+}
 
-    private func start(
-        _ number: UInt64, of beginner: Flight, _ stays: @escaping @Sendable (Value) -> Bool,
-        _ work: @escaping @Sendable (UInt64) async throws(NetworkError) -> Value
-    ) {
-        // The work may have been ended, by a deadline for instance, before `begins` was called. `onEnd` was called too early then.
-        guard state.withLock({ $0.running[number] != nil }) else { return onEnd(beginner) }
+extension SharedWork {
+    private func withDeadline(
+        _ lease: Lease, _ operation: () async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        let (flight, step) = (lease.waiter.flight, step)
+        return try await flight.withDeadlineHandler(operation) {
+            self.leave(lease.seat, flight.timeout("The deadline of the call passed.", in: step))
+        }
+    }
+
+    private func outcome(_ lease: Lease) async throws(NetworkError) -> Value {
+        let step = step
+        return try await withTaskCancellationHandler {
+            await lease.waiter.outcome.value
+        } onCancel: {
+            self.leave(lease.seat, .cancelled(in: step))
+        }.get()
+    }
+
+    private func start(_ lease: Lease, _ work: @escaping @Sendable () async throws(NetworkError) -> Completion) {
+        let number = lease.work
+        // The work may have ended, at a deadline for instance, before `onStart` was called. `onEnd` was called too early then.
+        guard state.withLock({ $0.running[number] != nil }) else { return onEnd(lease.waiter.flight) }
         let task = Task { @concurrent () async -> Void in
             do throws(NetworkError) {
-                let value = try await work(number)
-                end(number, with: .success(value), stays: stays(value))
+                let completion = try await work()
+                end(number, with: .success(completion.value), isRetained: completion.isRetained)
             } catch {
                 end(number, with: .failure(error))
             }
@@ -195,27 +236,27 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             state.running[number]?.task = task
             return state.running[number]?.leaver == nil
         }
-        // The last may have left before there was a task to cancel.
+        // The last waiter may have left before there was a task to cancel.
         if !isWanted { task.cancel() }
     }
 
-    /// Lets one go who waits no longer.
-    private func leave(_ seat: SharedWorkTable<Key, Waiting>.Seat, _ error: NetworkError) {
+    /// Removes a waiter that waits no longer.
+    private func leave(_ seat: SharedWorkTable<Key, Waiter>.Seat, _ error: NetworkError) {
         let (outcome, left) = state.withLock { state -> (Deferred<Outcome>?, Running?) in
             switch state.table.leave(seat) {
             case .wasOver: return (nil, nil)
-            case .left(let waiting): return (waiting.outcome, nil)
-            case .wasLast(let waiting):
+            case .left(let waiter): return (waiter.outcome, nil)
+            case .wasLast(let waiter):
                 guard let running = state.running[seat.work], running.endsInTime else {
-                    return (waiting.outcome, state.running.removeValue(forKey: seat.work))
+                    return (waiter.outcome, state.running.removeValue(forKey: seat.work))
                 }
-                state.running[seat.work]?.leaver = (waiting.outcome, error)
+                state.running[seat.work]?.leaver = (waiter.outcome, error)
                 return (nil, running)
             }
         }
         if let left {
             left.task?.cancel()
-            if outcome != nil { onEnd(left.beginner) }
+            if outcome != nil { onEnd(left.leader) }
         }
         outcome?.give(.failure(error))
     }

@@ -1,4 +1,4 @@
-/// How many may share work, and what becomes of it at the edges.
+/// How many calls may share work, and what happens at the limits.
 struct SharedWorkRules: Sendable {
     /// What becomes of one who asks for work that has as many members as it may have.
     enum Crowding { case beginsAnother, isRefused }

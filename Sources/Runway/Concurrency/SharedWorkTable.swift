@@ -84,7 +84,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .wasLast(member)
     }
 
-    /// Ends a work; gives those who wait for it in the order in which they came, and who began it. `nil` for one that is over.
+    /// Ends a work; returns its waiters in the order in which they came, and its leader. `nil` if it has ended.
     mutating func end(_ number: UInt64) -> (beginner: Member, members: [Member])? {
         guard let work = works.removeValue(forKey: number) else { return nil }
         unlist(number, work.key)

@@ -18,7 +18,7 @@ public struct RawData: Sendable {
     /// Status and header fields.
     public var response: HTTPResponse { content.response }
     /// Where the answer came from.
-    public internal(set) var source: AnswerSource = .network
+    public internal(set) var source: ResponseSource = .network
 
     /// In one object, since an answer is handed on many times, and a head alone has a dozen texts to count.
     private var content: Content

@@ -29,7 +29,7 @@ public struct FlightRecord: Sendable, Identifiable {
     /// The requests that went to the transport, in order: what was really sent, and what came back.
     public var attempts: [Attempt]
     /// Where the answer came from; `nil` where there was none.
-    public var source: AnswerSource?
+    public var source: ResponseSource?
     /// What became of the call.
     public var outcome: FlightOutcome
     /// Whether this tells more of a call that was told before, in the place of that record: it is no second call.

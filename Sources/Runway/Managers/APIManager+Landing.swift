@@ -31,10 +31,10 @@ extension APIManager {
         case .success(let rawData):
             // The validator has seen what was there when `load` returned.
             if running.phase == .flying, let refusal = refusal(of: rawData) {
-                _ = flight.letGoOfGiven(rawData.source)
+                _ = flight.rejectCached(rawData.source)
                 return fail(flight, endpoint, refusal, interceptors)
             }
-            flight.keepProposal()
+            flight.storeProposal()
             if let endpoint { succeed(flight, endpoint, rawData, interceptors) }
         case .failure(let error):
             fail(flight, endpoint, error, interceptors)

@@ -110,7 +110,7 @@ extension APIManager {
         _ answer: AcceptedAnswer, to draft: inout RequestDraft, of endpoint: E, _ flight: Flight
     ) throws(NetworkError) {
         if let refusal = refusal(of: answer.rawData) {
-            if flight.letGoOfGiven(answer.rawData.source) {
+            if flight.rejectCached(answer.rawData.source) {
                 return fly(try draft.request(in: flight), for: endpoint, flight)
             }
             return deliver(.failure(refusal), of: draft.endpoint, flight, .answered)

@@ -3,7 +3,7 @@ extension APIManager {
     func landProvisionally(_ rawData: RawData, of endpoint: E, _ flight: Flight) {
         guard case .absent = state.flights[flight.id]?.provisional, mayLand(flight) else { return }
         if refusal(of: rawData) != nil {
-            _ = flight.letGoOfGiven(rawData.source)
+            _ = flight.rejectCached(rawData.source)
             return
         }
         let landing = Landing(flight, endpoint, rawData)

@@ -49,7 +49,7 @@ extension APIManaging {
 /// not told of a call that the manager cancelled, replaced or ignored, that an interceptor vetoed, or that the service absorbed.
 ///
 /// Where the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale answer, whose
-/// ``RawData/source`` is ``AnswerSource/staleCache`` and during which ``APIManaging/isProvisional`` holds, then with the fresh one or
+/// ``RawData/source`` is ``ResponseSource/staleCache`` and during which ``APIManaging/isProvisional`` holds, then with the fresh one or
 /// with the failure to get it. A fresh answer of the same bytes is no second landing: it takes the stale one's place silently.
 @MainActor
 public protocol APIManagerDelegate: AnyObject {

@@ -35,8 +35,8 @@ private final class BoundedReading: @unchecked Sendable {
         let timedOut = { @Sendable [flight] in flight.timeout("", in: .stage(.deadline), sending: .sent) }
         // A deadline that has passed already must not depend on who is quicker, the timer or the stream.
         guard flight.clock.now < deadline, !flight.isCalledOff else { return try end(.failure(timedOut())) }
-        let token = flight.layer.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }
-        defer { flight.layer.deadlines.remove(token) }
+        let token = flight.context.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }
+        defer { flight.context.deadlines.remove(token) }
         return try end(await race.run(onCancel: .failure(CancellationError())) { await self.part() })
     }
 

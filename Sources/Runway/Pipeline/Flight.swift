@@ -19,9 +19,7 @@ public final class Flight: Sendable {
     ///
     /// While other calls share the request of this one, it is the latest of theirs and its own that still wait.
     public var deadline: Duration {
-        let read = carriedRead.load(ordering: .acquiring)
-        if read == 0 { return ownDeadline }
-        return layer.reads.flights(waitingFor: read).map(\.ownDeadline).max() ?? ownDeadline
+        waitingFlights?.map(\.ownDeadline).max() ?? ownDeadline
     }
 
     /// The instant by which this call has to be over, whoever shares its request.
@@ -35,10 +33,6 @@ public final class Flight: Sendable {
     let lifetime: Duration
     /// How many nanoseconds after the take-off the last byte of a transfer went or came; 0 for all other calls.
     let putOff = Atomic<Int64>(0)
-    /// The number of the read that this flight carries for itself and others; 0 while it carries none.
-    private let carriedRead = Atomic<UInt64>(0)
-    /// The number of the read whose answer is put away when this call is over; 0 where there is none.
-    let awaitedRead = Atomic<UInt64>(0)
 
     /// The service that the call is for.
     public var service: any APIService.Type { configuration.service }
@@ -55,9 +49,7 @@ public final class Flight: Sendable {
     /// While other calls share the request of this one, it is the highest of theirs that still wait and its own.
     public var priority: CallPriority {
         let own = renewing.isEmpty ? options.priority ?? endpoint.priority : .urgent
-        let read = carriedRead.load(ordering: .acquiring)
-        if read == 0 { return own }
-        return layer.reads.flights(waitingFor: read).reduce(own) { $1 === self ? $0 : max($0, $1.priority) }
+        return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
     /// How the service merges requests, when the call was asked for.
@@ -69,12 +61,14 @@ public final class Flight: Sendable {
     /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
     let renewing: [ObjectIdentifier]
     let layer: NetworkLayer
+    /// What the flights of the layer have in common.
+    let context: FlightContext
     /// When the call got a place in the air that it has to give back, in nanoseconds after its start; ``noPlace`` while it has none.
     let placed = Atomic(Flight.noPlace)
     /// Guards whose call this is.
     private let owner = Mutex(WeakManager())
-    /// Guards what caching has to do with the call.
-    let caching: Mutex<FlightCaching>
+    /// What reading remembers of the call.
+    let reading: FlightReading
     /// The service's settings when the call was asked for.
     let configuration: ServiceConfiguration
     let traceContext = ServiceContext.current
@@ -99,7 +93,7 @@ public final class Flight: Sendable {
         var sent: Parameters?
         var decisions: [FlightRecord.Decision] = []
         var attempts: [Attempt] = []
-        var source: AnswerSource?
+        var source: ResponseSource?
         var ending: (outcome: FlightOutcome, instant: Duration)?
         /// Whether the record is not told yet although the call may be over, since its request flies on for others.
         var isHeld = false
@@ -111,7 +105,8 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
-        lifetime: Duration, layer: NetworkLayer, isEnvelope: Bool = false, mark: UInt64? = nil
+        lifetime: Duration, layer: NetworkLayer, renewing: [ObjectIdentifier] = [], isEnvelope: Bool = false,
+        start: UInt64? = nil
     ) {
         self.id = id
         self.endpoint = endpoint
@@ -119,10 +114,11 @@ public final class Flight: Sendable {
         self.isEnvelope = isEnvelope
         self.options = options
         self.layer = layer
-        renewing = RenewalScope.services(of: layer)
-        caching = Mutex(FlightCaching(mark: mark ?? layer.cache.mark))
-        clock = layer.clock
-        takeOff = layer.clock.now
+        context = layer.context
+        self.renewing = renewing
+        reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
+        clock = context.clock
+        takeOff = clock.now
         self.lifetime = lifetime
     }
 
@@ -152,9 +148,9 @@ public final class Flight: Sendable {
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {
         // Those who share a flight each see to their own deadline, and cancel it when the last of them has passed.
-        if carriedRead.load(ordering: .acquiring) != 0 { return try await operation() }
-        let token = layer.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
-        defer { layer.deadlines.remove(token) }
+        if isCarrying { return try await operation() }
+        let token = context.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
+        defer { context.deadlines.remove(token) }
         return try await operation()
     }
 
@@ -230,7 +226,7 @@ extension Flight {
 
     /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
     private var keepsBodies: Bool {
-        layer.redaction.keepsBodies && (!isEnvelope || layer.redaction.headerFields.isEmpty)
+        context.redaction.keepsBodies && (!isEnvelope || context.redaction.headerFields.isEmpty)
     }
 
     func endAttempt(_ index: Int, with response: Response) {
@@ -273,20 +269,20 @@ extension Flight {
         }
     }
 
-    func setSource(_ source: AnswerSource) {
+    func setSource(_ source: ResponseSource) {
         state.withLock { $0.source = source }
     }
 
     /// Gives an error what the flight knows of where it arose.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
-        error.detail = layer.redaction.redacted(detail: error.detail).oneLine
+        error.detail = context.redaction.redacted(detail: error.detail).oneLine
         let attempt = state.withLock { state in
-            state.attempts.last.map { ($0.request, state.attempts.count, layer.redaction.hidden(state.secrets)) }
+            state.attempts.last.map { ($0.request, state.attempts.count, context.redaction.hidden(state.secrets)) }
         }
         guard let (last, count, secrets) = attempt else { return error }
         if error.request == nil {
-            error.request = "\(last.method) \(layer.redaction.redacted(url: secrets.masked(last.urlText)))"
+            error.request = "\(last.method) \(context.redaction.redacted(url: secrets.masked(last.urlText)))"
         }
         if error.host == nil { error.host = Origin(last).host }
         if error.attempt == 0 { error.attempt = count }
@@ -305,27 +301,24 @@ extension Flight {
             state.ending = (outcome, instant)
             return (true, state.isHeld)
         }
-        if isFirst { passRead() }
-        if isFirst, !isHeld { layer.events.enqueue(self) }
+        if isFirst { releaseRead() }
+        if isFirst, !isHeld { context.events.enqueue(self) }
         return isFirst
     }
 
-    /// Makes this flight the one that carries a read for all who share it. Its record is told when the read is over and not before,
-    /// so that every request of the read is in it, also where this call ends earlier than the others.
-    func beginCarrying(_ read: UInt64) {
-        // A call that was over before has told its record already.
+    /// Holds the record back although the call may end, since its request continues for others.
+    func holdRecord() {
+        // A call that has ended has reported its record already.
         state.withLock { $0.isHeld = $0.ending == nil }
-        carriedRead.store(read, ordering: .releasing)
     }
 
-    /// The read is over, or nobody waits for it any more.
-    func endCarrying() {
-        carriedRead.store(0, ordering: .releasing)
+    /// Reports the record that was held back, if the call has ended.
+    func releaseRecord() {
         let isOver = state.withLock { state in
             defer { state.isHeld = false }
             return state.isHeld && state.ending != nil
         }
-        if isOver { layer.events.enqueue(self) }
+        if isOver { context.events.enqueue(self) }
     }
 
     /// Notes what authenticates the call. Whether its record shows it is a matter of ``Redaction``, and changes nothing else.
@@ -345,10 +338,7 @@ extension Flight {
     func setManager(_ manager: any APIManaging) { owner.withLock { $0.manager = manager } }
 
     /// The flights that wait for the request of this one: itself, unless it left, and those who joined it.
-    var companions: [Flight] {
-        let read = carriedRead.load(ordering: .acquiring)
-        return read == 0 ? [self] : layer.reads.flights(waitingFor: read)
-    }
+    var companions: [Flight] { waitingFlights ?? [self] }
 
     /// Ends the call with an error; gives the error with all that the flight knows of where it arose.
     func finish(failing error: NetworkError) -> NetworkError {
@@ -368,7 +358,7 @@ extension Flight {
 
     /// Tells the sinks again, of a call that has ended and of which there is more to say.
     func amend() {
-        if state.withLock({ $0.ending != nil && !$0.isHeld }) { layer.events.enqueue(self, isAmendment: true) }
+        if state.withLock({ $0.ending != nil && !$0.isHeld }) { context.events.enqueue(self, isAmendment: true) }
     }
 
     /// The record so far, without what `redaction` keeps out of it.
@@ -378,7 +368,7 @@ extension Flight {
         let sent = state.sent?.merging(defaults: configuration.settings.commonParameters)
         let end = state.ending?.instant ?? clock.now
         return FlightRecord(
-            id: id, network: layer.name, service: service.name, endpoint: endpoint.name,
+            id: id, network: context.network, service: service.name, endpoint: endpoint.name,
             date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
             sentParameters: sent.map(redaction.redacted), decisions: state.decisions,

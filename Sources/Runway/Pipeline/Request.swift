@@ -3,17 +3,15 @@ public import HTTPTypes
 /// A request on its way down the pipeline: the HTTP head that every Swift package shares, and a body.
 public struct Request: Sendable {
     /// Method, scheme, authority, path with query, and header fields.
-    public var head: HTTPRequest
+    public var head: HTTPRequest { didSet { isAsAssembled = false } }
     /// What is sent after the head.
-    public var body: RequestBody
+    public var body: RequestBody { didSet { isAsAssembled = false } }
     /// How the caller wants the body of the answer.
     public var delivery: ResponseDelivery
+    /// Whether the request says exactly what its endpoint says: no stage has changed it since it was made.
+    private(set) var isAsAssembled = false
     /// The header fields before a cache put its own preconditions among them; `nil` where none did.
     var ownConditions: HTTPFields?
-    /// What its answer is kept under by the client's own rules, where others share this request; `nil` where nothing is kept of it.
-    var keptUnder: CacheKey?
-    /// What caching by the rules of HTTP does where others share this request; `nil` where nothing is kept of it.
-    var fetch: HTTPFetch?
     /// The body before it was compressed, for the record; `nil` where it was not.
     var plainBody: [UInt8]?
     /// Which of the attempts of a hedged request this is; `nil` for all other requests.
@@ -34,6 +32,9 @@ public struct Request: Sendable {
         self.body = body
         self.delivery = delivery
     }
+
+    /// Notes that the request was made from its endpoint. Any change of it takes the note back.
+    mutating func markAssembled() { isAsAssembled = true }
 
     /// The absolute URL, as text. The parts of the head that are missing are left out.
     public var url: String { head.urlText }

@@ -1,25 +1,43 @@
-/// The request of a call whose answer is wanted whole, made when somebody needs it: a call whose answer memory holds needs none.
-struct RequestDraft: Sendable {
-    let endpoint: any Endpoint
-    let content: CallContent
-    private var made: Request?
-
-    init(_ content: CallContent, of endpoint: any Endpoint) {
-        self.endpoint = endpoint
-        self.content = content
+/// The request of a call, made when a stage or the caller needs it: a call that the cache answers by its endpoint needs none.
+public struct RequestDraft: Sendable {
+    private enum Source: Sendable {
+        case endpoint(any Endpoint, CallContent)
+        case request(Request)
     }
 
-    /// The request.
+    private let source: Source
+    private var made: Request?
+
+    /// The draft of a call whose response is wanted whole.
+    init(_ content: CallContent, of endpoint: any Endpoint) { source = .endpoint(endpoint, content) }
+
+    /// The draft of a call that was made with a request.
+    init(_ request: Request) {
+        source = .request(request)
+        made = request
+    }
+
+    /// The endpoint of the call; `nil` if the call was made with a request.
+    var endpoint: (any Endpoint)? {
+        if case .endpoint(let endpoint, _) = source { endpoint } else { nil }
+    }
+
+    /// The request as it enters the pipeline. It is made once, when it is asked for first.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` where none can be made.
-    mutating func request(in flight: Flight) throws(NetworkError) -> Request {
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if the endpoint describes none.
+    public mutating func request(in flight: Flight) throws(NetworkError) -> Request {
         if let made { return made }
-        let request = try Self.request(of: endpoint, content, in: flight)
+        guard case .endpoint(let endpoint, let content) = source else {
+            preconditionFailure("a draft has an endpoint or a request")
+        }
+        var request = try Self.request(of: endpoint, content, in: flight)
+        request.markAssembled()
         made = request
         return request
     }
 
-    /// What the call's answer is kept under, if it is. The request is made for it only where that is not known without.
+    /// The cache key of the call; `nil` if its response is not stored by the client's rules. Makes the request only if the endpoint does
+    /// not determine the key.
     ///
     /// - Throws: As ``request(in:)``.
     mutating func key(in flight: Flight) throws(NetworkError) -> CacheKey? {

@@ -1,155 +1,60 @@
-/// The ordered chain of stages that every request of a layer passes, and the transport at its end.
+/// The ordered list of stages that every request of a layer passes, from the caller down to the wire.
+///
+/// It names the places and the stages of the app's own. A ``NetworkLayer`` makes the default stages when it is made.
 public struct RequestPipeline: Sendable {
-    /// A stage and the place that it stands at.
-    struct Link: Sendable {
-        var place: StagePlace
-        var stage: any RequestStage
+    /// What stands at a place.
+    private enum Entry: Sendable {
+        /// The stage of `DefaultStages.swift`.
+        case standard(FlightStep, MakeStage)
+        /// A stage of the app's own.
+        case custom(any RequestStage)
     }
 
     /// The stages, from the caller down.
-    private(set) var links: [Link] {
-        didSet { memory = Self.memory(of: links) }
-    }
-    /// Where memory stands, if nothing above it changes requests: then it is asked before the request is made.
-    private(set) var memory: Int?
+    private var entries: [(place: StagePlace, entry: Entry)]
 
     /// The default stages, in the order of `DefaultStages.swift`.
     public init() {
-        links = Self.defaultStages.compactMap { place, stage in stage.map { Link(place: place, stage: $0) } }
-        memory = Self.memory(of: links)
-    }
-
-    private static func memory(of links: [Link]) -> Int? {
-        guard let index = links.firstIndex(where: { !($0.stage is DeadlineStage) }), links[index].stage is CachingStage
-        else { return nil }
-        return index
+        entries = Self.defaultStages.compactMap { place, make in
+            make.map { (place, .standard(.stage(place), $0)) }
+        }
     }
 
     /// The names of the stages, from the caller down.
-    public var steps: [FlightStep] { links.map(\.stage.step) }
+    public var steps: [FlightStep] {
+        entries.map { _, entry in
+            switch entry {
+            case .standard(let step, _): step
+            case .custom(let stage): stage.step
+            }
+        }
+    }
 
     /// Puts a stage of the app's own above a named place, and above what was put there before.
     public mutating func insert(_ stage: any RequestStage, before place: StagePlace) {
-        let index = links.firstIndex { $0.place >= place } ?? links.endIndex
-        links.insert(Link(place: place, stage: stage), at: index)
+        let index = entries.firstIndex { $0.place >= place } ?? entries.endIndex
+        entries.insert((place, .custom(stage)), at: index)
     }
 
     /// Puts a stage of the app's own below a named place, and below what was put there before.
     public mutating func insert(_ stage: any RequestStage, after place: StagePlace) {
-        let index = links.lastIndex { $0.place <= place }.map { $0 + 1 } ?? links.startIndex
-        links.insert(Link(place: place, stage: stage), at: index)
+        let index = entries.lastIndex { $0.place <= place }.map { $0 + 1 } ?? entries.startIndex
+        entries.insert((place, .custom(stage)), at: index)
     }
 
     /// Leaves out the stages at a place, such as ``StagePlace/redirecting`` for a proxy, whose client follows redirects itself.
     public mutating func remove(_ place: StagePlace) {
-        links.removeAll { $0.place == place }
+        entries.removeAll { $0.place == place }
     }
 
-    /// The answer that a stage has at once, without waiting; `nil` if the request has to fly.
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> Response? {
-        try answerImmediately(request, in: flight, below: 0)
-    }
-
-    /// Likewise, of a call whose request is made where memory does not answer it.
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let memory, let key = flight.key else {
-            return try answerImmediately(draft.request(in: flight), in: flight)
-        }
-        let found: ImmediateAnswer
-        do throws(NetworkError) {
-            found = try TimeToLiveCaching(policy: flight.cachePolicy).answerImmediately(key, in: flight)
-        } catch {
-            // A call that can't be made says so, and not that nothing is kept for it.
-            _ = try draft.request(in: flight)
-            throw error
-        }
-        switch found {
-        case .answer(let response): return response
-        case .provisional(let response): return response.provisional
-        case .pass: return try answerImmediately(draft.request(in: flight), in: flight, below: memory + 1)
-        case .wait: return nil
-        }
-    }
-
-    private func answerImmediately(
-        _ request: Request, in flight: Flight, below start: Int
-    ) throws(NetworkError) -> Response? {
-        for link in links[start...] {
-            switch try link.stage.answerImmediately(request, in: flight) {
-            case .answer(let response): return response
-            case .provisional(let response): return response.provisional
-            case .pass: continue
-            case .wait: return nil
-            }
-        }
-        return nil
-    }
-
-    /// Sends a request through all stages to the transport.
-    func send(
-        _ request: Request, in flight: Flight, over transport: any Transport
-    ) async throws(NetworkError) -> Response {
-        try await Rest(links: links[...], transport: transport).send(request, in: flight)
-    }
-}
-
-extension Response {
-    /// The same, which a fresh one follows.
-    fileprivate var provisional: Response {
-        var response = self
-        response.isProvisional = true
-        return response
-    }
-}
-
-extension RequestPipeline {
-    /// The part of the pipeline below a stage.
-    public struct Rest: Sendable {
-        let links: ArraySlice<Link>
-        let transport: any Transport
-
-        /// Whether everything below ends by itself when the deadline passes or the task is cancelled.
-        func endsInTime(_ request: Request, in flight: Flight) -> Bool {
-            for link in links {
-                if link.stage.detaches(request, in: flight) { return true }
-                if !link.stage.endsInTime { return false }
-            }
-            return transport.endsInTime(request)
-        }
-
-        /// Sends a request through the stages below and gives the answer.
-        ///
-        /// - Throws: The error of the stage or transport that failed.
-        public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            guard let link = links.first else { return try await fly(request, in: flight) }
-            return try await link.stage.respond(
-                to: request, in: flight, next: Rest(links: links.dropFirst(), transport: transport))
-        }
-
-        /// Hands the request to the transport and keeps what is known of the attempt.
-        private func fly(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            // What was called off before it left is no request on the wire.
-            if Task.isCancelled { throw .cancelled(in: .transporting) }
-            if flight.isCalledOff { throw flight.signedOut(in: .transporting, sending: .notSent) }
-            let attempt = flight.beginAttempt(request)
-            var request = request
-            request.record = attempt
-            request.hedged?.begin(as: attempt)
-            let (order, requested) = (flight.layer.cache.drawOrder(), flight.clock.now)
-            do {
-                var response = try await transport.send(request, in: flight)
-                response.order = order
-                response.requested = requested
-                response.record = attempt
-                flight.endAttempt(attempt, with: response)
-                try response.checkHead(in: flight)
-                return response
-            } catch {
-                // What a sign-out cut says nothing of the host, and is not sent again.
-                let error = flight.isCalledOff ? flight.signedOut(in: .transporting, sending: error.sending) : error
-                flight.endAttempt(attempt, failing: error)
-                throw error
-            }
-        }
+    /// Makes the chain that the requests of a layer pass.
+    func chain(of parts: LayerParts) -> StageChain {
+        StageChain(
+            entries.map { place, entry in
+                switch entry {
+                case .standard(_, let make): StageChain.Link(place: place, stage: make(parts))
+                case .custom(let stage): StageChain.Link(place: place, stage: stage)
+                }
+            })
     }
 }

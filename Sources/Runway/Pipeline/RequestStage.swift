@@ -23,11 +23,17 @@ public protocol RequestStage: Sendable {
     /// Where it does, the call needs no other task to be bounded by its deadline, whatever stands below.
     func detaches(_ request: Request, in flight: Flight) -> Bool
 
-    /// Answers without waiting, where the stage can, before any task is made for the call.
+    /// Responds without waiting, if the stage can, before any task is created for the call.
     ///
-    /// The pipeline asks its stages from the top until one answers or says that it has to see the request fly. The default is
-    /// ``ImmediateAnswer/wait``. The implementation must return at once: it runs in the caller's turn, often on the main actor.
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer
+    /// The pipeline asks its stages from the top until one responds or has to wait. The default is ``ImmediateAnswer/wait``. The
+    /// implementation must return at once: it runs on the caller's actor, often the main actor. A stage that passes sees in
+    /// ``respond(to:in:next:)`` only the calls for which no stage below it responded here.
+    ///
+    /// - Parameters:
+    ///   - draft: The request, which is made when a stage asks for it.
+    ///   - flight: The call that it is part of.
+    /// - Throws: A ``NetworkError`` that ends the call.
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer
 
     /// Passes the request on, or answers in its place.
     ///
@@ -41,15 +47,15 @@ public protocol RequestStage: Sendable {
     ) async throws(NetworkError) -> Response
 }
 
-/// What a stage can say of a request without waiting.
+/// What a stage returns for a call without waiting.
 public enum ImmediateAnswer: Sendable {
-    /// The answer.
+    /// The response.
     case answer(Response)
-    /// A stale answer, which lands now while the request flies; what it brings lands after it, where it differs.
+    /// A stale response, which lands now while the request is sent. The fresh response lands after it, if it differs.
     case provisional(Response)
-    /// The stage has nothing to say to this request, which the next stage may answer immediately.
+    /// The stage has no response; the next stage is asked.
     case pass
-    /// The stage has to see the request fly; no stage below it is asked.
+    /// The stage has to handle the request in ``RequestStage/respond(to:in:next:)``; no stage below it is asked.
     case wait
 }
 
@@ -60,8 +66,10 @@ extension RequestStage {
     /// What is below runs in the task of the call.
     public func detaches(_ request: Request, in flight: Flight) -> Bool { false }
 
-    /// The stage has to see the request fly.
-    public func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    /// The stage has to handle the request in ``respond(to:in:next:)``.
+    public func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError)
+        -> ImmediateAnswer
+    {
         .wait
     }
 }

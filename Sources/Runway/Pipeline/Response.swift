@@ -12,15 +12,15 @@ public struct Response: Sendable {
     /// custom stage that responds without calling the next stage sets the verdict itself.
     public var verdict: Verdict?
     /// Where the answer came from.
-    public var source: AnswerSource = .network
+    public var source: ResponseSource = .network
     /// Whether a content coding was undone below, so that the body is not the bytes that the origin counts. Transports say so.
     public var isDecoded = false
     /// The names of the fields that the transport left out, because it has values as text and these are not UTF-8.
     package var lostFields: [HTTPField.Name] = []
     /// The redirects that were followed to this answer, the first one first.
     var hops: [RedirectHop] = []
-    /// The order of the request that fetched it among all of the layer's; `nil` where no transport gave the answer.
-    var order: UInt64?
+    /// The sequence number of the request that fetched it; `nil` if no transport returned the response.
+    var sequenceNumber: UInt64?
     /// The instant on the layer's clock at which that request left; `nil` likewise.
     var requested: Duration?
     /// Which of its flight's records tells of the request that fetched it; `nil` likewise.
@@ -65,7 +65,7 @@ public enum ResponseBody: Sendable {
 }
 
 /// Where an answer came from.
-public enum AnswerSource: String, Sendable, Hashable {
+public enum ResponseSource: String, Sendable, Hashable {
     /// A server sent it for this call.
     case network
     /// It was kept from an earlier call, and is fresh.

@@ -4,12 +4,10 @@
 public enum StagePlace: Int, Sendable, CaseIterable, Comparable {
     /// Bounds the whole call in time.
     case deadline
-    /// Answers from what is kept.
-    case caching
+    /// Responds from the cache, and shares one request among identical reads in flight.
+    case reading
     /// Keeps a change that was made without a network.
     case offlineQueue
-    /// Lets identical reads share one request.
-    case coalescing
     /// Refuses at once what cannot succeed now.
     case admission
     /// Makes another attempt.

@@ -34,7 +34,7 @@ extension ServiceSettings {
             case .multipart(let style):
                 let form = MultipartForm(
                     try style.fields(parameters).map { FormPart.field($0.name, $0.value) } + (try endpoint.parts),
-                    flight.layer.retries.randomBits())
+                    flight.context.randomness.bits())
                 if let problem = form.problem { throw UnsendableForm(problem: problem) }
                 body = form.body
                 // Of another media type the server could not tell the parts apart.

@@ -8,7 +8,7 @@ extension Flight {
     /// Whether the session that the call was made in is the one of the calls that are made now.
     var isOfCurrentSession: Bool {
         func current<Service: APIService>(_ service: Service.Type) -> AccountSession {
-            layer.services.configuration(of: service).session
+            context.services.configuration(of: service).session
         }
         return current(service) == session
     }

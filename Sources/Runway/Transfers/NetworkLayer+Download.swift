@@ -59,7 +59,7 @@ extension NetworkLayer {
             }
             let download = Download(
                 request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),
-                progress: ProgressTeller(progress, clock))
+                progress: ProgressTeller(progress, clock), network: self)
             let saved = try await download.run(upTo: max(0, maximumByteCount))
             flight.finish(.succeeded)
             return saved

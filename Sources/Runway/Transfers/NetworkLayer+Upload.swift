@@ -32,7 +32,7 @@ extension NetworkLayer {
             request.body = request.body.counted(in: flight, teller)
             let accepted = try await accept(request, for: endpoint, in: flight)
             if let byteCount { teller?.tell(byteCount, of: byteCount, isUrgent: true) }
-            flight.keepProposal()
+            flight.storeProposal()
             flight.finish(.succeeded)
             return accepted.rawData
         } catch {

@@ -39,12 +39,12 @@ struct CacheStatus {
     private static func reason(_ decision: HTTPCacheDecision, _ request: HTTPRequest) -> String? {
         switch decision {
         // Whether nothing is stored of the URI, or nothing for this variant of it, is not known.
-        case .nothingKept: "miss"
-        case .validating(nil), .refetching(nil):
+        case .miss: "miss"
+        case .validating(nil), .expired(nil):
             // What is not too old has to be validated because the request or the stored response says so.
             request.headerFields.contains { ["cache-control", "pragma"].contains($0.name.canonicalName) }
                 ? "request" : "stale"
-        case .validating, .refetching: "stale"
+        case .validating, .expired: "stale"
         case .bypassed: "bypass"
         default: nil
         }

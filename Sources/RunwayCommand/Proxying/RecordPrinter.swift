@@ -62,7 +62,8 @@ struct ProxiedRequestStage: RequestStage {
     var step: FlightStep { ProxiedRequest.step }
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        let request = try draft.request(in: flight)
         let path = request.head.path?.prefix { $0 != "?" } ?? ""
         flight.note(ProxiedRequest(method: request.head.method, path: String(path)))
         return .pass

@@ -66,7 +66,7 @@ public enum Grounding: String, Sendable, Hashable, CaseIterable, Codable, Coding
         for decision in record.decisions.map(\.decision) {
             switch decision {
             case Merge.carried: return .merged
-            case Coalescing.joined: return .joined
+            case SharingDecision.joined: return .joined
             case Admission.refused(.circuitOpen): return .circuitOpen
             case Admission.refused: return .notAdmitted
             default: continue

@@ -8,7 +8,7 @@ import Testing
 /// Why a call made no request, read from its record.
 struct GroundingTests {
     private func record(
-        _ outcome: FlightOutcome, source: AnswerSource? = nil, decisions: [any StageDecision] = []
+        _ outcome: FlightOutcome, source: ResponseSource? = nil, decisions: [any StageDecision] = []
     ) -> FlightRecord {
         FlightRecord(
             id: FlightID(number: 2), network: "demo", service: "rental", endpoint: "RentalList", date: Date(),
@@ -29,7 +29,7 @@ struct GroundingTests {
         let overloaded = NetworkError(.overloaded, in: .stage(.admission), "")
         #expect(Grounding(record(.succeeded, source: .cache)) == .fromCache)
         #expect(Grounding(record(.succeeded, source: .staleCache)) == .fromCache)
-        #expect(Grounding(record(.succeeded, source: .network, decisions: [Coalescing.joined(first)])) == .joined)
+        #expect(Grounding(record(.succeeded, source: .network, decisions: [SharingDecision.joined(first)])) == .joined)
         #expect(
             Grounding(record(.succeeded, decisions: [Merge.carried(position: 1, count: 2, by: first)])) == .merged)
         #expect(Grounding(record(.ignored(running: first))) == .ignored)

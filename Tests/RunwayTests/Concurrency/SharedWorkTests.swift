@@ -14,20 +14,24 @@ struct SharedWorkTests {
     func recordOfAReadThatEndsBeforeItBeginsIsNotLost(_ endsInTime: Bool) async throws {
         let layer = StubbedLayer()
         let flight = layer.network.makeFlight(QueryCall.self, .standard)
-        let shared = SharedWork<Int, Int>(in: .stage(.coalescing), rules) { $0.endCarrying() }
+        let timedOut = NetworkError(.timedOut, in: .stage(.reading), "The deadline of the call passed.")
+        // The work ends before its task starts.
+        let table = Mutex<SharedWork<Int, Int>?>(nil)
+        let shared = SharedWork<Int, Int>(in: .stage(.reading), rules) { flight, number in
+            #expect(table.withLock { $0 }?.end(number, with: .failure(timedOut)) ?? false)
+            flight.beginCarrying(number)
+        } onEnd: {
+            $0.endCarrying()
+        }
+        table.withLock { $0 = shared }
+        defer { table.withLock { $0 = nil } }
         let hasBegun = Mutex(false)
-        let timedOut = NetworkError(.timedOut, in: .stage(.coalescing), "The deadline of the call passed.")
         let error = await #expect(throws: NetworkError.self) {
-            try await shared.value(
-                of: 1, for: flight, endsInTime: endsInTime,
-                begins: { number in
-                    #expect(shared.end(number, with: .failure(timedOut)))
-                    flight.beginCarrying(number)
-                },
-                { _ throws(NetworkError) in
-                    hasBegun.withLock { $0 = true }
-                    return 1
-                })
+            guard case .leader(let lease) = try shared.enter(1, for: flight, endsInTime: endsInTime) else { return }
+            _ = try await shared.lead(lease) { () async throws(NetworkError) in
+                hasBegun.withLock { $0 = true }
+                return SharedWork.Completion(value: 1)
+            }
         }
         #expect(error?.kind == .timedOut && shared.isEmpty)
         _ = flight.finish(failing: timedOut)

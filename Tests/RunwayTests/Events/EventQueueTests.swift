@@ -120,7 +120,7 @@ struct EventQueueTests {
         let layer = StubbedLayer()
         try await flush(layer.network)
         #expect(layer.records.records.isEmpty)
-        try await flush(NetworkLayer(transport: StubTransport { _ in .json("{}") }))
+        try await flush(NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested))
     }
 
     @Test func flushWaitsForWhatWasMadeBefore() async throws {

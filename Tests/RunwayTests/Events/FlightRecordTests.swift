@@ -156,7 +156,7 @@ struct FlightRecordTests {
                 return try await next.send(request, in: flight)
             }
         }
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(Counting(), before: .admission)
         let layer = StubbedLayer(pipeline: pipeline)
         _ = try await layer.network.call(QueryCall())

@@ -46,7 +46,9 @@ struct HostBookTests {
     private let transport = ListTransport()
     private let days = Days()
     private var network: NetworkLayer {
-        NetworkLayer(transport: transport, clock: days.clock, limits: LayerLimits(admission: .none, retrying: .none))
+        NetworkLayer(
+            transport: transport, pipeline: .tested, clock: days.clock,
+            limits: LayerLimits(admission: .none, retrying: .none))
     }
 
     private func withFile(_ body: (String) async throws -> Void) async throws {

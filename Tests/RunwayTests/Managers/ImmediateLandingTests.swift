@@ -150,8 +150,8 @@ struct ImmediateLandingTests {
     }
 
     @Test func whatTheValidatorRefusesOfAnAppsOwnStageFailsAndIsNeverHeld() async throws {
-        var pipeline = RequestPipeline()
-        pipeline.insert(MemoryStage(), before: .caching)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(MemoryStage(), before: .reading)
         let network = NetworkLayer(transport: layer.transport, pipeline: pipeline)
         let manager = APIManager<Work>(on: network, delegate: recorder)
         let validator = NumberValidator(refused: nil)

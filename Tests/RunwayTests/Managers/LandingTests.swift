@@ -122,8 +122,8 @@ struct LandingTests {
     }
 
     @Test func whatMemoryHoldsIsThereWhenLoadReturnsAndIsToldInTheNextTurn() async throws {
-        var pipeline = RequestPipeline()
-        pipeline.insert(MemoryStage(), after: .caching)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(MemoryStage(), after: .reading)
         let hangar = Hangar(pipeline: pipeline)
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         manager.load(Refresh())
@@ -213,7 +213,7 @@ struct Quiet: Endpoint {
 struct MemoryStage: RequestStage {
     var step: FlightStep { .customStage("memory") }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         var response = Response.json(#"{"held":true}"#)
         response.source = .cache
         response.verdict = .fine

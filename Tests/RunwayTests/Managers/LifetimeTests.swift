@@ -89,7 +89,7 @@ struct LifetimeTests {
         weak var leaked: NetworkLayer?
         let transport = ParkingTransport()
         do {
-            let network = NetworkLayer(transport: transport)
+            let network = NetworkLayer(transport: transport, pipeline: .tested)
             leaked = network
             let manager = APIManager<Refresh>(on: network, delegate: recorder)
             let flight = manager.load(Refresh())

@@ -37,7 +37,7 @@ struct Hangar {
     let records = RecordCollector()
     let network: NetworkLayer
 
-    init(isDeaf: Bool = false, pipeline: RequestPipeline = RequestPipeline()) {
+    init(isDeaf: Bool = false, pipeline: RequestPipeline = RequestPipeline.tested) {
         transport = ParkingTransport(isDeaf: isDeaf)
         // Time stands still, so that no deadline passes however busy the machine is.
         network = NetworkLayer(

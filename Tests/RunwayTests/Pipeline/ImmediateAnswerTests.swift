@@ -18,7 +18,7 @@ private final class Memory: RequestStage {
         self.answer = answer
     }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         asked.withLock { $0 += 1 }
         return answer
     }
@@ -39,8 +39,8 @@ struct ImmediateAnswerTests {
     }
 
     @Test func answerOfAStageIsGivenWithoutARequest() async throws {
-        var pipeline = RequestPipeline()
-        pipeline.insert(Memory("memory", .answer(kept(#"{"a":1}"#))), after: .caching)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(Memory("memory", .answer(kept(#"{"a":1}"#))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let rawData = try await layer.network.call(QueryCall())
         #expect(rawData["a"].int == 1)
@@ -56,8 +56,8 @@ struct ImmediateAnswerTests {
     /// The main actor is busy with this test until `call` suspends: a job that is put there before the call can run only if it does.
     @MainActor
     @Test func callAnsweredImmediatelyNeverLeavesItsCallersActor() async throws {
-        var pipeline = RequestPipeline()
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), before: .caching)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), before: .reading)
         let network = StubbedLayer(pipeline: pipeline).network
         var hasRun = false
         let later = Task { @MainActor in hasRun = true }
@@ -70,9 +70,9 @@ struct ImmediateAnswerTests {
     @Test func stageThatHasToWaitKeepsTheStagesBelowFromAnswering() async throws {
         let waiting = Memory("waiting", .wait)
         let below = Memory("below", .answer(kept("{}")))
-        var pipeline = RequestPipeline()
-        pipeline.insert(waiting, after: .caching)
-        pipeline.insert(below, after: .coalescing)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(waiting, after: .reading)
+        pipeline.insert(below, after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         #expect(try await layer.network.call(QueryCall()).source == .network)
         #expect(waiting.askedCount == 1 && below.askedCount == 0)
@@ -81,9 +81,9 @@ struct ImmediateAnswerTests {
 
     @Test func stageThatPassesLetsTheNextAnswer() async throws {
         let passing = Memory("passing", .pass)
-        var pipeline = RequestPipeline()
-        pipeline.insert(passing, before: .caching)
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .caching)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(passing, before: .reading)
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         #expect(try await layer.network.call(QueryCall()).source == .cache)
         #expect(passing.askedCount == 1)
@@ -95,8 +95,8 @@ struct ImmediateAnswerTests {
             var path: EndpointPath { "p" }
             func validate(answer: RawData) throws { _ = try answer["must"].require(Int.self) }
         }
-        var pipeline = RequestPipeline()
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .caching)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let error = try await layer.failure(of: Picky())
         #expect(error.kind == .invalidAnswer && error.step == .checking)

@@ -35,7 +35,7 @@ struct RequestPipelineTests {
     @Test func placesStandInTheOrderOfTheDesign() {
         #expect(
             StagePlace.allCases == [
-                .deadline, .caching, .offlineQueue, .coalescing, .admission, .retrying, .authorizing, .merging,
+                .deadline, .reading, .offlineQueue, .admission, .retrying, .authorizing, .merging,
                 .redirecting, .securing, .cookies, .compressing, .hedging, .routing, .signing, .judging,
             ])
         #expect(StagePlace.allCases == StagePlace.allCases.sorted())
@@ -45,7 +45,7 @@ struct RequestPipelineTests {
         #expect(
             RequestPipeline().steps
                 == [
-                    StagePlace.deadline, .caching, .coalescing, .admission, .retrying, .authorizing, .merging,
+                    StagePlace.deadline, .reading, .admission, .retrying, .authorizing, .merging,
                     .redirecting, .securing, .cookies, .compressing, .hedging, .judging,
                 ].map { .stage($0) })
     }
@@ -59,7 +59,7 @@ struct RequestPipelineTests {
         let before = try #require(steps.firstIndex(of: .customStage("before")))
         let after = try #require(steps.firstIndex(of: .customStage("after")))
         #expect(before < after)
-        for other in [StagePlace.deadline, .caching, .redirecting, .hedging, .judging] {
+        for other in [StagePlace.deadline, .reading, .redirecting, .hedging, .judging] {
             let index = try #require(steps.firstIndex(of: .stage(other)))
             #expect((index < before) == (other < place), "\(other)")
             #expect((index > after) == (other > place), "\(other)")

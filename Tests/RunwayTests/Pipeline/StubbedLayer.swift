@@ -13,7 +13,7 @@ struct StubbedLayer {
     let network: NetworkLayer
 
     init(
-        name: String = "default", pipeline: RequestPipeline = RequestPipeline(), redaction: Redaction = .default,
+        name: String = "default", pipeline: RequestPipeline = RequestPipeline.tested, redaction: Redaction = .default,
         sinks: [any EventSink] = [], status: any NetworkStatusSource = SettableNetworkStatus(),
         admission: AdmissionLimits = .none, retrying: RetryLimits = .none,
         answer: @escaping StubTransport.Answer = { _ in .json("{}") }

@@ -33,11 +33,11 @@ struct NetworkStatusTests {
     }
 
     private func layer(_ status: any NetworkStatusSource, name: String = "default") -> NetworkLayer {
-        NetworkLayer(name: name, transport: StubTransport { _ in .json("{}") }, status: status)
+        NetworkLayer(name: name, transport: StubTransport { _ in .json("{}") }, pipeline: .tested, status: status)
     }
 
     @Test func statusThatNobodyKnowsIsTakenToBeReachable() {
-        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
         #expect(network.status == .unknown)
         #expect(network.isReachable)
     }

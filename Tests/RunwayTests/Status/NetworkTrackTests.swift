@@ -32,7 +32,7 @@ struct NetworkTrackTests {
     @Test func everyTransportOfALayerIsToldBeforeThoseWhoWaitedSend() async throws {
         let status = SettableNetworkStatus(.wifi)
         let (own, services) = (TellingTransport(), TellingTransport())
-        let network = NetworkLayer(transport: own, status: status)
+        let network = NetworkLayer(transport: own, pipeline: .tested, status: status)
         network.configure(Library.self) { $0.transport = services }
         for next in [NetworkStatus.none, .cellular, NetworkStatus(.cellular)] { status.set(next) }
         #expect(own.told.withLock { $0 } == ["cellular, expensive"])
@@ -42,7 +42,7 @@ struct NetworkTrackTests {
     @Test func aServiceIsMadeReadyOverItsTransportWhereThereIsANetwork() {
         let status = SettableNetworkStatus(.wifi)
         let (own, services) = (TellingTransport(), TellingTransport())
-        let network = NetworkLayer(transport: own, status: status)
+        let network = NetworkLayer(transport: own, pipeline: .tested, status: status)
         network.warmUp(Library.self)
         network.configure(Library.self) { $0.transport = services }
         network.warmUp(Library.self)

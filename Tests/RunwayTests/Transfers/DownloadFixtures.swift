@@ -29,7 +29,8 @@ extension FileServer {
         seed: UInt64 = 1
     ) -> NetworkLayer {
         NetworkLayer(
-            transport: StubTransport { [self] request in answer(request) }, clock: clock, sinks: sinks,
+            transport: StubTransport { [self] request in answer(request) }, pipeline: .tested, clock: clock,
+            sinks: sinks,
             limits: LayerLimits(admission: .none, retrying: retrying), randomness: SeededGenerator(seed: seed))
     }
 }

@@ -75,7 +75,7 @@ struct HTTPCacheWireTests {
             await #expect(throws: NetworkError.self) {
                 try await network.call(Fetch<GET>("a"), options: options)
             }
-            #expect(network.cache.http.count == 0)
+            #expect(network.cache.count == 0)
         }
     }
 

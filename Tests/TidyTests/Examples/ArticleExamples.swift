@@ -82,7 +82,7 @@ func rows(from bytes: [UInt8]) throws -> [Row] {
 
 func layer(for tenant: String, over transport: any Transport) -> NetworkLayer {
     var pipeline = RequestPipeline()
-    pipeline.insert(TenantStage(tenant: tenant), before: .caching)
+    pipeline.insert(TenantStage(tenant: tenant), before: .reading)
     return NetworkLayer(transport: transport, pipeline: pipeline)
 }
 

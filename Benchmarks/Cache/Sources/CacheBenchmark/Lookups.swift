@@ -29,7 +29,7 @@ struct Lookups {
     }
 
     /// What a programmer would write in a minute: a dictionary by URL, and a lock.
-    private static func dictionary(_ keys: [String], _ answers: [KeptAnswer]) -> Contender {
+    private static func dictionary(_ keys: [String], _ answers: [CachedResponse]) -> Contender {
         let locked = LockedDictionary(Dictionary(uniqueKeysWithValues: zip(keys, answers)))
         return timed(Name.dictionary, keys) { locked.value(for: $0) != nil }
     }
@@ -38,8 +38,8 @@ struct Lookups {
         timed(Name.lookup, keys) { cache.find($0) != nil }
     }
 
-    private static func objectCache(_ keys: [String], _ answers: [KeptAnswer]) -> Contender {
-        let cache = NSCache<NSString, KeptAnswer>()
+    private static func objectCache(_ keys: [String], _ answers: [CachedResponse]) -> Contender {
+        let cache = NSCache<NSString, CachedResponse>()
         let keys = keys.map { NSString(string: $0) }
         for (key, answer) in zip(keys, answers) { cache.setObject(answer, forKey: key) }
         return timed(Name.objectCache, keys) { cache.object(forKey: $0) != nil }
@@ -76,9 +76,9 @@ struct Lookups {
 /// A dictionary behind a lock.
 private final class LockedDictionary: Sendable {
     /// Guards the answers.
-    private let answers: Mutex<[String: KeptAnswer]>
+    private let answers: Mutex<[String: CachedResponse]>
 
-    init(_ answers: [String: KeptAnswer]) { self.answers = Mutex(answers) }
+    init(_ answers: [String: CachedResponse]) { self.answers = Mutex(answers) }
 
-    func value(for key: String) -> KeptAnswer? { answers.withLock { $0[key] } }
+    func value(for key: String) -> CachedResponse? { answers.withLock { $0[key] } }
 }

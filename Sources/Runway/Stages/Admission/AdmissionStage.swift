@@ -5,6 +5,14 @@ import HTTPTypes
 /// It stands below caching and coalescing: what memory holds, and who joins another one's flight, never comes here. Bodies pass
 /// untouched; an answer that is a stream holds its place in the air until it ends or is let go.
 struct AdmissionStage: RequestStage {
+    private let control: AdmissionControl
+    private let connectivity: NetworkStatusMonitor
+
+    init(_ control: AdmissionControl, _ connectivity: NetworkStatusMonitor) {
+        self.control = control
+        self.connectivity = connectivity
+    }
+
     var step: FlightStep { .stage(.admission) }
     /// Its waits end with the deadline and with the task.
     var endsInTime: Bool { true }
@@ -12,8 +20,7 @@ struct AdmissionStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        if !flight.layer.isReachable { try await waitForNetwork(flight) }
-        let control = flight.layer.admission
+        if !connectivity.current.isReachable { try await waitForNetwork(flight) }
         let identity = control.limits.maximumIdenticalRequests == nil ? nil : request.identity(in: flight)
         var entry = control.enter(identity, to: request.head, flight.priority, at: flight.clock.now)
         if case .hasToWait = entry { entry = try await waitForTurn(request, in: flight) }
@@ -35,7 +42,8 @@ struct AdmissionStage: RequestStage {
             return response
         } catch {
             let placed = flight.takePlace()
-            let outcome = flight.outcome(of: error, to: request, since: placed)
+            let outcome = flight.outcome(
+                of: error, to: request, since: placed, isReachable: connectivity.current.isReachable)
             record(outcome, of: pass, request, in: flight, givingBackPlace: placed != nil)
             throw error
         }
@@ -44,8 +52,8 @@ struct AdmissionStage: RequestStage {
     private func waitForNetwork(_ flight: Flight) async throws(NetworkError) {
         guard flight.options.waitsForNetwork else { throw refused(.noNetwork, in: flight) }
         let start = flight.clock.now
-        let maximum = flight.layer.admission.limits.maximumWaitingForNetwork
-        let end = await flight.layer.connectivity.waitUntilReachable(flight, maximumCount: maximum)
+        let maximum = control.limits.maximumWaitingForNetwork
+        let end = await connectivity.waitUntilReachable(flight, maximumCount: maximum)
         if end == .refused { throw refused(.tooManyWaitForNetwork(maximum: maximum), in: flight) }
         flight.note(Admission.waitedForNetwork(flight.clock.now - start))
         try check(end, "There was no network before the deadline.")
@@ -54,7 +62,6 @@ struct AdmissionStage: RequestStage {
     private func waitForTurn(
         _ request: Request, in flight: Flight
     ) async throws(NetworkError) -> AdmissionControl.Entry {
-        let control = flight.layer.admission
         let start = flight.clock.now
         let end = await control.waitForTurn(flight, flight.priority)
         if end == .refused { return .refused(.queueFull(maximum: control.limits.maximumWaiting)) }
@@ -80,7 +87,7 @@ struct AdmissionStage: RequestStage {
         _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ request: Request, in flight: Flight,
         givingBackPlace: Bool
     ) {
-        let openTime = flight.layer.admission.record(
+        let openTime = control.record(
             outcome, of: pass, to: request.head, at: flight.clock.now, givingBackPlace: givingBackPlace)
         guard let time = openTime else { return }
         flight.note(Admission.opened(host: Origin(request.head).host, for: time))
@@ -112,14 +119,14 @@ extension Flight {
     /// - Parameter placed: The instant at which the call could use the host; `nil` if it failed while it waited for something else, such
     ///   as a token.
     fileprivate func outcome(
-        of error: NetworkError, to request: Request, since placed: Duration?
+        of error: NetworkError, to request: Request, since placed: Duration?, isReachable: @autoclosure () -> Bool
     ) -> CircuitBreaker.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
         // What a sign-out cut says nothing about the host, though the deadline of the call counts as passed.
         guard let placed, error.step != .stage(.authorizing), !isCalledOff else { return .unknown }
         let now = clock.now
         switch error.kind {
-        case .noNetwork: return layer.isReachable ? .failure(retryAfter: nil) : .unknown
+        case .noNetwork: return isReachable() ? .failure(retryAfter: nil) : .unknown
         case .timedOut where now < deadline: return .failure(retryAfter: nil)
         // A call that is left behind at its deadline is cancelled.
         case .timedOut, .cancelled:

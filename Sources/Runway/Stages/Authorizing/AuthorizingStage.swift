@@ -10,11 +10,21 @@ import HTTPTypes
 /// apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass untouched; one that
 /// can't be sent twice ends its call when its token is refused.
 struct AuthorizingStage: RequestStage {
+    private let tokens: TokenKeeper
+    private let admission: AdmissionControl
+
+    init(_ tokens: TokenKeeper, _ admission: AdmissionControl) {
+        self.tokens = tokens
+        self.admission = admission
+    }
+
     var step: FlightStep { .stage(.authorizing) }
     /// A renewal is left at the deadline of the flight and when it is cancelled.
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        .pass
+    }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
@@ -28,8 +38,7 @@ struct AuthorizingStage: RequestStage {
                 "The refresh of the access token of \(flight.service.name) called \(flight.endpoint.name), which needs that "
                     + "token itself: its endpoint has to say that it does not, with needsAuthorization.")
         }
-        let tokens = flight.layer.tokens
-        let first = try await tokens.token(for: flight, credentials)
+        let first = try await token(for: flight, credentials)
         let response = try await send(request, with: first.token, credentials, in: flight, next)
         // The server of another origin was sent no token, so what it refuses is none (RFC 9110 §15.4).
         if response.isOfOtherOrigin(than: request) { return response }
@@ -55,7 +64,7 @@ struct AuthorizingStage: RequestStage {
                 "The access token was refused after a redirect; the redirected request may have taken effect and is not sent again.",
                 status: response.head.status)
         }
-        let second = try await tokens.token(for: flight, credentials)
+        let second = try await token(for: flight, credentials)
         flight.note(Authorizing.replayed)
         let last = try await send(request, with: second.token, credentials, in: flight, next)
         if last.isOfOtherOrigin(than: request) { return last }
@@ -67,6 +76,14 @@ struct AuthorizingStage: RequestStage {
             tokens.markAccepted(second, in: flight)
         }
         return last
+    }
+
+    /// The token for a call. While the call waits for one, it releases its concurrency slot.
+    private func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
+        if let held = try tokens.heldToken(for: flight) { return held }
+        return try await admission.steppingAside(flight) { () async throws(NetworkError) in
+            try await tokens.renewedToken(for: flight, credentials)
+        }
     }
 
     private func send(
@@ -84,8 +101,7 @@ struct AuthorizingStage: RequestStage {
 
     /// The service says that only the user can help. The token is kept: it may be good for other calls.
     private func demandLogin(of flight: Flight, _ held: HeldToken) {
-        let (tokens, identity) = (flight.layer.tokens, TokenIdentity(flight))
-        // An answer to a token of before a sign-in says nothing of the one that is in use.
-        _ = tokens.needsLogin("", identity, [flight], ifVersion: held.version)
+        // A response to a token from before a sign-in says nothing about the one that is in use.
+        _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: held.version)
     }
 }

@@ -1,21 +1,30 @@
 import HTTPTypes
 
 extension TokenKeeper {
-    /// The token for a call; waits for the store, or for the service to give a new one, together with all calls that need it.
+    /// The token in memory for a call; `nil` if it has to be loaded or renewed.
     ///
-    /// - Throws: ``NetworkError/Kind/needsLogin`` where there is none, and what the renewal failed with.
-    func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
-        let identity = TokenIdentity(flight)
+    /// - Throws: ``NetworkError/Kind/needsLogin`` if nobody is signed in.
+    func heldToken(for flight: Flight) throws(NetworkError) -> HeldToken? {
         if let held = usableToken(for: flight) { return held }
-        if identity.account == nil {
-            throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight], ifVersion: 0)
-        }
-        return try await flight.layer.admission.steppingAside(flight) { () async throws(NetworkError) in
-            try await renewals.value(
-                of: TokenRenewal(identity: identity, session: flight.session), for: flight, endsInTime: false,
-                joined: { beginner, _ in flight.note(Authorizing.waited(for: beginner.id)) }
-            ) { number async throws(NetworkError) in
-                try await self.renew(identity, number, flight, credentials)
+        let identity = TokenIdentity(flight)
+        if identity.account != nil { return nil }
+        throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight], ifVersion: 0)
+    }
+
+    /// Waits for the store to load the token of a call, or for the service to issue a new one, together with all calls that need it.
+    ///
+    /// - Throws: ``NetworkError/Kind/needsLogin`` if there is none, and what the renewal failed with.
+    func renewedToken(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
+        let identity = TokenIdentity(flight)
+        let key = TokenRenewal(identity: identity, session: flight.session)
+        switch try renewals.enter(key, for: flight, endsInTime: false) {
+        case .finished(let outcome, _): return try outcome.get()
+        case .follower(let lease, let leader):
+            flight.note(Authorizing.waited(for: leader.id))
+            return try await renewals.follow(lease)
+        case .leader(let lease):
+            return try await renewals.lead(lease) { () async throws(NetworkError) in
+                SharedWork.Completion(value: try await self.renew(identity, lease.work, flight, credentials))
             }
         }
     }
@@ -31,7 +40,7 @@ extension TokenKeeper {
             beginsAskingForLogin(identity, in: flight.session, ifVersion: version)
         {
             for flight in flights { flight.note(Authorizing.askedForLogin) }
-            NeedsLogin(identity, concerned, on: flight.layer).post()
+            owner?.askForLogin(identity, concerned)
         }
         return NetworkError(.needsLogin, in: .stage(.authorizing), detail, underlying: underlying)
     }
@@ -40,14 +49,13 @@ extension TokenKeeper {
     private func renew(
         _ identity: TokenIdentity, _ number: UInt64, _ flight: Flight, _ credentials: any Credentials
     ) async throws(NetworkError) -> HeldToken {
-        let layer = flight.layer
         let limit = min(max(credentials.refreshDeadline, .zero), .seconds(86_400))
-        let alarm = layer.deadlines.schedule(at: flight.clock.now + limit) { [renewals] in
+        let alarm = timer.schedule(at: flight.clock.now + limit) { [renewals] in
             let late = NetworkError(
                 .timedOut, in: .stage(.authorizing), "The access token was not renewed within \(limit).")
             renewals.end(number, with: .failure(late))
         }
-        defer { layer.deadlines.remove(alarm) }
+        defer { timer.remove(alarm) }
         if case .unknown = knowledge(of: identity).knowledge { try await load(for: flight, credentials) }
         if let held = usableToken(for: flight) { return held }
         let (knowledge, version) = knowledge(of: identity)
@@ -63,8 +71,9 @@ extension TokenKeeper {
         }
         flight.note(Authorizing.beganRenewal)
         do {
-            var token = try await RenewalScope.run(for: flight) {
-                try await credentials.refresh(old.token, on: layer)
+            guard let owner else { throw NetworkError.cancelled(in: .stage(.authorizing)) }
+            var token = try await RenewalScope.run(for: flight, of: self) {
+                try await owner.refresh(credentials, old.token)
             }
             guard token.isUsable, token.account == old.token.account else { throw GarbageToken() }
             if token.refreshToken == nil { token.refreshToken = old.token.refreshToken }

@@ -15,6 +15,14 @@ final class TokenKeeper: Sendable {
         case held(HeldToken)
     }
 
+    /// What the layer does for its token keeper.
+    struct Owner: Sendable {
+        /// Asks a service for a new token in place of one.
+        let refresh: @Sendable (any Credentials, AccessToken) async throws -> AccessToken
+        /// Notifies the app that the user has to log in for these calls.
+        let askForLogin: @Sendable (TokenIdentity, [Flight]) -> Void
+    }
+
     private struct Entry: Sendable {
         var knowledge = Knowledge.unknown
         /// Counted up with every change of any token of the layer; 0 where nothing is known.
@@ -61,7 +69,8 @@ final class TokenKeeper: Sendable {
     private let store: TokenStoreQueue
     private let storeDeadline: Duration
     private let clock: LayerClock
-    private let timer: DeadlineTimer
+    let timer: DeadlineTimer
+    private let ownerBox = Mutex<Owner?>(nil)
     /// Guards what is known, and the order of the store's changes.
     private let state: Mutex<State>
 
@@ -77,6 +86,12 @@ final class TokenKeeper: Sendable {
         let maximumCount = max(1, limits.maximumAccounts)
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
     }
+
+    /// What the layer does; `nil` until ``setOwner(_:)`` was called.
+    var owner: Owner? { ownerBox.withLock { $0 } }
+
+    /// Connects the keeper to its layer, which is made after it.
+    func setOwner(_ owner: Owner) { ownerBox.withLock { $0 = owner } }
 
     /// What is known of an account's token, and the version of that knowledge.
     func knowledge(of identity: TokenIdentity) -> (knowledge: Knowledge, version: UInt64) {

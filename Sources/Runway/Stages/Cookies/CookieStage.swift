@@ -8,6 +8,10 @@ import Synchronization
 /// cached responses and shared reads are separated by the state of the jar (``Flight/cookieVersion``), and a response is not stored
 /// if the jar changed between the cache lookup and the request. Cookies inside merged responses are ignored. Bodies pass untouched.
 struct CookieStage: RequestStage {
+    private let jars: CookieJars
+
+    init(_ jars: CookieJars) { self.jars = jars }
+
     var step: FlightStep { .stage(.cookies) }
     var endsInTime: Bool { true }
 
@@ -17,7 +21,6 @@ struct CookieStage: RequestStage {
         guard case .jar(let domains) = flight.configuration.settings.cookies else {
             return try await next.send(request, in: flight)
         }
-        let jars = flight.layer.cookieJars
         var request = request
         var version: UInt64?
         if request.head.headerFields[.cookie] == nil {
@@ -57,14 +60,11 @@ extension Flight {
         guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
         let date = clock.date
         let version =
-            layer.cookieJars.withJar(of: self) { jar -> UInt64 in
+            context.cookieJars.withJar(of: self) { jar -> UInt64 in
                 jar.removeEnded(at: date)
                 return jar.version
             } ?? 0
-        return caching.withLock { caching in
-            if caching.cookieVersion == nil { caching.cookieVersion = version }
-            return caching.cookieVersion ?? version
-        }
+        return firstCookieVersion(version)
     }
 
     /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a jar, otherwise

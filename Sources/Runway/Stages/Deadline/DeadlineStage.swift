@@ -7,7 +7,9 @@
 struct DeadlineStage: RequestStage {
     var step: FlightStep { .stage(.deadline) }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer { .pass }
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        .pass
+    }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
@@ -29,7 +31,7 @@ struct DeadlineStage: RequestStage {
                     try await flight.withDeadlineHandler { () async throws(NetworkError) in
                         try await next.send(request, in: flight)
                     } onDeadline: {
-                        race.finish(flight.fallbackAnswer().map(Result.success) ?? .failure(timedOut(flight)))
+                        race.finish(flight.fallbackResponse().map(Result.success) ?? .failure(timedOut(flight)))
                     })
             } catch {
                 return .failure(error)

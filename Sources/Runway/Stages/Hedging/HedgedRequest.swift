@@ -21,19 +21,21 @@ final class HedgedRequest: Sendable {
     private let delay: Duration
     private let flight: Flight
     private let next: RequestPipeline.Rest
+    private let stage: HedgingStage
     private let start: Duration
     /// Guards the race, what takes part in it, and who waits for its end.
     private let state = Mutex(State())
 
     init(
         _ request: Request, _ subject: HedgeControl.Subject, after delay: Duration, in flight: Flight,
-        _ next: RequestPipeline.Rest
+        _ next: RequestPipeline.Rest, of stage: HedgingStage
     ) {
         self.request = request
         self.subject = subject
         self.delay = delay
         self.flight = flight
         self.next = next
+        self.stage = stage
         start = flight.clock.now
     }
 
@@ -62,13 +64,12 @@ final class HedgedRequest: Sendable {
         }
         if let early { return caller.resume(returning: .failure(early)) }
         launch(.first)
-        let deadlines = flight.layer.deadlines
-        let timer = deadlines.schedule(at: start + delay) { [weak self] in self?.delayPassed() }
+        let timer = stage.deadlines.schedule(at: start + delay) { [weak self] in self?.delayPassed() }
         let isOver = state.withLock { state in
             state.timer = state.race.isOver ? nil : timer
             return state.race.isOver
         }
-        if isOver { deadlines.remove(timer) }
+        if isOver { stage.deadlines.remove(timer) }
     }
 
     private func launch(_ contender: Hedge.Contender) {
@@ -94,19 +95,18 @@ final class HedgedRequest: Sendable {
 
     private func delayPassed() {
         guard state.withLock({ $0.race.mayStartSecond }) else { return }
-        let layer = flight.layer
         if let reason = reasonAgainstHedging { return flight.note(Hedge.heldBack(reason)) }
-        guard layer.hedges.withdraw(for: subject.origin) else { return flight.note(Hedge.heldBack(.budgetSpent)) }
+        guard stage.hedges.withdraw(for: subject.origin) else { return flight.note(Hedge.heldBack(.budgetSpent)) }
         guard state.withLock({ $0.race.startSecond() }) else {
-            return layer.hedges.giveBack(for: subject.origin)
+            return stage.hedges.giveBack(for: subject.origin)
         }
         flight.note(Hedge.started(after: flight.clock.now - start))
         launch(.second)
     }
 
     private var reasonAgainstHedging: Hedge.Reason? {
-        if flight.layer.status.isConstrained { return .constrained }
-        return flight.layer.admission.isCircuitClosed(to: request.head) ? nil : .circuitOpen
+        if stage.connectivity.current.isConstrained { return .constrained }
+        return stage.admission.isCircuitClosed(to: request.head) ? nil : .circuitOpen
     }
 
     private func headCame(to contender: Hedge.Contender, _ status: HTTPResponse.Status) {
@@ -140,7 +140,7 @@ final class HedgedRequest: Sendable {
     private func noteWin(_ contender: Hedge.Contender) {
         let time = flight.clock.now - start
         // Where the second one won, this is less than the first would have taken: so much is known.
-        flight.layer.hedges.note(time, of: subject)
+        stage.hedges.note(time, of: subject)
         guard state.withLock({ $0.race.hasSecond }) else { return }
         flight.note(Hedge.won(contender, after: time))
         state.withLock { $0.attempts[contender.other] }?.noteOutrun()
@@ -168,7 +168,7 @@ final class HedgedRequest: Sendable {
             }
             return (state.caller, outcome, state.timer, isLost)
         }
-        if let timer { flight.layer.deadlines.remove(timer) }
+        if let timer { stage.deadlines.remove(timer) }
         if isLost { flight.note(Hedge.lost) }
         caller?.resume(returning: outcome ?? .failure(.cancelled(in: .stage(.hedging))))
     }
@@ -183,7 +183,7 @@ final class HedgedRequest: Sendable {
             if !state.race.isOver, state.caller == nil { state.early = error }
             return (state.race.abandon(), state.caller, state.timer)
         }
-        if let timer { flight.layer.deadlines.remove(timer) }
+        if let timer { stage.deadlines.remove(timer) }
         for case .callOff(let contender) in actions { callOff(contender, because: error.detail) }
         caller?.resume(returning: .failure(error))
     }

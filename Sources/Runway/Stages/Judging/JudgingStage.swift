@@ -19,29 +19,3 @@ struct JudgingStage: RequestStage {
         return response
     }
 }
-
-extension Request {
-    /// What the service says of an answer to this request.
-    ///
-    /// A 304 to a condition that a cache set has no envelope that could be read. What it says is good was judged when it came.
-    func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
-        let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
-        let verdict = service.judge(response.head, rawData: rawData)
-        if case .malformed = verdict, response.head.status == .notModified, ownConditions != nil { return .fine }
-        return verdict
-    }
-}
-
-/// The verdict of the service, for the record.
-package struct Judgement: StageDecision, Equatable {
-    /// The status of the response.
-    package var status: Int
-    /// What the service said.
-    package var verdict: Verdict
-
-    package static var step: FlightStep { .stage(.judging) }
-
-    package var entry: DecisionEntry {
-        .init("judged", ["status": status, "verdict": "\(verdict)"], "\(status) is \(verdict)")
-    }
-}

@@ -15,6 +15,17 @@ struct MergeLane: Hashable, Sendable {
     let route: MergeRoute
 }
 
+extension Flight {
+    /// Starts the record of a flight that carries the requests of these calls, until the last of them is over.
+    func makeCarrier(for flights: [Flight]) -> Flight {
+        func carrier<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type { MergedRequests<Service>.self }
+        let deadline = flights.map(\.deadline).max() ?? clock.now
+        return Flight(
+            id: context.makeID(), endpoint: carrier(service), configuration: configuration, options: .standard,
+            lifetime: max(.zero, deadline - clock.now), layer: layer, isEnvelope: true)
+    }
+}
+
 /// Stands for the endpoint of a flight that carries the requests of several calls.
 struct MergedRequests<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }

@@ -8,7 +8,7 @@ extension Merger {
         let items = board(departure, of: key)
         guard let first = items.first else { return }
         await ServiceContext.$current.withValue(first.flight.traceContext) {
-            let carrier = first.flight.layer.makeCarrier(for: items.map(\.flight))
+            let carrier = first.flight.makeCarrier(for: items.map(\.flight))
             guard setCarrier(carrier, of: departure, in: key) else { return }
             carrier.note(Merge.carries(items.map(\.flight.id)))
             for (index, item) in items.enumerated() {
@@ -81,7 +81,7 @@ private struct MergeLanding {
             switch result {
             case .success(var item):
                 // It is as old, and as new, as the request that it came with.
-                (item.order, item.requested) = (response.order, response.requested)
+                (item.sequenceNumber, item.requested) = (response.sequenceNumber, response.requested)
                 item.cookieVersion = response.cookieVersion
                 return .answered(item)
             case .failure(let error): return .failed(error)

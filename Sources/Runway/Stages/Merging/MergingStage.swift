@@ -6,6 +6,10 @@ import HTTPTypes
 /// judgement, redirects. It stands below retrying and authorizing, so that one that failed is tried again by itself, and above
 /// redirecting and signing, so that the envelope is signed as it is sent. Only whole bodies are merged, both ways; streams pass.
 struct MergingStage: RequestStage {
+    private let merger: Merger
+
+    init(_ merger: Merger) { self.merger = merger }
+
     var step: FlightStep { .stage(.merging) }
     /// A request that waits is let go at its deadline and when its task is cancelled.
     var endsInTime: Bool { true }
@@ -14,7 +18,6 @@ struct MergingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         guard let policy = flight.mergePolicy else { return try await next.send(request, in: flight) }
-        let merger = flight.layer.merger
         let item =
             flight.endpoint.isMergeable
             ? MergeItem(request, merger.makeTicket(), in: flight, under: policy, next: next) : nil
@@ -22,10 +25,10 @@ struct MergingStage: RequestStage {
             flight.note(Merge.apart(flight.endpoint.isMergeable ? .unsuited : .endpoint))
             return try await next.send(request, in: flight)
         }
-        switch await outcome(of: item, in: merger) {
+        switch await outcome(of: item) {
         case .alone(let departure, let decision):
             flight.note(decision)
-            return try await flyAlone(item, as: departure, in: merger)
+            return try await flyAlone(item, as: departure)
         case .answered(let response): return try await accept(response, to: item)
         case .refused(let response):
             if let verdict = response.verdict {
@@ -37,7 +40,7 @@ struct MergingStage: RequestStage {
     }
 
     /// Waits until the request may fly, has an answer, or is given up.
-    private func outcome(of item: MergeItem, in merger: Merger) async -> MergeItem.Outcome {
+    private func outcome(of item: MergeItem) async -> MergeItem.Outcome {
         merger.arrive(item)
         if let outcome = item.settledOutcome { return outcome }
         return await item.flight.withDeadlineHandler {
@@ -55,7 +58,7 @@ struct MergingStage: RequestStage {
     }
 
     private func flyAlone(
-        _ item: MergeItem, as departure: MergeQueue.Departure?, in merger: Merger
+        _ item: MergeItem, as departure: MergeQueue.Departure?
     ) async throws(NetworkError) -> Response {
         defer { merger.land(departure, of: item.lane, over: item.httpVersion) }
         return try await item.next.send(item.request, in: item.flight)

@@ -8,9 +8,6 @@ import HTTPTypes
 /// `http` and `https` are followed. What can't be followed is given to the caller as it came. Bodies pass untouched; a body that
 /// can't be sent twice ends the chain at a redirect that keeps it.
 struct RedirectingStage: RequestStage {
-    /// The most hops that one call follows.
-    static let maximumRedirects = 10
-
     var step: FlightStep { .stage(.redirecting) }
     var endsInTime: Bool { true }
 
@@ -57,9 +54,9 @@ struct RedirectingStage: RequestStage {
             flight.note(Redirect.notFollowed)
             return nil
         }
-        guard response.hops.count < Self.maximumRedirects else {
+        guard response.hops.count < RedirectHop.maximumCount else {
             throw NetworkError(
-                .invalidAnswer, in: step, "The server redirected more than \(Self.maximumRedirects) times.",
+                .invalidAnswer, in: step, "The server redirected more than \(RedirectHop.maximumCount) times.",
                 status: response.head.status)
         }
         return following
@@ -128,27 +125,4 @@ extension HTTPFields {
 extension HTTPField.Name {
     /// Whether the field speaks of the request's content, which a GET has not (RFC 9110 §15.4).
     fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
-}
-
-/// Where a redirect led, for the record.
-package enum Redirect: StageDecision, Equatable {
-    /// The redirect was followed.
-    ///
-    /// - Parameters:
-    ///   - status: The status of the answer that redirected.
-    ///   - hop: How many redirects the call followed by then.
-    case followed(status: Int, hop: Int)
-    /// The answer points where this request may not go, or its body can't be sent again.
-    case notFollowed
-
-    package static var step: FlightStep { .stage(.redirecting) }
-
-    package var entry: DecisionEntry {
-        switch self {
-        case .followed(let status, let hop):
-            .init("followed", ["status": status, "hop": hop], "following \(status), hop \(hop)")
-        case .notFollowed:
-            .init("notFollowed", "not followed: the target is not allowed, or the body can't be sent again")
-        }
-    }
 }

@@ -1,35 +1,3 @@
-/// Why an attempt is worth another one.
-package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
-    /// The host could not be reached, or the connection to it was lost.
-    case noNetwork(SendState)
-    /// The attempt took too long.
-    case timedOut(SendState)
-    /// The service asks for fewer requests.
-    case overloaded
-    /// The answer had this status.
-    case status(Int)
-
-    /// Whether any of the request reached the wire.
-    package var sending: SendState {
-        switch self {
-        case .noNetwork(let sending), .timedOut(let sending): sending
-        case .overloaded, .status: .sent
-        }
-    }
-
-    /// The cause in a few words.
-    package var description: String {
-        switch self {
-        case .noNetwork(.notSent): "no connection"
-        case .noNetwork: "the connection was lost"
-        case .timedOut(.notSent): "no connection in time"
-        case .timedOut: "no answer in time"
-        case .overloaded: "overloaded"
-        case .status(let code): "status \(code)"
-        }
-    }
-}
-
 /// What the retrying stage made of an attempt that failed, for the record.
 package enum Retry: StageDecision, Equatable {
     /// Another attempt is made.

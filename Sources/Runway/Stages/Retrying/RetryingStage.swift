@@ -7,6 +7,14 @@ import struct Foundation.UUID
 /// It also gives a call its `Idempotency-Key`, where its endpoint has them. An answer that is read as a stream is judged by its head,
 /// and no attempt is made once the caller has that. Bodies pass untouched; a body that can't be sent twice is sent once.
 struct RetryingStage: RequestStage {
+    private let retries: RetryControl
+    private let admission: AdmissionControl
+
+    init(_ retries: RetryControl, _ admission: AdmissionControl) {
+        self.retries = retries
+        self.admission = admission
+    }
+
     var step: FlightStep { .stage(.retrying) }
     /// It waits for the rest of the pipeline, and for moments before the deadline, in a way that ends with the task.
     var endsInTime: Bool { true }
@@ -20,7 +28,6 @@ struct RetryingStage: RequestStage {
         {
             request.head.headerFields[name] = Self.makeIdempotencyKey()
         }
-        let retries = flight.layer.retries
         retries.deposit(for: Origin(request.head))
         var attempt = 1
         var sending = SendState.notSent
@@ -73,8 +80,7 @@ struct RetryingStage: RequestStage {
         guard attempt < policy.maximumAttempts else { return giveUp(.attemptsUsed(attempt)) }
         guard policy.allows(request, after: cause) else { return giveUp(.notRepeatable) }
         guard request.body.isReplayable else { return giveUp(.bodyUsed) }
-        guard flight.layer.admission.isCircuitClosed(to: request.head) else { return giveUp(.circuitOpen) }
-        let retries = flight.layer.retries
+        guard admission.isCircuitClosed(to: request.head) else { return giveUp(.circuitOpen) }
         let wait = (retryAfter ?? .zero) + retries.jitter(upTo: policy.ceiling(after: attempt))
         guard flight.clock.now + wait < flight.deadline else { return giveUp(.deadline(wait: wait)) }
         // Taken last, so that what is not used is not spent.

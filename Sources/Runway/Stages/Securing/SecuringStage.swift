@@ -5,6 +5,10 @@ import HTTPTypes
 ///
 /// It stands below redirecting, so that no hop leaves TLS either. Bodies pass untouched.
 struct SecuringStage: RequestStage {
+    private let hosts: StrictTransport
+
+    init(_ hosts: StrictTransport) { self.hosts = hosts }
+
     var step: FlightStep { .stage(.securing) }
     var endsInTime: Bool { true }
 
@@ -15,8 +19,7 @@ struct SecuringStage: RequestStage {
         var request = request
         let origin = Origin(request.head)
         if origin.scheme == "http" {
-            let strict = flight.layer.strictTransport
-            if settings.remembersStrictTransport, strict.wantsTLS(origin.host, at: flight.clock.date) {
+            if settings.remembersStrictTransport, hosts.wantsTLS(origin.host, at: flight.clock.date) {
                 flight.note(SecuringDecision.upgraded)
                 request.head.scheme = "https"
                 // Port 80 becomes TLS's own; any other is kept (RFC 6797 §8.3).
@@ -35,7 +38,7 @@ struct SecuringStage: RequestStage {
         if settings.remembersStrictTransport, request.head.scheme == "https",
             let field = response.head.headerFields[values: .strictTransportSecurity].first
         {
-            flight.layer.strictTransport.keep(field, of: origin.host, at: flight.clock.date)
+            hosts.keep(field, of: origin.host, at: flight.clock.date)
         }
         return response
     }

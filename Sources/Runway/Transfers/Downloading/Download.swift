@@ -12,7 +12,7 @@ struct Download: Sendable {
     let source: String
     let progress: ProgressTeller?
 
-    private var layer: NetworkLayer { flight.layer }
+    let network: NetworkLayer
 
     /// Fetches the file and puts it in its place.
     @concurrent func run(upTo maximumByteCount: Int) async throws(NetworkError) -> DownloadedFile {
@@ -24,7 +24,7 @@ struct Download: Sendable {
         if let range = plan.range { flight.note(Transfer.resuming(at: range.start)) }
         var attempt = 1
         while true {
-            var response = try await layer.send(plan.request(request), in: flight)
+            var response = try await network.send(plan.request(request), in: flight)
             if let error = response.refusal, plan.range == nil || response.head.status != .rangeNotSatisfiable {
                 throw error
             }
@@ -163,10 +163,10 @@ struct Download: Sendable {
         } else {
             attempt += 1
             guard attempt <= policy.maximumAttempts, policy.allows(request, after: cause),
-                layer.retries.withdraw(for: Origin(request.head))
+                network.retries.withdraw(for: Origin(request.head))
             else { throw broken }
         }
-        let wait = layer.retries.jitter(upTo: policy.ceiling(after: attempt))
+        let wait = network.retries.jitter(upTo: policy.ceiling(after: attempt))
         guard flight.clock.now + wait < flight.ownDeadline else { throw broken }
         flight.note(Transfer.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
         do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch { throw .cancelled(in: .saving) }

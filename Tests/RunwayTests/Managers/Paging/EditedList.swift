@@ -186,7 +186,7 @@ final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
         self.list = list
         self.limits = limits
         network = NetworkLayer(
-            transport: StubTransport { request throws(NetworkError) in try list.answer(request) },
+            transport: StubTransport { request throws(NetworkError) in try list.answer(request) }, pipeline: .tested,
             clock: LayerClock(ManualClock()), limits: LayerLimits(admission: .none, retrying: .none))
     }
 

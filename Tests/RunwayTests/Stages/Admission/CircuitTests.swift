@@ -124,7 +124,8 @@ struct CircuitTests {
     @Test func callsThatAreCancelledBlameNoHost() async throws {
         let transport = ParkingTransport()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), limits: LayerLimits(retrying: .none))
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(retrying: .none))
         for page in 1...10 {
             let call = Task { try await network.call(Refresh(page: page)) }
             try await transport.wait { $0.parked.contains(UInt64(page)) }
@@ -142,7 +143,7 @@ struct CircuitTests {
     private func club(_ refreshes: ScriptedGate?) async throws -> (ClubOrigin, ManualClock, NetworkLayer) {
         let origin = ClubOrigin(refreshGate: refreshes)
         let clock = ManualClock()
-        let network = NetworkLayer(transport: origin, clock: LayerClock(clock))
+        let network = NetworkLayer(transport: origin, pipeline: .tested, clock: LayerClock(clock))
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         network.configure(Club.self) { $0.deadline = .seconds(5) }
         origin.revoke()
@@ -209,7 +210,8 @@ struct CircuitTests {
         let clock = ManualClock()
         let limits = AdmissionLimits(maximumFlights: 1)
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), limits: LayerLimits(admission: limits, retrying: .none))
+            transport: transport, pipeline: .tested, clock: LayerClock(clock),
+            limits: LayerLimits(admission: limits, retrying: .none))
         // Each waits for its turn nearly all of its time, and has a moment at the host.
         for round in 0..<8 {
             let first = UInt64(2 * round + 1)
@@ -258,7 +260,8 @@ private struct SilentHost {
 
     init() {
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records], limits: LayerLimits(retrying: .none))
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(retrying: .none))
     }
 
     var isCircuitClosed: Bool {

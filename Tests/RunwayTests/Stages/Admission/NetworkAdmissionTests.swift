@@ -28,7 +28,7 @@ struct NetworkAdmissionTests {
     @Test func whatMemoryHoldsIsNotRefused() async throws {
         struct Memory: RequestStage {
             var step: FlightStep { .customStage("memory") }
-            func answerImmediately(_ request: Request, in flight: Flight) -> ImmediateAnswer {
+            func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) -> ImmediateAnswer {
                 var response = Response.json("[1]")
                 response.verdict = .fine
                 return .answer(response)
@@ -37,8 +37,8 @@ struct NetworkAdmissionTests {
                 to request: Request, in flight: Flight, next: RequestPipeline.Rest
             ) async throws(NetworkError) -> Response { .json("[2]") }
         }
-        var pipeline = RequestPipeline()
-        pipeline.insert(Memory(), after: .caching)
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(Memory(), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline, status: status)
         #expect(try await layer.network.call(QueryCall()).text == "[1]")
     }

@@ -13,7 +13,7 @@ struct TurnTests {
 
     private func network(_ limits: AdmissionLimits) -> NetworkLayer {
         NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records],
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: limits, retrying: .none))
     }
 

@@ -22,7 +22,8 @@ struct AccountSessionTests {
                 let head = HTTPResponse(status: .ok, headerFields: fields)
                 let text = #"{"of":"\#(request.head.headerFields[.authorization] ?? "nobody")"}"#
                 return Response(head: head, body: .whole(RawData(Array(text.utf8), response: head)))
-            }, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none), tokens: tokens)
+            }, pipeline: .tested, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none),
+            tokens: tokens)
         network.configure(Club.self) { $0.cookies = .jar() }
         return network
     }
@@ -100,7 +101,7 @@ struct AccountSessionTests {
                     }
                 }
                 return Response(head: HTTPResponse(status: .ok), body: .stream(body))
-            }, clock: LayerClock(clock))
+            }, pipeline: .tested, clock: LayerClock(clock))
         try await signIn("ann", to: network)
         let response = try await network.stream(Members())
         let reading = Task<Void, any Error> { for try await _ in response.body {} }
@@ -171,7 +172,7 @@ struct AccountSessionTests {
             transport: StubTransport { _ in
                 let head = HTTPResponse(status: .ok, headerFields: [.setCookie: "session=ann"])
                 return Response(head: head, body: .whole(RawData(Array("{}".utf8), response: head)))
-            }, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+            }, pipeline: .tested, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Lounge.self) { $0.cookies = .jar() }
         let expiry = network.clock.date.addingTimeInterval(1)
         try await network.signIn(AccessToken("t", account: "ann", expiry: expiry), to: Lounge.self)
@@ -261,7 +262,7 @@ struct AccountSessionTests {
                 let name = request.head.headerFields[.authorization] ?? "nobody"
                 let rows = (offset..<offset + 20).map { #"{"id":\#($0),"of":"\#(name)"}"# }
                 return .json(#"{"members":[\#(rows.joined(separator: ","))]}"#)
-            }, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+            }, pipeline: .tested, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
     }
 }
 

@@ -48,7 +48,7 @@ private struct Witness: RequestStage {
     var step: FlightStep { .customStage("witness") }
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
         note(flight)
         return .pass
     }
@@ -83,9 +83,9 @@ private struct AccountStorm {
         self.seed = seed
         let layerClock = LayerClock(clock)
         origin = AccountStormOrigin(seed: seed, clock: clock, startingAt: layerClock.date)
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         // Above the cache it sees every call, below it memory is asked before requests are made.
-        pipeline.insert(Witness(origin: origin), before: seed.isMultiple(of: 2) ? .caching : .coalescing)
+        pipeline.insert(Witness(origin: origin), before: seed.isMultiple(of: 2) ? .reading : .admission)
         network = NetworkLayer(
             transport: origin, pipeline: pipeline, clock: layerClock,
             limits: LayerLimits(
@@ -224,7 +224,7 @@ extension AccountStorm {
             let partition = CachePartition(service: Club.self, environment: .release, account: account)
             for path in ["/members/1", "/members/2", "/members/9", "/hours"] where account != nil {
                 let head = HTTPRequest(method: .get, scheme: "https", authority: "club.test", path: path)
-                for stored in network.cache.http.answers(of: HTTPCacheURI(head), for: partition) {
+                for stored in network.cache.responses(of: HTTPCacheURI(head), for: partition).responses {
                     checkLeft(stored.content.session, of: account, "a response by HTTP")
                 }
             }
@@ -235,8 +235,8 @@ extension AccountStorm {
         for account in Self.accounts { try await checkToken(of: account) }
     }
 
-    nonisolated private var answersByTime: [KeptAnswer] {
-        network.cache.memory.withLock { memory in memory.answers.keys.compactMap { memory.answers.peek($0) } }
+    nonisolated private var answersByTime: [CachedResponse] {
+        network.cache.state.withLock { state in state.entries.keys.compactMap { state.entries.peek($0) } }
     }
 
     private func checkLeft(_ session: Int?, of account: String?, _ what: String) {

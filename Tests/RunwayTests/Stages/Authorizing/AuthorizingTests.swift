@@ -75,7 +75,7 @@ struct AuthorizingTests {
         let gate = ScriptedGate()
         let origin = ClubOrigin(refreshGate: gate)
         let network = NetworkLayer(
-            transport: origin, clock: LayerClock(ManualClock()),
+            transport: origin, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 2), retrying: .none))
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         origin.revoke()
@@ -99,7 +99,7 @@ struct AuthorizingTests {
         let clock = ManualClock()
         // One for the renewal, which may fly before the last of the calls does, and one for the calls.
         let network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock),
+            transport: origin, pipeline: .tested, clock: LayerClock(clock),
             limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 2), retrying: .none))
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         network.configure(Club.self) { $0.deadline = .seconds(5) }
@@ -131,7 +131,7 @@ struct AuthorizingTests {
         try await house.signIn()
         house.origin.accept("t7")
         let stage = SigningInStage()
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(stage, after: .authorizing)
         let network = NetworkLayer(
             transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock),

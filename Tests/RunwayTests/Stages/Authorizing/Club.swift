@@ -192,7 +192,7 @@ struct ClubHouse {
     ) {
         origin = ClubOrigin(refreshGate: refreshGate, callGate: callGate)
         network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock), sinks: [records],
+            transport: origin, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none, authorizing: limits), tokens: store)
         network.configure(Club.self) { $0.deadline = .seconds(1000) }
     }

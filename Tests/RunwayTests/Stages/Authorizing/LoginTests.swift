@@ -141,7 +141,8 @@ struct LoginTests {
         let house = ClubHouse()
         needs.watch(house.network)
         let network = NetworkLayer(
-            transport: StubTransport { _ in .json("{}", status: .forbidden) }, clock: LayerClock(house.clock),
+            transport: StubTransport { _ in .json("{}", status: .forbidden) }, pipeline: .tested,
+            clock: LayerClock(house.clock),
             limits: LayerLimits(admission: .none, retrying: .none))
         needs.watch(network)
         try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)

@@ -12,7 +12,7 @@ struct SlowStoreTests {
 
     private func network(_ store: any TokenStore, deadline: Duration = .seconds(60)) -> NetworkLayer {
         let network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock), sinks: [records],
+            transport: origin, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none), tokens: store)
         network.configure(Club.self) { $0.deadline = deadline }
         return network

@@ -95,7 +95,8 @@ private struct TokenPlay {
         random = SeededGenerator(seed: seed)
         origin = ParkedRefreshes()
         network = NetworkLayer(
-            transport: origin, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none),
+            transport: origin, pipeline: .tested, clock: LayerClock(clock),
+            limits: LayerLimits(admission: .none, retrying: .none),
             tokens: store)
         network.configure(Club.self) { $0.deadline = .seconds(1_000_000) }
     }

@@ -34,7 +34,7 @@ struct TokenSecrecyTests {
             return Response(head: head, body: .whole(RawData(Array("{}".utf8), response: head)))
         }
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), sinks: [records],
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(token, to: Vault.self)
         _ = try await network.call(Vault.Door())
@@ -56,7 +56,7 @@ struct TokenSecrecyTests {
             return Response(head: head, body: .whole(RawData([], response: head)))
         }
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()),
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(token, to: Vault.self)
         _ = try await network.call(Vault.Door())
@@ -67,7 +67,7 @@ struct TokenSecrecyTests {
     @Test func errorsOfARefreshShowNoSecret() async throws {
         let transport = StubTransport { _ in .json("{}", status: .unauthorized) }
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()),
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(token, to: Vault.self)
         let error = await #expect(throws: NetworkError.self) { try await network.call(Vault.Door()) }

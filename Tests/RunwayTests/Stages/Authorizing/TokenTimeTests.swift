@@ -21,7 +21,8 @@ struct TokenTimeTests {
 
     private func network(_ store: any TokenStore = MemoryTokenStore()) -> NetworkLayer {
         NetworkLayer(
-            transport: origin, clock: wall.layerClock, limits: LayerLimits(admission: .none, retrying: .none),
+            transport: origin, pipeline: .tested, clock: wall.layerClock,
+            limits: LayerLimits(admission: .none, retrying: .none),
             tokens: store)
     }
 

@@ -19,7 +19,7 @@ struct DeadlineStageTests {
 
     private func makeNetwork() -> NetworkLayer {
         NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records],
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none))
     }
 
@@ -137,7 +137,7 @@ struct DeadlineStageTests {
         let remembered = RememberingStage()
         weak var network: NetworkLayer?
         do {
-            var pipeline = RequestPipeline()
+            var pipeline = RequestPipeline.tested
             pipeline.insert(remembered, before: .deadline)
             let layer = NetworkLayer(
                 transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],

@@ -101,7 +101,7 @@ struct ContestLayer {
     ) {
         transport = ContestTransport(isDeaf: isDeaf)
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records],
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, hedging: limits), status: status,
             randomness: SeededGenerator(seed: 1))
     }

@@ -25,7 +25,7 @@ struct HedgeModelTests {
         let wire = ChancyTransport(seed: seed)
         let records = RecordCollector()
         let network = NetworkLayer(
-            transport: wire, clock: LayerClock(clock), sinks: [records],
+            transport: wire, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, hedging: limits), randomness: SeededGenerator(seed: seed))
         let callCount = 12
         let cancelled = (0..<callCount).filter { _ in Int.random(in: 0..<10, using: &random) == 0 }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct UnjudgedResponseTests {
     private static func pipeline() -> RequestPipeline {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.remove(.judging)
         return pipeline
     }
@@ -44,7 +44,7 @@ struct UnjudgedResponseTests {
             isRefused(
                 await #expect(throws: NetworkError.self) { try await network.stream(QueryCall(), options: options) }))
         #expect(layer.transport.requests.count == 4)
-        #expect(network.cache.http.count == 0)
+        #expect(network.cache.count == 0)
         await network.events.flush()
         #expect(layer.records.records.allSatisfy { $0.outcome.name == "failed" })
     }

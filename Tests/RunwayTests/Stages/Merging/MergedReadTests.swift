@@ -73,7 +73,7 @@ struct MergedReadTests {
     @Test func redirectOfAnItemCarriesNoTokenToAnotherOrigin() async throws {
         let transport = CarryingTransport()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()),
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("secret", account: "ann"), to: Vault.self)
         let first = Task { try await network.call(Drawer(path: "0")) }
@@ -101,7 +101,8 @@ struct MergedReadTests {
         let transport = CarryingTransport()
         let clock = ManualClock()
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), limits: LayerLimits(admission: .none, retrying: .none))
+            transport: transport, pipeline: .tested, clock: LayerClock(clock),
+            limits: LayerLimits(admission: .none, retrying: .none))
         func call(_ path: EndpointPath, _ options: CallOptions = .standard) -> Task<RawData, any Error> {
             Task { try await network.call(TimedRead(path: path), options: options) }
         }

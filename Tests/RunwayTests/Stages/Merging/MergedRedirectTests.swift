@@ -103,7 +103,7 @@ struct MergedRedirectTests {
             let error = try await #require(throws: NetworkError.self) { try await call.value }
             #expect(error.status == .forbidden)
         }
-        #expect(layer.network.cache.http.count == 0)
+        #expect(layer.network.cache.count == 0)
         #expect(try await layer.network.call(Read("1"), options: cached)["path"].string == "/v1/1")
     }
 }

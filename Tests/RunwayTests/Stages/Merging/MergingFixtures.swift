@@ -148,7 +148,7 @@ struct MergingLayer {
     ) {
         self.server = server
         network = NetworkLayer(
-            transport: server, clock: LayerClock(clock), sinks: [records], redaction: redaction,
+            transport: server, pipeline: .tested, clock: LayerClock(clock), sinks: [records], redaction: redaction,
             limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Merged.self) { settings in
             var policy = settings.merging ?? .standard

@@ -186,7 +186,7 @@ private final class RedirectingClub: Sendable {
 
     func network() async throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()),
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         return network

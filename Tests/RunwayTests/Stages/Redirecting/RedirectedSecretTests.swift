@@ -73,7 +73,7 @@ struct RedirectedSecretTests {
                 ? .redirect(to: "https://thief.test/", status: .temporaryRedirect) : .json("{}")
         }
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()),
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("hunter2", account: "ann"), to: Desk.self)
         _ = try? await network.call(Desk.Letter())
@@ -94,7 +94,8 @@ struct RedirectedSecretTests {
         _ transport: StubTransport, _ redaction: Redaction, _ records: RecordCollector = RecordCollector()
     ) async throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: transport, clock: LayerClock(ManualClock()), sinks: [records], redaction: redaction,
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records],
+            redaction: redaction,
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("hunter2-hunter2", account: "ann"), to: Vault.self)
         return network

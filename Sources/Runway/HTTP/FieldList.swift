@@ -1,0 +1,103 @@
+/// Reads the lists that field values are made of (RFC 9110 §5.6.1), leniently and in linear time.
+enum FieldList {
+    /// The largest number of seconds, which stands for all larger ones (RFC 9111 §1.2.2).
+    static var maximumSeconds: Int64 { 1 << 31 }
+
+    /// The elements between commas that stand in no quoted string, without the whitespace around them; empty ones are left out.
+    static func elements(of value: some StringProtocol) -> [Substring] {
+        let text = Substring(value)
+        var elements: [Substring] = []
+        var start = text.startIndex
+        var position = start
+        // Once a string was found that never ends, later quotation marks are read as plain characters.
+        var endsStrings = true
+        let bytes = text.utf8
+        func close(at end: Substring.Index) {
+            let element = text[start..<end].trimmingWhitespace
+            if !element.isEmpty { elements.append(element) }
+        }
+        while position < bytes.endIndex {
+            switch bytes[position] {
+            case 0x2C:
+                close(at: position)
+                start = bytes.index(after: position)
+                position = start
+            case 0x22 where endsStrings:
+                if let end = endOfString(from: position, in: bytes) {
+                    position = end
+                } else {
+                    endsStrings = false
+                    position = bytes.index(after: position)
+                }
+            default:
+                position = bytes.index(after: position)
+            }
+        }
+        close(at: bytes.endIndex)
+        return elements
+    }
+
+    /// The content of a quoted string; `nil` if there is more or less than one quoted string.
+    static func unquoted(_ text: Substring) -> String? {
+        let bytes = text.utf8
+        guard bytes.first == 0x22, endOfString(from: bytes.startIndex, in: bytes) == bytes.endIndex else { return nil }
+        var content: [UInt8] = []
+        var isEscaped = false
+        for byte in bytes.dropFirst().dropLast() {
+            if byte == 0x5C, !isEscaped {
+                isEscaped = true
+            } else {
+                content.append(byte)
+                isEscaped = false
+            }
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    /// A number of seconds (RFC 9111 §1.2.2); `nil` if it has anything but digits. A larger number is limited to the largest.
+    static func seconds(_ text: some StringProtocol) -> Duration? {
+        guard !text.isEmpty else { return nil }
+        var value: Int64 = 0
+        for byte in text.utf8 {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            value = min(value * 10 + Int64(byte - 0x30), maximumSeconds)
+        }
+        return .seconds(value)
+    }
+
+    /// The position after the string that begins at `start`; `nil` if it does not end.
+    private static func endOfString(from start: Substring.Index, in bytes: Substring.UTF8View) -> Substring.Index? {
+        var position = bytes.index(after: start)
+        while position < bytes.endIndex {
+            let byte = bytes[position]
+            position = bytes.index(after: position)
+            if byte == 0x22 { return position }
+            if byte == 0x5C {
+                guard position < bytes.endIndex else { return nil }
+                position = bytes.index(after: position)
+            }
+        }
+        return nil
+    }
+}
+
+extension Substring {
+    /// The text without spaces and tabs at its ends.
+    var trimmingWhitespace: Substring {
+        var bytes = utf8
+        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes = bytes.dropFirst() }
+        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes = bytes.dropLast() }
+        return Substring(bytes)
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
+    var isTokenByte: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23, 0x24, 0x25, 0x26, 0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+}

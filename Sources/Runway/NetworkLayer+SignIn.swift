@@ -1,0 +1,108 @@
+extension NetworkLayer {
+    /// Signs an account in to a service, in the environment that the service is in.
+    ///
+    /// Calls that start from now on are the account's, with this token. Calls that wait for a renewal of the account's last token continue
+    /// with this one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
+    /// lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies any more.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` for a token that can't be sent, and ``NetworkError/Kind/storage`` where
+    ///   it can't be kept, or not within ``AuthorizingLimits/storeDeadline``: it is in use all the same, until the app ends. So it is
+    ///   where the task is cancelled meanwhile, ``NetworkError/Kind/cancelled``.
+    public func signIn<Service: APIService>(
+        _ token: AccessToken, to service: Service.Type
+    ) async throws(NetworkError) {
+        guard token.isUsable else {
+            throw NetworkError(
+                .invalidParameters, in: .stage(.authorizing),
+                "The access token is empty, or has a character that may not stand in a header field.")
+        }
+        let environment = settings(of: service).environment
+        let identity = TokenIdentity(service: service, environment: environment, account: token.account)
+        let leeway = service.credentials?.leeway ?? .zero
+        var session: AccountSession
+        var change: (held: HeldToken, write: TokenStoreQueue.Completion?)?
+        repeat {
+            session = services.session(of: token.account, at: service)
+            change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
+            // Where a sign-out comes in between, the session is over, and the account signs in to a new one.
+        } while !services.enter(session, of: service)
+        guard let (held, write) = change else { return }
+        tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .success(held))
+        guard let write else { return }
+        try await settle(write, "The access token is in use, but could not be kept")
+    }
+
+    /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
+    ///
+    /// Cookies that were set while nobody was signed in are removed, too, since a login may have set them. Calls that were made
+    /// while nobody was signed in, and that are still in flight, set no cookies afterwards.
+    ///
+    /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token or a cached
+    /// response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does nothing if nobody is signed in.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - cancelsCalls: Whether the account's calls are cancelled. They fail as ``NetworkError/Kind/cancelled``, and so do their streamed
+    ///     bodies. The default is `true`. With `false`, calls in flight continue and return to their callers; they neither send nor store
+    ///     cookies any more, and a call that still needs the access token fails as ``NetworkError/Kind/needsLogin``.
+    /// - Throws: ``NetworkError/Kind/storage`` where the token could not be removed from its store, or not within
+    ///   ``AuthorizingLimits/storeDeadline``: it is not used again until the app ends. Nor is it where the task is cancelled meanwhile,
+    ///   ``NetworkError/Kind/cancelled``.
+    public func signOut<Service: APIService>(
+        of service: Service.Type, cancelling cancelsCalls: Bool = true
+    ) async throws(NetworkError) {
+        guard let left = services.leave(service, cancellingCalls: cancelsCalls), let account = left.session.account
+        else { return }
+        let session = left.session
+        let identity = TokenIdentity(service: service, environment: left.settings.environment, account: account)
+        let write = tokens.drop(identity, of: session)
+        let signedOut = NetworkError(
+            .needsLogin, in: .stage(.authorizing), "\(account) signed out of \(service.name) while the call waited.")
+        tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
+        if cancelsCalls { deadlines.expire(session) }
+        cache.clear(account: account, of: service)
+        // A login that was made while nobody was signed in has left its cookies in nobody's jar.
+        for owner in [account, nil] {
+            cookieJars.withJar(of: CookieJars.Owner(service: service, account: owner)) { $0.removeAll() }
+        }
+        guard let write else { return }
+        try await settle(write, "The access token is out of use, but could not be removed")
+    }
+
+    /// The user was asked to log in to a service and declined: the calls that wait for a renewal of the token fail as
+    /// ``NetworkError/Kind/loginCancelled``.
+    ///
+    /// - Returns: Whether there was a renewal under way.
+    @discardableResult
+    public func cancelLogin<Service: APIService>(of service: Service.Type) -> Bool {
+        let configuration = services.configuration(of: service)
+        let settings = configuration.settings
+        let identity = TokenIdentity(service: service, environment: settings.environment, account: settings.account)
+        let declined = NetworkError(
+            .loginCancelled, in: .stage(.authorizing), "The user did not log in to \(service.name).")
+        return tokens.renewals.end(
+            TokenRenewal(identity: identity, session: configuration.session), with: .failure(declined))
+    }
+
+    /// What the layer does for its token keeper, as long as the layer is there.
+    var tokenOwner: TokenKeeper.Owner {
+        TokenKeeper.Owner { [weak self] credentials, token in
+            guard let self else { throw NetworkError.cancelled(in: .stage(.authorizing)) }
+            return try await credentials.refresh(token, on: self)
+        } askForLogin: { [weak self] identity, flights in
+            if let self { NeedsLogin(identity, flights, on: self).post() }
+        }
+    }
+
+    private func settle(
+        _ write: TokenStoreQueue.Completion, _ what: String
+    ) async throws(NetworkError) {
+        do {
+            try await tokens.settle(write)
+        } catch is CancellationError {
+            throw .cancelled(in: .stage(.authorizing))
+        } catch {
+            throw NetworkError(.storage, in: .stage(.authorizing), "\(what): \(error.safeText)", underlying: error)
+        }
+    }
+}

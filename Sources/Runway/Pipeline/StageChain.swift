@@ -1,0 +1,95 @@
+/// The stages that every request of a layer passes, from the caller down: those of its ``RequestPipeline``, made for the layer.
+struct StageChain: Sendable {
+    /// A stage and the place that it stands at.
+    struct Link: Sendable {
+        var place: StagePlace
+        var stage: any RequestStage
+    }
+
+    /// The stages, from the caller down.
+    let links: [Link]
+
+    init(_ links: [Link]) { self.links = links }
+
+    /// Returns the response that a stage has at once, without waiting; `nil` if the request has to be sent.
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
+        for link in links {
+            let found: ImmediateAnswer
+            do throws(NetworkError) {
+                found = try link.stage.answerImmediately(&draft, in: flight)
+            } catch {
+                // A call whose request can't be made reports that, and not that no response is stored for it.
+                _ = try draft.request(in: flight)
+                throw error
+            }
+            switch found {
+            case .answer(let response): return response
+            case .provisional(var response):
+                response.isProvisional = true
+                return response
+            case .pass: continue
+            case .wait: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Sends a request through all stages to the transport.
+    func send(
+        _ request: Request, in flight: Flight, over transport: any Transport
+    ) async throws(NetworkError) -> Response {
+        try await RequestPipeline.Rest(links: links[...], transport: transport).send(request, in: flight)
+    }
+}
+
+extension RequestPipeline {
+    /// The part of the pipeline below a stage.
+    public struct Rest: Sendable {
+        let links: ArraySlice<StageChain.Link>
+        let transport: any Transport
+
+        /// Whether everything below ends by itself when the deadline passes or the task is cancelled.
+        func endsInTime(_ request: Request, in flight: Flight) -> Bool {
+            for link in links {
+                if link.stage.detaches(request, in: flight) { return true }
+                if !link.stage.endsInTime { return false }
+            }
+            return transport.endsInTime(request)
+        }
+
+        /// Sends a request through the stages below and gives the answer.
+        ///
+        /// - Throws: The error of the stage or transport that failed.
+        public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            guard let link = links.first else { return try await fly(request, in: flight) }
+            return try await link.stage.respond(
+                to: request, in: flight, next: Rest(links: links.dropFirst(), transport: transport))
+        }
+
+        /// Hands the request to the transport and keeps what is known of the attempt.
+        private func fly(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            // What was called off before it left is no request on the wire.
+            if Task.isCancelled { throw .cancelled(in: .transporting) }
+            if flight.isCalledOff { throw flight.signedOut(in: .transporting, sending: .notSent) }
+            let attempt = flight.beginAttempt(request)
+            var request = request
+            request.record = attempt
+            request.hedged?.begin(as: attempt)
+            let (sequenceNumber, requested) = (flight.context.cache.nextSequenceNumber(), flight.clock.now)
+            do {
+                var response = try await transport.send(request, in: flight)
+                response.sequenceNumber = sequenceNumber
+                response.requested = requested
+                response.record = attempt
+                flight.endAttempt(attempt, with: response)
+                try response.checkHead(in: flight)
+                return response
+            } catch {
+                // What a sign-out cut says nothing of the host, and is not sent again.
+                let error = flight.isCalledOff ? flight.signedOut(in: .transporting, sending: error.sending) : error
+                flight.endAttempt(attempt, failing: error)
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+public import HTTPTypes
+
+/// What a service says of an answer, after reading its status and its envelope.
+///
+/// Every stage acts on this, not on the status: an answer of status 200 may say "token expired" inside.
+public enum Verdict: Sendable, Hashable, CustomStringConvertible {
+    /// The call did what it was for.
+    case fine
+    /// The answer points to another place.
+    case redirected
+    /// The access token is missing, out of date or unknown; a new one may help.
+    case tokenRefused
+    /// Only the user can help, by logging in.
+    case loginNeeded
+    /// The server asks for fewer requests, and may say how long to wait.
+    case overloaded(retryAfter: Duration?)
+    /// The server refused the request by its status.
+    case refused
+    /// The envelope names an error of the service's own.
+    ///
+    /// - Parameter isAbsorbed: The error does not concern business code: no delegate is told, and the record says so.
+    case failed(ServiceError, isAbsorbed: Bool)
+    /// The answer is not of the shape that the service's envelope has.
+    case malformed(String)
+
+    /// The verdict that the status alone allows (RFC 9110 §15).
+    ///
+    /// 2xx and 304 are fine, 3xx redirected, 401 refuses the token, 429 and 503 are overloaded with the seconds of
+    /// `Retry-After`, everything else is refused. A `Retry-After` that is a date is no part of the verdict, which has no clock: the
+    /// stages that act on it read the field themselves.
+    public init(status: HTTPResponse.Status, headerFields: HTTPFields) {
+        switch status.code {
+        case 200..<300, 304: self = .fine
+        case 300..<400: self = .redirected
+        case 401: self = .tokenRefused
+        case 429, 503:
+            self = .overloaded(retryAfter: headerFields[.retryAfter].flatMap { Int64($0) }.flatMap(Self.wait))
+        default: self = .refused
+        }
+    }
+
+    /// The verdict in a few words, as a record shows it.
+    public var description: String {
+        switch self {
+        case .fine: "fine"
+        case .redirected: "a redirect"
+        case .tokenRefused: "a refusal of the access token"
+        case .loginNeeded: "a demand to log in"
+        case .overloaded(let wait): "overloaded\(Self.advice(wait))"
+        case .refused: "refused"
+        case .failed(let error, let isAbsorbed): "the service's error \(error)\(isAbsorbed ? ", absorbed" : "")"
+        case .malformed: "not the service's envelope"
+        }
+    }
+
+    /// A wait of whole seconds; `nil` for what no clock can count.
+    private static func wait(seconds: Int64) -> Duration? {
+        (0...Int64(Int32.max)).contains(seconds) ? .seconds(seconds) : nil
+    }
+
+    /// The error that a call with this verdict ends in; `nil` where it succeeded.
+    func error(for response: HTTPResponse) -> NetworkError? {
+        // Almost every answer is: nothing is made for those.
+        if case .fine = self { return nil }
+        let status = response.status
+        let answered =
+            "The server answered \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
+        func error(_ kind: NetworkError.Kind, _ detail: String, isAbsorbed: Bool = false) -> NetworkError {
+            var error = NetworkError(kind, in: .stage(.judging), detail, status: status)
+            error.isAbsorbed = isAbsorbed
+            return error
+        }
+        return switch self {
+        case .fine: nil
+        case .redirected: error(.refused, "\(answered), a redirect that could not be followed.")
+        case .tokenRefused: error(.needsAccessToken, "\(answered): the access token is missing or was refused.")
+        case .loginNeeded: error(.needsLogin, "\(answered): the user has to log in.")
+        case .overloaded(let wait): error(.overloaded, "\(answered): too many requests\(Self.advice(wait)).")
+        case .refused: error(.refused, "\(answered).")
+        case .failed(let cause, let isAbsorbed):
+            error(.service(cause), "The service answered with its error \(cause).", isAbsorbed: isAbsorbed)
+        case .malformed(let what):
+            error(.invalidAnswer, "\(answered), but its envelope could not be read: \(what)")
+        }
+    }
+
+    private static func advice(_ wait: Duration?) -> String {
+        wait.map { ", try again in \($0.components.seconds) s" } ?? ""
+    }
+}
+
+extension Request {
+    /// What the service says of an answer to this request.
+    ///
+    /// A 304 to a condition that a cache set has no envelope that could be read. What it says is good was judged when it came.
+    func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
+        let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
+        let verdict = service.judge(response.head, rawData: rawData)
+        if case .malformed = verdict, response.head.status == .notModified, ownConditions != nil { return .fine }
+        return verdict
+    }
+}
+
+/// The verdict of the service, for the record.
+package struct Judgement: StageDecision, Equatable {
+    /// The status of the response.
+    package var status: Int
+    /// What the service said.
+    package var verdict: Verdict
+
+    package static var step: FlightStep { .stage(.judging) }
+
+    package var entry: DecisionEntry {
+        .init("judged", ["status": status, "verdict": "\(verdict)"], "\(status) is \(verdict)")
+    }
+}

@@ -1,0 +1,130 @@
+import HTTPTypes
+
+/// Which failures of an endpoint are worth another attempt, how many are made, and how long the waits between them are.
+///
+/// ```swift
+/// static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
+/// ```
+///
+/// A request is sent again only where that is safe: its method is idempotent (RFC 9110 §9.2.2), or it certainly never reached the
+/// wire, or it carries an `Idempotency-Key`, or the policy says that it ``isRepeatable``; and its body can be sent twice. These
+/// failures are worth it: no network, an attempt that the transport gave up on in time, a service that says it is overloaded, and
+/// the statuses of ``statuses``. Status 500 is not among them by default: it mostly tells of a fault that the same request meets
+/// again, and of work that may be half done.
+///
+/// The wait before attempt *n* + 1 is picked evenly between nothing and `baseWait` · 2ⁿ⁻¹, at most `longestWait` (exponential
+/// backoff with full jitter). Where the server named a time in `Retry-After`, that is added. No wait ends after the call's deadline:
+/// where it would, the call fails at once with what the server said.
+public struct RetryPolicy: Sendable, Hashable {
+    /// The most attempts of one call, the first among them. The default is 3; less than 1 is 1.
+    public var maximumAttempts: Int
+    /// The most that is waited before the second attempt. The default is 250 ms.
+    public var baseWait: Duration
+    /// The most that is waited before any attempt, not counting what the server asks for. The default is 10 s.
+    public var longestWait: Duration
+    /// The statuses of refused requests that are worth another attempt. The default is 408, 425, 502, 503 and 504.
+    ///
+    /// Status 429, and 503, make a service say by default that it is overloaded, which is worth another attempt by itself.
+    public var statuses: Set<Int>
+    /// Whether a request may be sent again whatever its method and whatever became of it: for a search by POST. The default is
+    /// `false`.
+    public var isRepeatable: Bool
+
+    /// Three attempts within the bounds above.
+    public static let standard = RetryPolicy()
+    /// One attempt.
+    public static let off = RetryPolicy(maximumAttempts: 1)
+
+    /// Makes a policy.
+    ///
+    /// - Parameters:
+    ///   - maximumAttempts: The most attempts of one call, the first among them.
+    ///   - baseWait: The most that is waited before the second attempt.
+    ///   - longestWait: The most that is waited before any attempt.
+    ///   - statuses: The statuses of refused requests that are worth another attempt.
+    ///   - isRepeatable: Whether a request may be sent again whatever its method and whatever became of it.
+    public init(
+        maximumAttempts: Int = 3, baseWait: Duration = .milliseconds(250), longestWait: Duration = .seconds(10),
+        statuses: Set<Int> = [408, 425, 502, 503, 504], isRepeatable: Bool = false
+    ) {
+        self.maximumAttempts = maximumAttempts
+        self.baseWait = baseWait
+        self.longestWait = longestWait
+        self.statuses = statuses
+        self.isRepeatable = isRepeatable
+    }
+
+    /// The most that is waited after an attempt, counted from 1.
+    func ceiling(after attempt: Int) -> Duration {
+        var wait = max(.zero, min(baseWait, longestWait))
+        // Doubled step by step, and no further than the bound, so that nothing overflows.
+        for _ in 1..<max(1, attempt) {
+            if wait >= longestWait || wait == .zero { break }
+            wait = wait > longestWait / 2 ? longestWait : wait * 2
+        }
+        return wait
+    }
+
+    /// Why a failed attempt is worth another one; `nil` where it is not.
+    func cause(of error: NetworkError) -> RetryCause? {
+        switch error.kind {
+        case .noNetwork: .noNetwork(error.sending)
+        case .timedOut: .timedOut(error.sending)
+        case .overloaded: .overloaded
+        default: nil
+        }
+    }
+
+    /// Why an answer is worth another attempt; `nil` where it is not.
+    func cause(of response: Response) -> RetryCause? {
+        switch response.verdict {
+        case .overloaded: .overloaded
+        case .refused, .malformed:
+            statuses.contains(response.head.status.code) ? .status(response.head.status.code) : nil
+        default: nil
+        }
+    }
+
+    /// Whether a request may be sent again after what became of it.
+    func allows(_ request: Request, after cause: RetryCause) -> Bool {
+        isRepeatable || cause.sending == .notSent || request.head.method.isIdempotent
+            || HTTPField.Name.idempotencyKey.map(request.head.headerFields.contains) ?? false
+    }
+}
+
+/// Why an attempt is worth another one.
+package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
+    /// The host could not be reached, or the connection to it was lost.
+    case noNetwork(SendState)
+    /// The attempt took too long.
+    case timedOut(SendState)
+    /// The service asks for fewer requests.
+    case overloaded
+    /// The answer had this status.
+    case status(Int)
+
+    /// Whether any of the request reached the wire.
+    package var sending: SendState {
+        switch self {
+        case .noNetwork(let sending), .timedOut(let sending): sending
+        case .overloaded, .status: .sent
+        }
+    }
+
+    /// The cause in a few words.
+    package var description: String {
+        switch self {
+        case .noNetwork(.notSent): "no connection"
+        case .noNetwork: "the connection was lost"
+        case .timedOut(.notSent): "no connection in time"
+        case .timedOut: "no answer in time"
+        case .overloaded: "overloaded"
+        case .status(let code): "status \(code)"
+        }
+    }
+}
+
+extension HTTPField.Name {
+    /// `Idempotency-Key`, of the IETF's draft of that name.
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key")
+}

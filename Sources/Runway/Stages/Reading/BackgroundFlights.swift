@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The flights that no caller waits for: revalidations of stale responses, and prefetches. At most one for each key.
+final class BackgroundFlights: Sendable {
+    /// The most in flight at once. Beyond it none is started: a stale response stays stale until the next call for it.
+    static let maximumCount = 64
+
+    private struct Running {
+        var flight: FlightID
+        var task: Task<Void, Never>
+    }
+
+    /// The result of a start.
+    enum Start: Equatable {
+        case started
+        /// A flight for the same key is running.
+        case running(FlightID)
+        /// There are too many.
+        case refused
+    }
+
+    /// Guards the running flights.
+    private let running = Mutex<[CacheKey: Running]>([:])
+
+    /// The number of running flights.
+    var count: Int { running.withLock { $0.count } }
+
+    deinit {
+        running.withLock { running in
+            for flight in running.values { flight.task.cancel() }
+        }
+    }
+
+    /// Returns whether a flight for a key is running, or no more may be started.
+    func isRunning(_ key: CacheKey) -> Bool {
+        running.withLock { $0[key] != nil || $0.count >= Self.maximumCount }
+    }
+
+    /// Starts the work of a flight in a task of its own.
+    func start(_ key: CacheKey, flight: FlightID, _ work: @escaping @Sendable () async -> Void) -> Start {
+        running.withLock { running in
+            if let other = running[key] { return .running(other.flight) }
+            guard running.count < Self.maximumCount else { return .refused }
+            // Made under the lock, so that a task that ends at once finds itself here to be taken out.
+            let task = Task { @concurrent [weak self] in
+                await work()
+                self?.remove(key, flight)
+            }
+            running[key] = Running(flight: flight, task: task)
+            return .started
+        }
+    }
+
+    /// Cancels a flight, if it is running.
+    func cancel(_ flight: FlightID) {
+        let task: Task<Void, Never>? = running.withLock { running in
+            let key = running.first { $0.value.flight == flight }?.key
+            return key.flatMap { running.removeValue(forKey: $0) }?.task
+        }
+        task?.cancel()
+    }
+
+    /// Cancels the flights whose responses would not be stored.
+    func cancel(where isMeant: (CacheKey) -> Bool) {
+        let cancelled = running.withLock { running in
+            let cancelled = running.filter { isMeant($0.key) }
+            for key in cancelled.keys { running[key] = nil }
+            return cancelled
+        }
+        for flight in cancelled.values { flight.task.cancel() }
+    }
+
+    private func remove(_ key: CacheKey, _ flight: FlightID) {
+        running.withLock { running in
+            if running[key]?.flight == flight { running[key] = nil }
+        }
+    }
+}

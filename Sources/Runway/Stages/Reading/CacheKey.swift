@@ -1,0 +1,142 @@
+import HTTPTypes
+
+/// Identifies a stored response: service, environment, account, endpoint, and the content of the call.
+///
+/// Of what it says count its method, its path, its parameters and how they are written, and its header fields; of the service also its
+/// base URL, and the parameters and header fields common to all calls. Where that is not all that is sent, where a stage of the app's own
+/// stands above the cache, and for requests that no endpoint describes, it is the request instead, as it was assembled: its method, its
+/// URL with the query, its header fields and its body. Address, token and signature are added later: none of these can split a key. The
+/// hash is computed once, when the key is made.
+public struct CacheKey: Sendable, Hashable {
+    private let owner: ServiceIdentity
+    private let endpointType: any Endpoint.Type
+    /// What tells the calls of one API, service, environment and account apart.
+    private let form: [UInt8]
+    /// ``Flight/cookieVersion``, which has no meaning in another launch of the app.
+    private let cookieVersion: UInt64
+    private let digest: Int
+
+    /// The environment that the service was in.
+    public var environment: ServiceEnvironment { owner.environment }
+    /// The account of the call; `nil` if nobody was signed in.
+    public var account: String? { owner.account }
+    /// The name of the service.
+    public var service: String { owner.service.name }
+    /// The name of the endpoint.
+    public var endpoint: String { endpointType.name }
+
+    /// The key of a request; `nil` if its responses are never stored.
+    ///
+    /// Those are requests that are streamed or whose response is, and requests of a method that changes something: any but
+    /// GET, HEAD, QUERY, and POST, which an API may use to read.
+    init?(_ request: Request, in flight: Flight) {
+        guard case .whole = request.delivery, request.head.method.mayRead else { return nil }
+        if request.isAsAssembled, let known = flight.key {
+            self = known
+            return
+        }
+        let body: [UInt8]
+        switch request.body {
+        case .none: body = []
+        case .bytes(let bytes): body = bytes
+        case .stream: return nil
+        }
+        var form = CanonicalForm()
+        form.add(request.head.method.rawValue)
+        form.add(request.head.scheme ?? "")
+        form.add(request.head.authority ?? "")
+        form.add(request.head.path ?? "")
+        form.add(request.head.headerFields)
+        form.add(body)
+        self.init(form, of: flight.configuration.requestIdentity, in: flight)
+    }
+
+    /// The key of a call whose request is not made yet; `nil` if its responses are never stored, if no request can be made of its path,
+    /// or if the content does not determine the request.
+    init?<E: Endpoint>(_ content: CallContent, of endpoint: E.Type, in flight: Flight) {
+        let method = E.method
+        guard method.mayRead, content.path.problem == nil else { return nil }
+        var form = CanonicalForm()
+        // No request has an empty method: a response stored under one is never found by this.
+        form.add("")
+        form.add(method.rawValue)
+        switch E.encoding {
+        case .raw, .multipart: return nil
+        // Names that are joined by dots may become the same, and then the order of the parameters counts.
+        case .query(let style) where style.nesting == .dots, .form(let style) where style.nesting == .dots: return nil
+        case .query(let style):
+            form.add("query")
+            form.add(style)
+        case .form(let style):
+            form.add("form")
+            form.add(style)
+        case .json(let dates):
+            form.add("json")
+            form.add(dates)
+        }
+        form.add(content.path.percentEncoded)
+        form.add(content.parameters)
+        if !content.headers.isEmpty { form.add(content.headers) }
+        self.init(form, of: flight.configuration.callIdentity, in: flight)
+    }
+
+    private init(_ form: CanonicalForm, of owner: ServiceIdentity, in flight: Flight) {
+        self.owner = owner
+        endpointType = flight.endpoint
+        self.form = form.bytes
+        cookieVersion = flight.cookieVersion
+        var hasher = Hasher()
+        hasher.combine(owner.digest)
+        hasher.combine(ObjectIdentifier(endpointType))
+        form.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(cookieVersion)
+        digest = hasher.finalize()
+    }
+
+    /// Returns whether two keys identify the same response.
+    public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
+        lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.owner == rhs.owner
+            && lhs.form == rhs.form && lhs.cookieVersion == rhs.cookieVersion
+    }
+
+    /// Whether the key stands for the same response in other launches of the app, so that a tier may store it.
+    var isPersistable: Bool { cookieVersion == 0 }
+
+    /// Feeds the hash that was computed when the key was made.
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+
+    /// About how many bytes the key itself takes.
+    var byteCount: Int { form.count }
+}
+
+extension CacheKey {
+    /// Everything that tells keys apart, as bytes that are the same in every launch of the app. For tiers that outlive the process.
+    ///
+    /// It holds whatever secrets the request holds. A tier stores a cryptographic digest of it, such as SHA-256, never the bytes.
+    public var canonicalForm: [UInt8] {
+        var whole = CanonicalForm()
+        whole.add(owner.form)
+        whole.add(endpoint)
+        whole.add(form)
+        return whole.bytes
+    }
+}
+
+extension CacheKey: CustomStringConvertible {
+    /// Service, endpoint, environment and the hash of this launch; nothing of the request, which may hold secrets.
+    public var description: String {
+        "\(service) \(endpoint) (\(environment)) \(String(UInt(bitPattern: digest), radix: 16))"
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether a request of this method may be one that only reads.
+    var mayRead: Bool {
+        self == .get || self == .head || self == .post || isQuery
+    }
+}
+
+extension HTTPFields {
+    /// The size of the fields as text.
+    var byteCount: Int { reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 } }
+}

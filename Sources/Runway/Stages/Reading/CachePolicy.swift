@@ -1,0 +1,121 @@
+/// Decides whether the responses of an endpoint are stored, in which tiers, and for how long.
+///
+/// ```swift
+/// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
+/// ```
+///
+/// Only a response that the service judged fine and the endpoint's own check accepted is stored; under ``Rule/http``,
+/// whatever the server allows, such as a 404 with a lifetime. It is returned to calls of the same service,
+/// environment, account, endpoint and parameters, and to no others.
+///
+/// If a response to GET or HEAD has a validator, an `ETag` or `Last-Modified`, it is validated after its lifetime: a
+/// 304 makes the stored response as fresh as a new one.
+///
+/// Whole responses to GET, HEAD and QUERY can be stored. By a time to live or until evicted, so can those to POST, which
+/// some APIs use for reading: a policy on such an endpoint says that it changes nothing. Streams, and responses to all
+/// other methods, are never stored.
+public struct CachePolicy: Sendable, Hashable {
+    /// Who decides how long a response is fresh.
+    public enum Rule: Sendable, Hashable {
+        /// Nothing is stored.
+        case none
+        /// The client, by time.
+        case timeToLive
+        /// A response is fresh until it is evicted. For what never changes, such as images.
+        case untilEvicted
+        /// The server, by the header fields of HTTP caching (RFC 9111).
+        case http
+    }
+
+    /// Who decides how long a response is fresh. The default is that of the function that created the policy, such as
+    /// ``CachePolicy/http()``.
+    public var rule: Rule
+    /// How long a response in memory is fresh under ``Rule/timeToLive``; `.zero` stores none there. The default is three
+    /// minutes in ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, and `.zero` in all other
+    /// policies.
+    public var memoryLifetime: Duration = .zero
+    /// How long a response on disk is fresh under ``Rule/timeToLive``. The default, `.zero`, stores none there.
+    public var diskLifetime: Duration = .zero
+    /// Where responses are stored. The default is memory alone, and nowhere in ``CachePolicy/off``; under ``Rule/timeToLive``
+    /// it is wherever a lifetime is not `.zero`.
+    ///
+    /// Under ``Rule/http`` it is memory, whatever is set here: a ``CacheTier`` stores one response for a key, and not what
+    /// selects one of several responses of a target.
+    public var tiers: CacheTiers
+    /// How long after its freshness a response may land while a fresh one is fetched, under ``Rule/timeToLive``. The
+    /// default is not at all.
+    public var staleWhileRevalidate: Duration = .zero
+    /// How long after its freshness a response may land if no fresh one can be had, under ``Rule/timeToLive``. The
+    /// default is not at all.
+    public var staleIfError: Duration = .zero
+    /// Whether ``Rule/http`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and the
+    /// server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several users share a layer, as in a proxy: a cookie
+    /// that was set for one user is then never returned to another.
+    public var storesSetCookie = true
+
+    /// Nothing is stored.
+    public static let off = CachePolicy(rule: .none, tiers: [])
+
+    /// The client decides by time.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long a response in memory is fresh. The default is three minutes; `.zero` stores none there.
+    ///   - diskLifetime: How long a response on disk is fresh. The default, `.zero`, stores none there.
+    ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
+    ///     all.
+    ///   - staleIfError: How long after that it may land if no fresh one can be had. The default is not at all.
+    public static func timeToLive(
+        _ lifetime: Duration = .seconds(180), onDisk diskLifetime: Duration = .zero,
+        staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero
+    ) -> CachePolicy {
+        var policy = CachePolicy(rule: .timeToLive, tiers: [])
+        policy.memoryLifetime = lifetime
+        policy.diskLifetime = diskLifetime
+        if lifetime > .zero { policy.tiers.insert(.memory) }
+        if diskLifetime > .zero { policy.tiers.insert(.disk) }
+        policy.staleWhileRevalidate = staleWhileRevalidate
+        policy.staleIfError = staleIfError
+        return policy
+    }
+
+    /// A response is fresh until it is evicted.
+    public static func untilEvicted(in tiers: CacheTiers = .memory) -> CachePolicy {
+        CachePolicy(rule: .untilEvicted, tiers: tiers)
+    }
+
+    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone.
+    public static func http() -> CachePolicy { CachePolicy(rule: .http, tiers: .memory) }
+
+    /// Whether the client decides, by time or by room.
+    var isOfClient: Bool { rule == .timeToLive || rule == .untilEvicted }
+
+    private init(rule: Rule, tiers: CacheTiers) {
+        self.rule = rule
+        self.tiers = tiers
+    }
+}
+
+/// The tiers in which responses are stored.
+public struct CacheTiers: OptionSet, Sendable, Hashable {
+    /// The places, one bit each.
+    public let rawValue: Int
+
+    /// Makes a set of places.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The app's memory.
+    public static let memory = CacheTiers(rawValue: 1)
+    /// The device's disk.
+    public static let disk = CacheTiers(rawValue: 2)
+}
+
+/// How one call uses stored responses.
+public enum CacheUse: Sendable, Hashable {
+    /// A fresh one is taken, as the policy says.
+    case standard
+    /// No stored response is used, and no validator of one is sent; the new response replaces it.
+    case refresh
+    /// A stored response is returned, fresh or stale, and nothing is sent; if none is stored, the call fails as
+    /// ``NetworkError/Kind/notCached``.
+    case onlyIfCached
+}

@@ -1,0 +1,42 @@
+/// Selects the stored responses that a clear removes.
+public enum CacheScope: Sendable, Hashable {
+    /// All responses.
+    case everything
+    /// The responses of the service of this name, in every environment and for every account.
+    case service(String)
+    /// The responses of the endpoint of this name.
+    case endpoint(String, service: String)
+    /// The responses of an account, or with `nil` those without an account; of one service or, with `nil`, of all.
+    case account(String?, service: String?)
+
+    /// Returns whether the scope includes the response of a key.
+    public func covers(_ key: CacheKey) -> Bool {
+        covers(service: key.service, endpoint: key.endpoint, account: key.account)
+    }
+
+    /// Returns whether the scope includes the responses in a partition, which belong to a service and to none of its endpoints.
+    func covers(_ partition: CachePartition) -> Bool {
+        if case .endpoint(_, let service) = self { return partition.serviceName == service }
+        return covers(service: partition.serviceName, endpoint: "", account: partition.account)
+    }
+
+    func covers(service: String, endpoint: String, account: String?) -> Bool {
+        switch self {
+        case .everything: true
+        case .service(let own): service == own
+        case .endpoint(let own, let ownService): service == ownService && endpoint == own
+        case .account(let own, let ownService): account == own && (ownService ?? service) == service
+        }
+    }
+}
+
+extension CacheKey {
+    /// The scopes that cover the key, except ``CacheScope/everything``.
+    var scopes: [CacheScope] {
+        let (service, account) = (service, account)
+        return [
+            .service(service), .endpoint(endpoint, service: service), .account(account, service: service),
+            .account(account, service: nil),
+        ]
+    }
+}

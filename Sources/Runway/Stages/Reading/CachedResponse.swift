@@ -1,0 +1,54 @@
+import HTTPTypes
+
+import struct Foundation.Date
+
+/// A response stored by a time to live or until evicted: its service judged it fine, and its endpoint accepted it.
+///
+/// Its bytes are never copied, and the index of a JSON body is built once for all callers.
+final class CachedResponse: Sendable {
+    let key: CacheKey
+    /// Head and body.
+    let rawData: RawData
+    /// The number of the request that fetched it; 0 if an earlier launch did.
+    let sequenceNumber: UInt64
+    /// When it was received, on the layer's clock; before its start if an earlier launch received it.
+    let fetched: Duration
+    /// When it entered memory, on the layer's clock.
+    let entered: Duration
+    /// The date at which it was received.
+    let date: Date
+    /// Whether redirects led to it, so that its validators are those of another target.
+    let isRedirected: Bool
+    /// About how many bytes it takes.
+    let byteCount: Int
+
+    init(
+        _ rawData: RawData, for key: CacheKey, sequenceNumber: UInt64, fetched: Duration, entered: Duration, date: Date,
+        isRedirected: Bool = false
+    ) {
+        self.key = key
+        self.rawData = rawData
+        self.sequenceNumber = sequenceNumber
+        self.fetched = fetched
+        self.entered = entered
+        self.date = date
+        self.isRedirected = isRedirected
+        // Calls that find it may land it on the main actor.
+        rawData.index()
+        byteCount =
+            rawData.bytes.count + rawData.indexByteCount + rawData.response.headerFields.byteCount + key.byteCount
+            + Self.fixedByteCount
+    }
+
+    /// What every entry takes beside its texts and bytes.
+    private static var fixedByteCount: Int { 512 }
+
+    /// The response to a call.
+    func response(from source: ResponseSource) -> Response {
+        var response = Response(head: rawData.response, body: .whole(rawData))
+        response.source = source
+        // Only what the service judged fine is stored.
+        response.verdict = .fine
+        return response
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import HTTPTypes
+
+/// Bytes that are equal if what was added is equal, in every launch of the app, and different otherwise.
+///
+/// Texts count by their UTF-8 bytes, which are what is sent: Swift takes the two ways to write an "é" for one. Names count in any order;
+/// values of one name count in their order.
+struct CanonicalForm {
+    private(set) var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(128) }
+
+    mutating func add(_ text: String) {
+        var text = text
+        text.withUTF8 { add($0) }
+    }
+
+    mutating func add(_ part: some Collection<UInt8>) {
+        add(count: part.count)
+        bytes.append(contentsOf: part)
+    }
+
+    /// Adds the parameters in the order of their names.
+    mutating func add(_ parameters: Parameters) { add(parameters, depth: 0) }
+
+    /// Adds how names and values are written.
+    mutating func add(_ style: QueryStyle) {
+        let arrays: UInt8 =
+            switch style.arrays {
+            case .repeated: 0
+            case .brackets: 1
+            case .indices: 2
+            case .commas: 3
+            }
+        bytes.append(arrays)
+        bytes.append(style.nesting == .dots ? 1 : 0)
+        bytes.append(style.booleans == .digits ? 1 : 0)
+        bytes.append(style.nulls == .empty ? 1 : 0)
+        add(style.dates)
+    }
+
+    /// Adds how dates are written.
+    mutating func add(_ dates: DateStyle) {
+        let code: UInt8 =
+            switch dates {
+            case .iso8601: 0
+            case .secondsSince1970: 1
+            case .millisecondsSince1970: 2
+            }
+        bytes.append(code)
+    }
+
+    /// Adds header fields by their names as they are given: of two that differ in case alone, the order decides which is sent.
+    mutating func add(_ headers: [String: String]) {
+        add(headers.map { (name: $0.key, value: $0.value) })
+    }
+
+    /// Adds the header fields of a message by their names without regard to case.
+    mutating func add(_ fields: HTTPFields) {
+        add(fields.map { (name: $0.name.canonicalName, value: $0.value) })
+    }
+
+    private mutating func add(_ fields: [(name: String, value: String)]) {
+        add(count: fields.count)
+        for field in fields.sorted(by: { $0.name < $1.name }) {
+            add(field.name)
+            add(field.value)
+        }
+    }
+
+    private mutating func add(count: Int) {
+        if count < 255 { return bytes.append(UInt8(count)) }
+        bytes.append(255)
+        add(UInt64(count))
+    }
+
+    private mutating func add(_ number: UInt64) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func add(_ parameters: Parameters, depth: Int) {
+        let entries = parameters.entries
+        add(count: entries.count)
+        if entries.count > 16 {
+            // Swift's sort is stable, which keeps the order of those that share a name.
+            for entry in entries.sorted(by: { $0.name < $1.name }) {
+                add(entry.name)
+                add(entry.value, depth: depth)
+            }
+            return
+        }
+        // Calls have few parameters, and every memory hit comes here: their places are sorted in place.
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: entries.count) { places in
+            for index in entries.indices {
+                var place = index
+                while place > 0, entries[index].name < entries[places[place - 1]].name {
+                    places.initializeElement(at: place, to: places[place - 1])
+                    place -= 1
+                }
+                places.initializeElement(at: place, to: index)
+            }
+            for place in places {
+                add(entries[place].name)
+                add(entries[place].value, depth: depth)
+            }
+        }
+    }
+
+    /// Adds a value, its kind before it. No request is made of what is nested deeper than ``UnencodableParameter/maximumDepth``.
+    private mutating func add(_ value: ParameterValue, depth: Int) {
+        guard depth <= UnencodableParameter.maximumDepth else { return }
+        switch value {
+        case .null: bytes.append(0)
+        case .bool(let value): bytes.append(value ? 2 : 1)
+        case .integer(let value):
+            bytes.append(3)
+            add(UInt64(bitPattern: value))
+        case .unsigned(let value):
+            bytes.append(4)
+            add(value)
+        case .double(let value):
+            bytes.append(5)
+            add(value.bitPattern)
+        case .decimal(let value):
+            bytes.append(6)
+            add("\(value)")
+        case .string(let value):
+            bytes.append(7)
+            add(value)
+        case .date(let value):
+            bytes.append(8)
+            add(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .bytes(let value):
+            bytes.append(9)
+            add(value)
+        case .array(let elements):
+            bytes.append(10)
+            add(count: elements.count)
+            for element in elements { add(element, depth: depth + 1) }
+        case .object(let members):
+            bytes.append(11)
+            add(members, depth: depth + 1)
+        }
+    }
+}

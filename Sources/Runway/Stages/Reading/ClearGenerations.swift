@@ -1,0 +1,106 @@
+/// Which responses may be stored after clears, after changes of targets, and after newer responses.
+///
+/// Requests, calls, clears and changes take their sequence numbers from one counter, ``ResponseCache/nextSequenceNumber()``. A clear
+/// refuses the responses of calls that started before it, also if their requests were sent after it. A change of a target, and a newer
+/// response, refuse the responses to requests that were sent before.
+///
+/// Memory is bounded: a bound that is forgotten for one entry is applied to all entries of its kind, so that too little may be stored,
+/// never too much.
+struct ClearGenerations {
+    /// The largest number of scopes, of keys and of targets that are remembered individually.
+    static let maximumCount = 1024
+
+    /// The bounds that a response has to pass.
+    fileprivate struct Generation {
+        /// The smallest sequence number that the request may have.
+        var firstRequest: UInt64 = 0
+        /// The smallest sequence number that both the request and the start of its call may have.
+        var firstStart: UInt64 = 0
+
+        mutating func merge(_ other: Generation) {
+            firstRequest = max(firstRequest, other.firstRequest)
+            firstStart = max(firstStart, other.firstStart)
+        }
+    }
+
+    private var everything: UInt64 = 0
+    private var scopes: [CacheScope: UInt64] = [:]
+    private var keys = EntryGenerations<CacheKey>(maximumCount: Self.maximumCount)
+    private var targets = EntryGenerations<HTTPCacheURI>(maximumCount: Self.maximumCount)
+
+    /// Refuses the responses in a scope of calls that started before.
+    mutating func clear(_ scope: CacheScope, at sequenceNumber: UInt64) {
+        if scope == .everything || scopes.count >= Self.maximumCount && scopes[scope] == nil {
+            // Everything that was remembered is older than this.
+            self = ClearGenerations()
+            everything = sequenceNumber
+        } else {
+            scopes[scope] = sequenceNumber
+        }
+    }
+
+    /// Refuses the responses for a key of calls that started before.
+    mutating func clear(_ key: CacheKey, at sequenceNumber: UInt64) {
+        keys.merge(Generation(firstStart: sequenceNumber), for: key)
+    }
+
+    /// Refuses the responses of a target of calls that started before.
+    mutating func clear(_ target: HTTPCacheURI, at sequenceNumber: UInt64) {
+        targets.merge(Generation(firstStart: sequenceNumber), for: target)
+    }
+
+    /// Refuses the responses of a target whose requests were sent at or before a sequence number.
+    mutating func change(_ target: HTTPCacheURI, at sequenceNumber: UInt64) {
+        targets.merge(Generation(firstRequest: sequenceNumber + 1), for: target)
+    }
+
+    /// Refuses the responses for a key that are older than one that was stored, also after that one was evicted.
+    mutating func replace(_ key: CacheKey, by sequenceNumber: UInt64) {
+        keys.merge(Generation(firstRequest: sequenceNumber), for: key)
+    }
+
+    /// Returns whether a response may be stored for a key.
+    ///
+    /// - Parameters:
+    ///   - sequenceNumber: The number of the request that fetched it.
+    ///   - start: The last number that was taken when its call started.
+    func allows(_ key: CacheKey, _ sequenceNumber: UInt64, from start: UInt64) -> Bool {
+        // A follower may bring a response whose request was sent before its own call started.
+        let oldest = min(sequenceNumber, start)
+        return oldest >= everything && keys.allow(key, sequenceNumber, from: oldest)
+            && (scopes.isEmpty || key.scopes.allSatisfy { (scopes[$0] ?? 0) <= oldest })
+    }
+
+    /// Returns whether a response of a target may be stored in a partition; see ``allows(_:_:from:)``.
+    func allows(
+        _ target: HTTPCacheURI, in partition: CachePartition, _ sequenceNumber: UInt64, from start: UInt64
+    ) -> Bool {
+        let oldest = min(sequenceNumber, start)
+        return oldest >= everything && targets.allow(target, sequenceNumber, from: oldest)
+            && scopes.allSatisfy { $0.value <= oldest || !$0.key.covers(partition) }
+    }
+}
+
+/// The generations of the most recently changed entries, and one that holds for all that were forgotten.
+private struct EntryGenerations<ID: Hashable> {
+    private var forgotten = ClearGenerations.Generation()
+    private var known: LeastRecentlyUsed<ID, ClearGenerations.Generation>
+
+    init(maximumCount: Int) { known = LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0) }
+
+    mutating func merge(_ generation: ClearGenerations.Generation, for id: ID) {
+        var merged = generation
+        if let own = known.peek(id) {
+            merged.merge(own)
+        } else if known.count == known.maximumCount, let oldest = known.oldestValue {
+            forgotten.merge(oldest)
+        }
+        known.insert(merged, for: id, byteCount: 0)
+    }
+
+    func allow(_ id: ID, _ sequenceNumber: UInt64, from oldest: UInt64) -> Bool {
+        var generation = forgotten
+        if let own = known.peek(id) { generation.merge(own) }
+        return sequenceNumber >= generation.firstRequest && oldest >= generation.firstStart
+    }
+}

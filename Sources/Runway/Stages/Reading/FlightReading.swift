@@ -1,0 +1,198 @@
+import Synchronization
+
+/// What reading remembers of one call.
+final class FlightReading: Sendable {
+    /// The last sequence number that was taken when the call started.
+    let start: UInt64
+    /// The number of the read that the flight carries as its leader; 0 while it carries none.
+    fileprivate let carried = Atomic<UInt64>(0)
+    /// The number of the read whose retained outcome is released when the call ends; 0 if there is none.
+    fileprivate let awaited = Atomic<UInt64>(0)
+    /// Guards what the call received from the cache and what it brings to it.
+    fileprivate let state = Mutex(State())
+
+    init(start: UInt64) { self.start = start }
+
+    fileprivate struct State {
+        /// The key of the call's response, if it was known before the request was made.
+        var key: CacheKey?
+        /// The stored response that the call received.
+        var cached: CachedResponse?
+        /// The target whose stored response the call received.
+        var cachedTarget: HTTPCacheURI?
+        /// Whether somebody rejected the stored response.
+        var isCachedRejected = false
+        /// The stale response that this call revalidates.
+        var revalidated: CachedResponse?
+        /// The response that is stored once everybody has accepted it.
+        var proposal: Proposal?
+        /// The response that the call receives if no fresh one can be had.
+        var fallback: Fallback?
+        /// The version of the cookies when the call first asked for it.
+        var cookieVersion: UInt64?
+        /// Whether no stale response may land before the fresh one: one has landed, or nobody would see it.
+        var forgoesProvisional = false
+        /// Lands a stale response while the request is in flight; `nil` if the call has only one landing.
+        var landProvisionally: (@Sendable (Response, Flight) -> Void)?
+    }
+
+    /// A response to be stored.
+    struct Proposal {
+        var response: CachedResponse
+        var tiers: CacheTiers
+        /// Whether it is the response that the call received, validated by the server.
+        var isRenewed = false
+    }
+
+    /// A stale response, and how long it may be used in place of a fresh one.
+    struct Fallback {
+        var response: CachedResponse
+        /// When it became stale, on the layer's clock.
+        var staleSince: Duration
+        var policy: CachePolicy
+    }
+}
+
+// What the call received from the cache.
+extension Flight {
+    /// The key of the call's response, if it was known before the request was made.
+    var key: CacheKey? { reading.state.withLock { $0.key } }
+
+    func setKey(_ key: CacheKey?) { reading.state.withLock { $0.key = key } }
+
+    /// The stored response that the call received.
+    var cachedResponse: CachedResponse? { reading.state.withLock { $0.cached } }
+
+    /// Remembers the stored response that the call receives, in case somebody rejects it.
+    func receive(_ cached: CachedResponse) { reading.state.withLock { $0.cached = cached } }
+
+    /// Likewise, for one that is stored by the rules of HTTP caching.
+    func receive(_ target: HTTPCacheURI) { reading.state.withLock { $0.cachedTarget = target } }
+
+    /// Removes the stored response that the call received, if that is the one that was rejected. Returns whether it is.
+    func rejectCached(_ source: ResponseSource) -> Bool {
+        if source == .network { return false }
+        let (cached, target) = reading.state.withLock { state in
+            defer { (state.cached, state.cachedTarget) = (nil, nil) }
+            state.isCachedRejected = true
+            if state.proposal?.isRenewed ?? false { state.proposal = nil }
+            return (state.cached, state.cachedTarget)
+        }
+        if cached == nil, target == nil { return false }
+        note(CacheDecision.refused)
+        if let cached { context.cache.remove(cached) }
+        if let target { context.cache.reject(target) }
+        return true
+    }
+
+    /// Makes this a call that revalidates a stale response.
+    func setRevalidated(_ stale: CachedResponse?) { reading.state.withLock { $0.revalidated = stale } }
+
+    /// The stale response that this call revalidates, unless somebody rejected it meanwhile.
+    func revalidatedResponse(of key: CacheKey) -> CachedResponse? {
+        reading.state.withLock { state in
+            guard let response = state.revalidated, response.key == key, !state.isCachedRejected else { return nil }
+            return response
+        }
+    }
+
+    /// The version of the cookies that the call first saw; stores the present one if this is the first time.
+    func firstCookieVersion(_ version: UInt64) -> UInt64 {
+        reading.state.withLock { state in
+            let first = state.cookieVersion ?? version
+            state.cookieVersion = first
+            return first
+        }
+    }
+}
+
+// What the call brings to the cache.
+extension Flight {
+    /// Proposes a response to be stored once the endpoint and the manager's validator have accepted it.
+    func propose(_ proposal: FlightReading.Proposal) { reading.state.withLock { $0.proposal = proposal } }
+
+    /// Stores the proposed response: everybody who was to see it has accepted it.
+    func storeProposal() {
+        let proposal = reading.state.withLock { state in
+            defer { state.proposal = nil }
+            return state.proposal
+        }
+        guard let proposal else { return }
+        switch context.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
+        case .stored: note(CacheDecision.stored(byteCount: proposal.response.byteCount))
+        case .outdated: note(CacheDecision.outdated)
+        case .tooLarge: note(CacheDecision.tooLarge(byteCount: proposal.response.byteCount))
+        }
+    }
+}
+
+// Stale responses.
+extension Flight {
+    func setFallback(_ fallback: FlightReading.Fallback) { reading.state.withLock { $0.fallback = fallback } }
+
+    /// The stale response that the call may receive instead of an error; `nil` if there is none.
+    func fallbackResponse() -> Response? {
+        guard !isCalledOff, let fallback = reading.state.withLock({ $0.fallback }) else { return nil }
+        let excess = clock.now - fallback.staleSince
+        guard fallback.policy.allowsOnError(staleBy: excess) else { return nil }
+        note(CacheDecision.staleIfError(staleBy: excess))
+        return fallback.response.response(from: .staleCache)
+    }
+
+    /// Whether a stale response may land before the fresh one.
+    var mayLandProvisionally: Bool { reading.state.withLock { !$0.forgoesProvisional } }
+
+    /// From now on, no stale response lands before the fresh one.
+    func forgoProvisional() { reading.state.withLock { $0.forgoesProvisional = true } }
+
+    /// Sets how a stale response that is found outside the caller's turn lands while the request is in flight.
+    func setProvisionalLanding(_ land: @escaping @Sendable (Response, Flight) -> Void) {
+        reading.state.withLock { $0.landProvisionally = land }
+    }
+
+    /// Lands a stale response before the fresh one, once. Returns `false` if the call has only one landing.
+    func landProvisionally(_ response: Response) -> Bool {
+        let land = reading.state.withLock { state in
+            if state.landProvisionally != nil { state.forgoesProvisional = true }
+            return state.landProvisionally
+        }
+        land?(response, self)
+        return land != nil
+    }
+}
+
+// The reads that the call shares.
+extension Flight {
+    /// The flights that wait for the read that this one carries; `nil` while it carries none.
+    var waitingFlights: [Flight]? {
+        let read = reading.carried.load(ordering: .acquiring)
+        return read == 0 ? nil : context.cache.reads.flights(waitingFor: read)
+    }
+
+    /// Whether the flight carries a read.
+    var isCarrying: Bool { reading.carried.load(ordering: .acquiring) != 0 }
+
+    /// Makes this flight the one that carries a read; its record is held back until the read ends, so that all its requests are in it.
+    func beginCarrying(_ read: UInt64) {
+        holdRecord()
+        reading.carried.store(read, ordering: .releasing)
+    }
+
+    /// The read has ended, or nobody waits for it any more.
+    func endCarrying() {
+        reading.carried.store(0, ordering: .releasing)
+        releaseRecord()
+    }
+
+    /// Makes the call one of those until whose end the outcome of a read is retained.
+    func awaitRead(_ read: UInt64) {
+        let former = reading.awaited.exchange(read, ordering: .acquiringAndReleasing)
+        if former != 0 { context.cache.reads.release(former) }
+    }
+
+    /// Releases the retained outcome of the read that the call waited for.
+    func releaseRead() {
+        let read = reading.awaited.load(ordering: .acquiring)
+        if read != 0 { context.cache.reads.release(read) }
+    }
+}

@@ -1,0 +1,55 @@
+import struct Foundation.Date
+
+/// How the age of a response compares with what its policy allows.
+enum Freshness: Equatable {
+    /// It may land as it is.
+    case fresh(age: Duration)
+    /// Its lifetime was over so long ago.
+    case stale(by: Duration)
+}
+
+extension CachePolicy {
+    /// The longest lifetime that is not infinite: a hundred years. A negative one is zero.
+    private static func bounded(_ lifetime: Duration) -> Duration {
+        min(max(lifetime, .zero), .seconds(100 * 365 * 86_400))
+    }
+
+    /// The freshness of a response in memory, at an instant of the layer's clock.
+    ///
+    /// What came from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
+    func freshness(of kept: CachedResponse, at now: Duration) -> Freshness {
+        let age = max(now - kept.fetched, .zero)
+        if rule == .untilEvicted { return .fresh(age: age) }
+        let lifetime = Self.bounded(memoryLifetime)
+        let excess = max(now - kept.entered - lifetime, age - max(lifetime, Self.bounded(diskLifetime)))
+        return excess < .zero ? .fresh(age: age) : .stale(by: excess)
+    }
+
+    /// The freshness of a response on disk, by its age on the wall clock; `nil` is an unknown age.
+    ///
+    /// If the wall clock was set back, or the date is invalid, the response is stale by zero.
+    func freshness(onDisk age: Duration?) -> Freshness {
+        if rule == .untilEvicted { return .fresh(age: age ?? .zero) }
+        guard let age else { return .stale(by: .zero) }
+        let excess = age - Self.bounded(diskLifetime)
+        return excess < .zero ? .fresh(age: age) : .stale(by: excess)
+    }
+
+    /// Whether a call may land twice: with a stale response, and with the fresh one.
+    var mayLandTwice: Bool { rule == .http || staleWhileRevalidate > .zero }
+
+    /// Returns whether a response that is stale by this much may land while a fresh one is fetched.
+    func allowsWhileRevalidating(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleWhileRevalidate) }
+
+    /// Returns whether a response that is stale by this much may land if no fresh one can be had.
+    func allowsOnError(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleIfError) }
+}
+
+extension Date {
+    /// How long before `now` this date was; `nil` if it is later than `now` or invalid.
+    func age(at now: Date) -> Duration? {
+        let seconds = now.timeIntervalSince(self)
+        // Longer ages are limited to a thousand years, so that no clock overflows.
+        return seconds >= 0 ? .seconds(min(seconds, 1000 * 365 * 86_400)) : nil
+    }
+}

@@ -1,0 +1,78 @@
+/// What the cache decided by the rules of HTTP, for the record.
+package enum HTTPCacheDecision: StageDecision, Equatable {
+    /// A stored response was returned; it stays fresh for so long.
+    case fresh(age: Duration, remaining: Duration)
+    /// A stored response was returned although it is stale by so much.
+    case stale(by: Duration, StaleReason)
+    /// A stored response has to be validated; `nil` if it is not stale.
+    case validating(staleBy: Duration?)
+    /// A stale response was returned, and is revalidated while nobody waits.
+    case revalidating
+    /// A stored response has no validator: it is stale by so much, and is fetched.
+    case expired(staleBy: Duration?)
+    /// The origin confirmed stored responses. So many were updated.
+    case notModified(updated: Int)
+    /// The origin responded 304 to validators of no stored response; the request was sent again without conditions.
+    case unmatchedNotModified
+    /// No stored response matches the request.
+    case miss
+    /// The cache was bypassed, as the call or the request asks for.
+    case bypassed
+    /// Nothing may be sent, and no stored response can be returned.
+    case onlyIfCachedMiss
+    /// The response was stored, with this freshness lifetime.
+    case stored(lifetime: Duration, isHeuristic: Bool)
+    /// The response was not stored.
+    case notStored(NotStoredReason)
+    /// A HEAD confirmed so many stored responses, and so many others have to be validated.
+    case head(updated: Int, distrusted: Int)
+    /// So many responses of the target, and of those that the response refers to, were removed.
+    case invalidated(Int)
+
+    package static var step: FlightStep { .stage(.reading) }
+
+    package var entry: DecisionEntry {
+        switch self {
+        case .fresh(let age, let remaining):
+            .init(
+                "hit", ["age": age, "remaining": remaining],
+                "\(age.wholeSeconds) old, fresh for another \(remaining.wholeSeconds)")
+        case .stale(let staleBy, let reason):
+            .init(
+                "stale", ["staleBy": staleBy, "reason": reason],
+                "stale by \(staleBy.wholeSeconds), used because \(reason.sentence)")
+        case .validating(let staleBy): .init("validating", ["staleBy": staleBy], "\(Self.state(staleBy)), revalidating")
+        case .revalidating: .init("revalidating", "stale, revalidating")
+        case .expired(let staleBy): .init("expired", ["staleBy": staleBy], "\(Self.state(staleBy)), fetching")
+        case .notModified(let updated): .init("notModified", ["updated": updated], "not modified, \(updated) updated")
+        case .unmatchedNotModified:
+            .init(
+                "unmatchedNotModified", "the 304 matches no stored response; sent again without conditions")
+        case .miss: .init("miss", "nothing cached")
+        case .bypassed: .init("bypassed", "the cache is bypassed, as the call asks for")
+        case .onlyIfCachedMiss: .init("onlyIfCachedMiss", "nothing usable is cached, and nothing may be sent")
+        case .stored(let lifetime, let isHeuristic):
+            .init(
+                "stored", ["lifetime": lifetime, "isHeuristic": isHeuristic],
+                "stored, fresh for \(lifetime.wholeSeconds)\(isHeuristic ? " by estimate" : "")")
+        case .notStored(let reason): .init("notStored", ["reason": reason], "not stored: \(reason.text)")
+        case .head(let updated, let distrusted):
+            .init(
+                "freshenedByHead", ["updated": updated, "distrusted": distrusted],
+                "HEAD: \(updated) updated, \(distrusted) to be validated")
+        case .invalidated(let count): .init("invalidated", ["count": count], "\(count) invalidated")
+        }
+    }
+
+    private static func state(_ staleBy: Duration?) -> String {
+        staleBy.map { "stale by \($0.wholeSeconds)" } ?? "to be validated"
+    }
+}
+
+extension StaleReason {
+    fileprivate var sentence: String { rawValue }
+}
+
+extension Duration {
+    fileprivate var wholeSeconds: String { "\(components.seconds) s" }
+}

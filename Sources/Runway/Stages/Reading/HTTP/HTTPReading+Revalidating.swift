@@ -1,0 +1,63 @@
+import HTTPTypes
+
+extension HTTPReading {
+    /// Revalidates a stale response that a call received, in a flight of its own that no caller waits for (RFC 5861 §3).
+    ///
+    /// It is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the response stays stale
+    /// until the next call for it. It has the deadline and the record of a call of the same endpoint.
+    func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
+        let (request, flight, next, admission) = (fetch.request, reads.flight, reads.next, reads.admission)
+        var whole = request
+        if case .streamed = request.delivery {
+            whole.delivery = .whole(maximumByteCount: cache.httpLimits.maximumBodyByteCount)
+        }
+        guard let key = CacheKey(whole, in: flight) else { return }
+        if cache.background.isRunning(key) { return flight.note(CacheDecision.revalidationSkipped) }
+        let own = flight.makeSibling(flight.endpoint)
+        // The stale response belongs to another account if somebody signed in or out since then.
+        guard own.session == flight.session, own.environment == flight.environment else { return }
+        let stage = StageChain.Link(
+            place: .reading, stage: Revalidation(cache: cache, admission: admission, candidates: fetch.candidates))
+        let rest = RequestPipeline.Rest(links: ([stage] + next.links)[...], transport: next.transport)
+        let start = cache.background.start(key, flight: own.id) { [whole] in
+            do throws(NetworkError) {
+                let response = try await DeadlineStage().respond(to: whole, in: own, next: rest)
+                own.setSource(response.source)
+                if let refusal = response.refusal { throw refusal }
+                own.finish(.succeeded)
+            } catch {
+                _ = own.finish(failing: error)
+            }
+        }
+        if start == .started { return }
+        flight.note(CacheDecision.revalidationSkipped)
+        own.finish(.cancelled)
+    }
+}
+
+/// Takes the reading stage's place in a flight that revalidates: a stored response is returned only instead of an error.
+private struct Revalidation: RequestStage {
+    let cache: ResponseCache
+    let admission: AdmissionControl
+    let candidates: [StoredResponse]
+    var step: FlightStep { .stage(.reading) }
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let fetch = HTTPReading.Fetch(request, validating: candidates, decision: .revalidating)
+        let reads = SharedReads(cache: cache, admission: admission, flight: flight, next: next)
+        guard let response = try await HTTPReading(cache).fetch(fetch, reads) else {
+            preconditionFailure("a request without a lookup does not depend on the cache")
+        }
+        return response
+    }
+}
+
+extension Flight {
+    /// Another flight of the same endpoint, which starts now.
+    fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight {
+        layer.makeFlight(endpoint, options.ofTheLayer)
+    }
+}

@@ -1,0 +1,201 @@
+import HTTPTypes
+
+/// Reads by the rules of HTTP caching, ``CachePolicy/Rule/http`` (RFC 9111).
+///
+/// It handles GET and HEAD without a body. Streamed bodies are copied while they pass, up to the largest body that may be stored; a stored
+/// response is returned whole.
+struct HTTPReading {
+    let cache: ResponseCache
+
+    init(_ cache: ResponseCache) { self.cache = cache }
+
+    /// Looks up the stored responses, without waiting.
+    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        let lookup = try lookUp(request, in: flight)
+        switch lookup.found {
+        case .fresh(let response):
+            lookup.note(in: flight)
+            return .answer(response)
+        case .stale(let response, _) where flight.manager != nil && flight.mayLandProvisionally:
+            flight.note(HTTPCacheDecision.revalidating)
+            flight.forgoProvisional()
+            return .provisional(response)
+        case .stale, .none: return .wait
+        }
+    }
+
+    /// Responds with a stored response, or sends the request and stores its response.
+    func respond(to request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response {
+        let flight = reads.flight
+        guard request.isCacheable else {
+            if flight.cachePolicy.rule == .http,
+                RequestDirectives(request.head.headerFields, use: flight.options.cacheUse).isOnlyIfCached
+            {
+                throw Self.onlyIfCachedError(in: flight)
+            }
+            guard let (response, _) = try await reads.send(request, after: SharedReads.Lookup()) else {
+                preconditionFailure("a request without a lookup does not depend on the cache")
+            }
+            invalidate(after: response, to: request, in: flight)
+            return try request.accepting(response)
+        }
+        // A lookup is repeated only if another call has changed what is stored of the target since.
+        while true {
+            if let response = try await look(for: request, reads) { return response }
+        }
+    }
+
+    /// Responds from the cache, or fetches; returns `nil` if the target has changed since it was looked up.
+    private func look(for request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response? {
+        let flight = reads.flight
+        let lookup = try lookUp(request, in: flight)
+        switch lookup.found {
+        case .fresh(let response):
+            lookup.note(in: flight)
+            return response
+        case .stale(var response, let fetch):
+            lookup.note(in: flight)
+            if flight.mayLandProvisionally {
+                response.isProvisional = true
+                guard flight.landProvisionally(response) else {
+                    response.isProvisional = false
+                    revalidate(fetch, reads)
+                    return response
+                }
+            }
+            return try await self.fetch(fetch, reads)
+        case .none(let fetch):
+            lookup.note(in: flight)
+            return try await self.fetch(fetch, reads)
+        }
+    }
+
+    /// What a lookup found.
+    private struct Lookup {
+        enum Found {
+            /// A response that may be returned as it is.
+            case fresh(Response)
+            /// A stale response, which has to be revalidated.
+            case stale(Response, Fetch)
+            /// The request has to be sent.
+            case none(Fetch)
+        }
+
+        var found: Found
+        /// What the lookup decided, for the record. If a request has to be sent, its ``Fetch`` has the last decision.
+        var decisions: [HTTPCacheDecision] = []
+
+        func note(in flight: Flight) { for decision in decisions { flight.note(decision) } }
+    }
+
+    /// Looks up a request, and the targets of stored redirects.
+    private func lookUp(_ request: Request, in flight: Flight) throws(NetworkError) -> Lookup {
+        var (request, own) = (request, request)
+        var decisions: [HTTPCacheDecision] = []
+        var isElsewhere = false
+        for _ in 0..<RedirectHop.maximumCount {
+            var lookup = try lookUpOnce(request, in: flight)
+            lookup.decisions = decisions + lookup.decisions
+            guard case .fresh(let response) = lookup.found, response.verdict == .redirected,
+                let location = try? response.head.location(in: .stage(.reading)),
+                let following = request.redirected(
+                    by: response.head.status, to: location, authentication: flight.authentication)
+            else {
+                if case .fresh = lookup.found { return lookup }
+                if !isElsewhere { return lookup }
+                // A request to another origin must not pass the stages that authorize for this one: it is redirected there again.
+                var fetch = Fetch(own)
+                if case .none(let elsewhere) = lookup.found { fetch.lookup.decision = elsewhere.lookup.decision }
+                return Lookup(found: .none(fetch), decisions: lookup.decisions)
+            }
+            decisions = lookup.decisions
+            request = following
+            isElsewhere = isElsewhere || Origin(following.head) != Origin(own.head)
+            if !isElsewhere { own = following }
+        }
+        let directives = RequestDirectives(own.head.headerFields, use: flight.options.cacheUse)
+        if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
+        // Stored redirects that lead in a circle may have changed.
+        return Lookup(found: .none(Fetch(own)), decisions: decisions)
+    }
+
+    private func lookUpOnce(_ request: Request, in flight: Flight) throws(NetworkError) -> Lookup {
+        guard request.isCacheable else { return Lookup(found: .none(Fetch(request))) }
+        let use = flight.options.cacheUse
+        let directives = RequestDirectives(request.head.headerFields, use: use)
+        if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
+            if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
+            return Lookup(found: .none(Fetch(request, decision: .bypassed)))
+        }
+        let uri = HTTPCacheURI(request.head)
+        let (stored, version) = cache.responses(of: uri, for: CachePartition(request, in: flight))
+        let candidates = ResponseSelection.candidates(stored, for: request.head)
+        let now = flight.clock.now
+        var fetch = Fetch(request, validating: candidates)
+        fetch.lookup.snapshot = .target(uri, version: version)
+        for candidate in candidates {
+            let reuse = HTTPReuse(candidate, for: directives, at: now)
+            let decision: HTTPCacheDecision
+            switch reuse {
+            case .fresh(let remaining): decision = .fresh(age: candidate.age(at: now), remaining: remaining)
+            case .stale(let staleBy, let reason): decision = .stale(by: staleBy, reason)
+            case .validate: continue
+            }
+            guard let response = response(candidate, to: request, reuse, in: flight) else { continue }
+            if case .stale(_, .whileRevalidating) = reuse {
+                // The target of a stale redirect may have changed, so the redirect is validated first.
+                if response.verdict == .redirected { continue }
+                return Lookup(found: .stale(response, fetch), decisions: [decision])
+            }
+            return Lookup(found: .fresh(response), decisions: [decision])
+        }
+        if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
+        fetch.lookup.decision = Self.decision(for: candidates, directives, at: now)
+        return Lookup(found: .none(fetch))
+    }
+
+    /// Why none of the candidates is used, for the record.
+    private static func decision(
+        for candidates: [StoredResponse], _ directives: RequestDirectives, at now: Duration
+    ) -> HTTPCacheDecision {
+        guard let first = candidates.first, case .validate(let staleBy) = HTTPReuse(first, for: directives, at: now)
+        else { return .miss }
+        let canBeValidated = candidates.contains { $0.entityTag != nil || $0.lastModified != nil }
+        return canBeValidated ? .validating(staleBy: staleBy) : .expired(staleBy: staleBy)
+    }
+
+    /// The response that is made of a stored one; `nil` if that can't serve the request.
+    func response(
+        _ stored: StoredResponse, to request: Request, _ reuse: HTTPReuse, in flight: Flight
+    ) -> Response? {
+        let now = flight.clock.now
+        guard var response = stored.response(to: request.head, age: stored.age(at: now)) else { return nil }
+        guard request.takes(response) else { return nil }
+        flight.receive(HTTPCacheURI(request.head))
+        if case .stale = reuse { response.source = .staleCache } else { response.source = .cache }
+        return response
+    }
+
+    /// The caller allows nothing to be sent (RFC 9111 §5.2.1.7).
+    private static func onlyIfCachedError(in flight: Flight) -> NetworkError {
+        flight.note(HTTPCacheDecision.onlyIfCachedMiss)
+        var error = NetworkError.notCached
+        // The status of a cache that may not ask the origin.
+        error.status = .gatewayTimeout
+        return error
+    }
+}
+
+extension Request {
+    /// Whether a response to this request may be stored and reused: a GET or HEAD without a body.
+    var isCacheable: Bool {
+        guard case .none = body else { return false }
+        return head.method == .get || head.method == .head
+    }
+
+    /// Returns whether the caller accepts a body as large as a response's.
+    func takes(_ response: Response) -> Bool {
+        guard case .whole(let maximum) = delivery, case .whole(let rawData) = response.body else { return true }
+        return rawData.bytes.count <= maximum
+    }
+}

@@ -1,0 +1,133 @@
+import HTTPTypes
+import Synchronization
+
+/// The stored responses of a target.
+struct HTTPCacheTarget {
+    /// The oldest first.
+    var responses: [StoredResponse] = []
+    /// Changes whenever the responses do.
+    fileprivate(set) var version: UInt64 = 0
+
+    var byteCount: Int { responses.reduce(0) { $0 + $1.byteCount } }
+}
+
+/// Responses stored under their target, by the rules of HTTP caching (RFC 9111), as in a private cache.
+extension ResponseCache {
+    /// The responses of a target in a partition, and the version of the target.
+    func responses(
+        of uri: HTTPCacheURI, for partition: CachePartition
+    ) -> (responses: [StoredResponse], version: UInt64) {
+        guard let target = state.withLock({ $0.targets.value(for: uri) }) else { return ([], 0) }
+        return (target.responses.filter { $0.partition == partition }, target.version)
+    }
+
+    /// Stores a response in place of the older ones that match the same request.
+    ///
+    /// If it may not be stored, those are removed all the same: a caller that received this response must not receive an older one next.
+    ///
+    /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
+    /// - Returns: `false` if a newer response is stored, if the call started before a clear, or if the request was sent before a change
+    ///   of the target.
+    @discardableResult
+    func store(_ response: StoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
+        state.withLock { state in
+            guard
+                state.generations.allows(uri, in: response.partition, response.sequenceNumber, from: start)
+            else {
+                state.supersede(
+                    uri, in: response.partition, response.method, response.requestFields,
+                    before: response.sequenceNumber)
+                return false
+            }
+            var responses = state.targets.peek(uri)?.responses ?? []
+            guard
+                let merged = StoredResponseMerging.merged(
+                    response, into: responses, upTo: httpLimits.maximumBodyByteCount)
+            else { return false }
+            responses = merged
+            while responses.count > httpLimits.maximumVariants
+                || responses.count > 1
+                    && responses.reduce(0, { $0 + $1.byteCount }) > httpLimits.maximumByteCount
+            {
+                responses.removeFirst()
+            }
+            state.update(uri, responses)
+            return true
+        }
+    }
+
+    /// Removes what a response that is not stored has superseded, and refuses older responses that are in flight.
+    func supersede(
+        _ uri: HTTPCacheURI, in partition: CachePartition, matching request: HTTPRequest, before sequenceNumber: UInt64
+    ) {
+        state.withLock {
+            $0.supersede(uri, in: partition, request.method, request.headerFields, before: sequenceNumber)
+        }
+    }
+
+    /// Requires responses to be validated before they are used again.
+    func requireValidation(of sequenceNumbers: [UInt64], of uri: HTTPCacheURI, in partition: CachePartition) {
+        state.withLock { state in
+            guard var responses = state.targets.peek(uri)?.responses else { return }
+            for index in responses.indices
+            where responses[index].partition == partition
+                && sequenceNumbers.contains(responses[index].sequenceNumber)
+            {
+                responses[index].isInvalidated = true
+            }
+            state.update(uri, responses)
+        }
+    }
+
+    /// Removes all responses of changed targets, whoever they are for, refuses those whose requests are in flight, and lets no later call
+    /// join these requests (RFC 9111 §4.4).
+    ///
+    /// - Returns: How many responses were stored.
+    @discardableResult
+    func invalidate(_ uris: Set<HTTPCacheURI>) -> Int {
+        state.withLock { state in
+            reads.close { uris.contains(HTTPCacheURI($0.head)) }
+            return uris.reduce(0) { $0 + state.invalidate($1, at: nextSequenceNumber()) }
+        }
+    }
+
+    /// Removes the responses of a target of which a caller rejected one.
+    func reject(_ uri: HTTPCacheURI) {
+        state.withLock { state in _ = state.invalidate(uri, at: nextSequenceNumber()) }
+    }
+}
+
+extension ResponseCache.State {
+    mutating func update(_ uri: HTTPCacheURI, _ responses: [StoredResponse]) {
+        targetChangeCount += 1
+        if responses.isEmpty {
+            targets.remove(uri)
+        } else {
+            let target = HTTPCacheTarget(responses: responses, version: targetChangeCount)
+            targets.insert(target, for: uri, byteCount: target.byteCount + uri.text.utf8.count)
+        }
+    }
+
+    /// Removes those of a target's responses that match.
+    mutating func remove(from uri: HTTPCacheURI, where shouldRemove: (StoredResponse) -> Bool) {
+        guard var responses = targets.peek(uri)?.responses, responses.contains(where: shouldRemove) else { return }
+        responses.removeAll(where: shouldRemove)
+        update(uri, responses)
+    }
+
+    fileprivate mutating func invalidate(_ uri: HTTPCacheURI, at sequenceNumber: UInt64) -> Int {
+        generations.change(uri, at: sequenceNumber)
+        return targets.remove(uri)?.responses.count ?? 0
+    }
+
+    fileprivate mutating func supersede(
+        _ uri: HTTPCacheURI, in partition: CachePartition, _ method: HTTPRequest.Method, _ fields: HTTPFields,
+        before sequenceNumber: UInt64
+    ) {
+        generations.change(uri, at: max(sequenceNumber, 1) - 1)
+        remove(from: uri) {
+            $0.partition == partition && $0.sequenceNumber < sequenceNumber && $0.method == method
+                && $0.vary.matches(fields)
+        }
+    }
+}

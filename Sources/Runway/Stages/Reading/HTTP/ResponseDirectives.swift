@@ -1,0 +1,49 @@
+import HTTPTypes
+
+/// The `Cache-Control` of a response, as it applies to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
+///
+/// `s-maxage` and `proxy-revalidate` speak to shared caches, `no-transform` to those that transform; they change nothing here. The
+/// fields of RFC 9213 (`CDN-Cache-Control` and its like) are for the caches they name, and are stored as any other field.
+struct ResponseDirectives: Sendable {
+    /// The freshness lifetime; zero if it is invalid.
+    var maxAge: Duration?
+    /// The response may not be stored.
+    var isNoStore = false
+    /// It may not be used again without having been validated.
+    var isNoCache = false
+    /// The fields that may not be used again without having been validated, in small letters.
+    var noCacheFields: [String] = []
+    /// It may not be used stale.
+    var mustRevalidate = false
+    /// It may be stored only by a cache that understands its status.
+    var mustUnderstand = false
+    /// It may be stored whatever its status is.
+    var isPublic = false
+    /// It may be stored by a private cache whatever its status is.
+    var isPrivate = false
+    /// It does not change while it is fresh.
+    var isImmutable = false
+    /// How long after its freshness it may be used while a fresh one is fetched.
+    var staleWhileRevalidate: Duration?
+    /// How long after its freshness it may be used if no fresh one can be had.
+    var staleIfError: Duration?
+
+    init(_ fields: HTTPFields) {
+        let values = fields[values: .cacheControl]
+        if values.isEmpty { return }
+        let directives = CacheDirectives(values)
+        maxAge = directives.duration("max-age")
+        isNoStore = directives.has("no-store")
+        if let names = directives.fieldNames("no-cache") {
+            isNoCache = names.isEmpty
+            noCacheFields = names
+        }
+        mustRevalidate = directives.has("must-revalidate")
+        mustUnderstand = directives.has("must-understand")
+        isPublic = directives.has("public")
+        isPrivate = directives.has("private")
+        isImmutable = directives.has("immutable")
+        staleWhileRevalidate = directives.duration("stale-while-revalidate")
+        staleIfError = directives.duration("stale-if-error")
+    }
+}

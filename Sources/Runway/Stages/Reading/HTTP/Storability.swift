@@ -1,0 +1,63 @@
+import HTTPTypes
+
+/// Why a response was not stored.
+package enum NotStoredReason: Sendable, Hashable {
+    /// Responses to the request's method are not stored.
+    case method
+    /// The status is not final, or speaks of this one request alone.
+    case status
+    /// The request or the response says that nothing may be stored, or the call's policy forbids it for a response that sets cookies.
+    case noStore
+    /// Nothing allows it to be stored.
+    case notCacheable
+    /// It depends on things that no request names, or on cookies of a jar, which are sent below the cache.
+    case varies
+    /// The service judges the call failed, beyond what the status says.
+    case notFine
+    /// What it says of its range and its body don't agree, or it is not one range of bytes.
+    case partial
+    /// It is larger than the limit of one response.
+    case tooLarge
+    /// A newer one is stored already, or the cache was cleared or the target changed while the request was in flight.
+    case outdated
+
+    /// The reason in a few words.
+    var text: String {
+        switch self {
+        case .method: "the method is not cacheable"
+        case .status: "the status is not cacheable"
+        case .noStore: "request, response or policy forbids it"
+        case .notCacheable: "nothing allows it"
+        case .varies: "it varies by cookies, or by more than the request's fields"
+        case .notFine: "the service calls it a failure"
+        case .partial: "it is not one complete range"
+        case .tooLarge: "it is too large"
+        case .outdated: "a newer response is stored, or the cache was cleared"
+        }
+    }
+}
+
+/// Whether a response may be stored (RFC 9111 §3).
+enum Storability {
+    /// Why a response may not be stored; `nil` if it may.
+    static func refusal(
+        _ response: HTTPResponse, to request: HTTPRequest, _ directives: ResponseDirectives, verdict: Verdict?,
+        isRequestNoStore: Bool
+    ) -> NotStoredReason? {
+        guard request.method == .get || request.method == .head else { return .method }
+        let status = response.status
+        // 304 and 412 speak of the preconditions of their request, 416 of its range.
+        guard status.code >= 200, ![304, 412, 416].contains(status.code) else { return .status }
+        if directives.mustUnderstand, !status.isUnderstood { return .status }
+        // A cache that implements must-understand does not heed the no-store beside it (RFC 9111 §5.2.2.3).
+        if isRequestNoStore || directives.isNoStore && !directives.mustUnderstand { return .noStore }
+        let isExplicit =
+            directives.isPublic || directives.isPrivate || directives.maxAge != nil
+            || response.headerFields.contains(.expires)
+        guard isExplicit || status.isHeuristicallyCacheable else { return .notCacheable }
+        guard verdict == Verdict(status: status, headerFields: response.headerFields) || verdict == .fine,
+            verdict != .tokenRefused
+        else { return .notFine }
+        return nil
+    }
+}

@@ -1,0 +1,139 @@
+import HTTPTypes
+
+/// A response stored by the rules of HTTP caching, with all that decides on its use.
+struct StoredResponse: Sendable {
+    /// What came after the head.
+    enum Content: Sendable {
+        case whole(RawData)
+        case partial(PartialContent)
+
+        /// A whole body, with its index: calls that find it may land it on the main actor, and the index counts as stored bytes.
+        init(_ rawData: RawData) {
+            rawData.index()
+            self = .whole(rawData)
+        }
+
+        /// A part; the whole, if nothing is missing.
+        init(_ part: PartialContent, response: HTTPResponse) {
+            if let bytes = part.whole {
+                self.init(RawData(bytes, response: response))
+            } else {
+                self = .partial(part)
+            }
+        }
+
+        /// The length of the body, as far as it is there.
+        var byteCount: Int {
+            switch self {
+            case .whole(let rawData): rawData.bytes.count
+            case .partial(let content): content.byteCount
+            }
+        }
+
+        /// How many bytes the index of a JSON body takes.
+        var indexByteCount: Int {
+            if case .whole(let rawData) = self { rawData.indexByteCount } else { 0 }
+        }
+    }
+
+    /// The sequence number of its request.
+    var sequenceNumber: UInt64
+    let partition: CachePartition
+    /// GET, or HEAD if the response can serve only that.
+    let method: HTTPRequest.Method
+    let requestFields: HTTPFields
+    /// Whether it came over TLS; `immutable` is not trusted if anyone on the way could have written it (RFC 8246 §3).
+    let isSecure: Bool
+    private(set) var head: HTTPResponse
+    var content: Content
+    private(set) var times: ExchangeTimes
+    let verdict: Verdict
+    /// Whether the bytes are those that the origin counts: no content coding was undone.
+    let isVerbatim: Bool
+    /// It has to be validated before it is used, whatever its age.
+    var isInvalidated = false
+
+    private(set) var directives: ResponseDirectives
+    private(set) var vary: VarySelection
+    private(set) var lifetime: Duration
+    private(set) var isHeuristic: Bool
+    private(set) var date: HTTPDate
+    private var initialAge: Duration
+
+    /// Creates a stored response.
+    ///
+    /// - Parameters:
+    ///   - head: The head as it came. A `Date` that is missing or unreadable is taken to be when it came (RFC 9110 §6.6.1).
+    ///   - sequenceNumber: The number of its request.
+    init(
+        _ head: HTTPResponse, _ content: Content, to request: HTTPRequest, in partition: CachePartition,
+        times: ExchangeTimes, verdict: Verdict, isVerbatim: Bool, sequenceNumber: UInt64
+    ) {
+        self.sequenceNumber = sequenceNumber
+        self.partition = partition
+        method = request.method
+        requestFields = request.headerFields
+        isSecure = request.scheme?.lowercased() == "https"
+        self.content = content
+        self.times = times
+        self.verdict = verdict
+        self.isVerbatim = isVerbatim
+        var head = head
+        let received = times.receivedDate
+        let date = head.headerFields[.date].flatMap { HTTPDate($0, now: received) }
+        if date == nil { head.headerFields[.date] = received.text }
+        self.date = date ?? received
+        directives = ResponseDirectives(head.headerFields)
+        if !isSecure { directives.isImmutable = false }
+        head.headerFields = head.headerFields.storable(without: directives.noCacheFields)
+        self.head = head
+        vary = VarySelection(head.headerFields, request: request.headerFields)
+        (lifetime, isHeuristic) = HTTPFreshness.lifetime(of: head, directives, received: received)
+        initialAge = HTTPFreshness.initialAge(
+            head.headerFields, delay: times.received - times.requested, received: received)
+    }
+
+    /// This response after a newer one confirmed its content (RFC 9111 §3.2).
+    ///
+    /// - Parameter requestFields: The fields of the newer one's request, of which the new `Vary` may nominate others than the old.
+    func updated(
+        by newer: HTTPFields, requestFields: HTTPFields, times: ExchangeTimes, sequenceNumber: UInt64
+    ) -> StoredResponse {
+        var head = head
+        head.headerFields.update(from: newer)
+        // A newer response without a date was made when it was received, and not when the older was.
+        if newer[.date] == nil { head.headerFields[.date] = times.receivedDate.text }
+        return StoredResponse(
+            head, content,
+            to: HTTPRequest(
+                method: method, scheme: isSecure ? "https" : nil, authority: nil, path: nil, headerFields: requestFields
+            ),
+            in: partition, times: times, verdict: verdict, isVerbatim: isVerbatim, sequenceNumber: sequenceNumber)
+    }
+
+    /// How old it is (RFC 9111 §4.2.3).
+    func age(at now: Duration) -> Duration { initialAge + max(.zero, now - times.received) }
+
+    /// What its `ETag` says.
+    var entityTag: EntityTag? { head.headerFields[.eTag].flatMap { EntityTag($0) } }
+
+    /// Its `Last-Modified`, as it was sent.
+    var lastModified: String? { head.headerFields[.lastModified] }
+
+    /// The validator that names its bytes exactly (RFC 9110 §8.8.1).
+    var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
+
+    /// The memory that it takes, roughly.
+    var byteCount: Int {
+        content.byteCount + content.indexByteCount + head.headerFields.byteCount + requestFields.byteCount + 256
+    }
+
+    /// Returns whether it was requested and made later than another response to the same.
+    ///
+    /// Where the two were under way at once, the later `Date` tells, and of equal ones the later request; otherwise the later request.
+    func isNewer(than other: StoredResponse) -> Bool {
+        let wereUnderWayAtOnce = times.requested < other.times.received && other.times.requested < times.received
+        if wereUnderWayAtOnce, date != other.date { return date > other.date }
+        return sequenceNumber > other.sequenceNumber
+    }
+}

@@ -1,0 +1,47 @@
+import HTTPTypes
+
+/// What becomes of the responses of a target when another is stored (RFC 9111 §3.4, §4).
+enum StoredResponseMerging {
+    /// The responses with the new one in place of those that match the same request; `nil` if one of those is newer.
+    ///
+    /// - Parameter maximumByteCount: Parts are put together up to so many bytes; beyond it the new part stands alone.
+    static func merged(
+        _ new: StoredResponse, into responses: [StoredResponse], upTo maximumByteCount: Int
+    ) -> [StoredResponse]? {
+        var new = new
+        func isReplaced(_ old: StoredResponse) -> Bool {
+            old.partition == new.partition && old.method == new.method && old.vary.matches(new.requestFields)
+        }
+        for old in responses where isReplaced(old) {
+            if old.isNewer(than: new) { return nil }
+            switch (old.content, new.content) {
+            case (.whole, .partial(let part)):
+                // The whole with the fields of its part; a part that shares no strong validator says nothing of the whole.
+                if let tag = new.strongTag, let own = old.strongTag, !tag.matchesStrongly(own) { continue }
+                guard new.strongTag != nil, old.strongTag != nil, old.isVerbatim, !part.hasOtherLength(than: old) else {
+                    return nil
+                }
+                new = old.updated(
+                    by: new.head.headerFields, requestFields: new.requestFields, times: new.times,
+                    sequenceNumber: new.sequenceNumber)
+            case (.partial(var parts), .partial(let part)):
+                guard let tag = new.strongTag, let own = old.strongTag, tag.matchesStrongly(own), parts.add(part),
+                    parts.byteCount <= maximumByteCount
+                else { continue }
+                new = old.updated(
+                    by: new.head.headerFields, requestFields: new.requestFields, times: new.times,
+                    sequenceNumber: new.sequenceNumber)
+                // Where nothing is missing any more it is indexed here, under the lock of the store: milliseconds, once for a body.
+                new.content = StoredResponse.Content(parts, response: new.head)
+            case (_, .whole): continue
+            }
+        }
+        return responses.filter { !isReplaced($0) } + [new]
+    }
+}
+
+extension PartialContent {
+    fileprivate func hasOtherLength(than stored: StoredResponse) -> Bool {
+        completeLength.map { $0 != stored.content.byteCount } ?? false
+    }
+}

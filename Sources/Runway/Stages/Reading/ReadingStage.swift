@@ -1,0 +1,89 @@
+import HTTPTypes
+
+/// Responds from the cache, stores responses, and shares one request among identical reads that are in flight at the same time.
+///
+/// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine and the endpoint and
+/// the manager's validator accepted it; under ``CachePolicy/Rule/http``, as the server allows. Which reads share a request,
+/// ``SharedReads`` says. A streamed body is copied while it passes if HTTP allows to store it; all other bodies pass untouched.
+struct ReadingStage: RequestStage {
+    let cache: ResponseCache
+    let admission: AdmissionControl
+
+    init(_ cache: ResponseCache, _ admission: AdmissionControl) {
+        self.cache = cache
+        self.admission = admission
+    }
+
+    var step: FlightStep { .stage(.reading) }
+    /// What the stage waits for beside the rest of the pipeline ends at the deadline and at cancellation.
+    var endsInTime: Bool { true }
+
+    func detaches(_ request: Request, in flight: Flight) -> Bool { ReadKey.isSharable(request, in: flight) }
+
+    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        let policy = flight.cachePolicy
+        switch policy.rule {
+        case .none:
+            if flight.options.cacheUse == .onlyIfCached { throw .notCached }
+            return .pass
+        case .timeToLive, .untilEvicted:
+            return try TimeToLiveReading(cache, policy).answerImmediately(draft.key(in: flight), in: flight)
+        case .http: return try HTTPReading(cache).answerImmediately(draft.request(in: flight), in: flight)
+        }
+    }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let (policy, method) = (flight.cachePolicy, request.head.method)
+        let reads = SharedReads(cache: cache, admission: admission, flight: flight, next: next)
+        switch policy.rule {
+        case .http: return try await HTTPReading(cache).respond(to: request, reads)
+        case .timeToLive where method.isSafe || method.mayRead, .untilEvicted where method.isSafe || method.mayRead:
+            return try await TimeToLiveReading(cache, policy).respond(to: request, reads)
+        case .none, .timeToLive, .untilEvicted:
+            if flight.options.cacheUse == .onlyIfCached { throw .notCached }
+            // What this call changes may be stored for others by the rules of HTTP (RFC 9111 §4.4).
+            if !method.isSafe { return try await HTTPReading(cache).respond(to: request, reads) }
+            return try await request.response(from: reads)
+        }
+    }
+}
+
+extension Request {
+    /// Sends the request without a lookup in the cache.
+    func response(from reads: SharedReads) async throws(NetworkError) -> Response {
+        guard let (response, _) = try await reads.send(self, after: SharedReads.Lookup()) else {
+            preconditionFailure("a request without a lookup does not depend on the cache")
+        }
+        return try accepting(response)
+    }
+
+    /// Returns a response, unless it is a 304 to a request without preconditions, which has no meaning.
+    func accepting(_ response: Response) throws(NetworkError) -> Response {
+        let fields = head.headerFields
+        guard response.head.status == .notModified, !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince)
+        else { return response }
+        throw NetworkError(
+            .invalidAnswer, in: .stage(.reading),
+            "The server responded 304 Not Modified to a request without preconditions.", status: .notModified)
+    }
+}
+
+extension NetworkError {
+    /// The error of a call that allows only a stored response.
+    static var notCached: NetworkError {
+        NetworkError(
+            .notCached, in: .stage(.reading), "No stored response can be used, and the call allows nothing to be sent.",
+            sending: .notSent)
+    }
+
+    /// Whether a stale response may be used instead: the server was not reached, or failed.
+    var allowsStaleResponse: Bool {
+        switch kind {
+        case .noNetwork, .timedOut, .overloaded: true
+        case .refused: status?.kind == .serverError
+        default: false
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Synchronization
+
+extension ResponseCache {
+    /// What the disk tier holds for a key.
+    enum TierLookup {
+        /// A response that is still to be written.
+        case pending(CachedResponse)
+        case found(CacheTierEntry)
+        case nothing
+        /// The tier failed, with this description.
+        case failed(String)
+        /// The tier did not respond in time.
+        case timedOut
+    }
+
+    /// Looks up a key in the disk tier, within the tier's time and the call's.
+    func findOnDisk(_ key: CacheKey, in flight: Flight) async -> TierLookup {
+        guard let tier, key.isPersistable else { return .nothing }
+        // A clear that failed is repeated before any lookup.
+        startWriteBehind()
+        switch state.withLock({ $0.writeBehind.pending(for: key) }) {
+        case .stored(let response): return .pending(response)
+        case .removed: return .nothing
+        case nil: break
+        }
+        guard beginLookup() else { return .timedOut }
+        defer { state.withLock { $0.waitingLookupCount -= 1 } }
+        let lookup = Race<TierLookup>()
+        let latest = min(flight.deadline, clock.now + Self.maximumTierWait)
+        let token = timer.schedule(at: latest) { lookup.finish(.timedOut) }
+        defer { timer.remove(token) }
+        return await lookup.run(onCancel: .nothing) { [self] () async -> TierLookup in
+            state.withLock { $0.lookupCount += 1 }
+            defer { state.withLock { $0.lookupCount -= 1 } }
+            do {
+                return try await tier.find(key).map(TierLookup.found) ?? .nothing
+            } catch {
+                return .failed(error.safeText)
+            }
+        }
+    }
+
+    /// Counts a call that waits for a lookup in the tier; returns `false` if too many abandoned lookups are still in flight.
+    private func beginLookup() -> Bool {
+        state.withLock { state in
+            guard state.lookupCount - state.waitingLookupCount < Self.maximumAbandonedLookups else { return false }
+            state.waitingLookupCount += 1
+            return true
+        }
+    }
+
+    /// Waits until the disk tier has performed, or failed to perform, all operations so far. For example before the app is suspended.
+    ///
+    /// It waits for at most ``maximumFlushWait``, and no longer after the task is cancelled. The tier continues in either case.
+    ///
+    /// - Returns: Whether the tier completed in time.
+    @discardableResult
+    public func flush() async -> Bool {
+        guard state.withLock({ $0.writeBehind.isPerforming }) else { return true }
+        let flushing = Race<Bool>()
+        let token = timer.schedule(at: clock.now + Self.maximumFlushWait) { flushing.finish(false) }
+        defer { timer.remove(token) }
+        return await flushing.run(onCancel: false) { [self] () async -> Bool in
+            while let writing = state.withLock({ $0.writeBehind.isPerforming ? $0.writing : nil }) {
+                await writing.value
+            }
+            return true
+        }
+    }
+
+    /// Starts the pending operations of the tier, unless they are in progress.
+    func startWriteBehind() {
+        guard let tier else { return }
+        state.withLock { state in
+            guard state.writeBehind.begin() else { return }
+            state.writing = Task { @concurrent in await self.writeBehind(in: tier) }
+        }
+    }
+
+    @concurrent private func writeBehind(in tier: any CacheTier) async {
+        while let operation = state.withLock({ $0.writeBehind.next() }) {
+            do {
+                switch operation {
+                case .store(let response): try await tier.store(CacheTierEntry(response), for: response.key)
+                case .remove(let key): try await tier.remove(key)
+                case .clear(let scope): try await tier.clear(scope)
+                }
+                state.withLock { $0.writeBehind.succeed() }
+            } catch {
+                let continues = state.withLock { state in
+                    state.tierFailureCount += 1
+                    return state.writeBehind.fail()
+                }
+                if !continues { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Synchronization
+
+/// Responses stored under the key of a call, by a time to live or until evicted.
+extension ResponseCache {
+    /// The entry in memory, which becomes the most recently used.
+    func find(_ key: CacheKey) -> CachedResponse? { state.withLock { $0.entries.value(for: key) } }
+
+    /// What became of a response that was to be stored.
+    enum Storing: Equatable {
+        case stored
+        /// A newer response is stored, or its scope was cleared after its call started.
+        case outdated
+        /// It is larger than the limit of all of memory.
+        case tooLarge
+    }
+
+    /// Stores a response in the named tiers.
+    ///
+    /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
+    func store(_ response: CachedResponse, from start: UInt64, in tiers: CacheTiers) -> Storing {
+        let key = response.key
+        let isOnDisk = tiers.contains(.disk) && tier != nil && key.isPersistable
+        let storing = state.withLock { state -> Storing in
+            guard state.generations.allows(key, response.sequenceNumber, from: start),
+                state.entries.peek(key)?.sequenceNumber ?? 0 <= response.sequenceNumber
+            else { return .outdated }
+            // Memory may evict it before the response to an older, slower request comes.
+            state.generations.replace(key, by: response.sequenceNumber)
+            if tiers.contains(.memory) {
+                state.entries.insert(response, for: key, byteCount: response.byteCount)
+            } else {
+                state.entries.remove(key)
+            }
+            let isInMemory = state.entries.peek(key) === response
+            if isOnDisk { state.writeBehind.add(.store(response)) }
+            return isInMemory || isOnDisk ? .stored : .tooLarge
+        }
+        if isOnDisk { startWriteBehind() }
+        return storing
+    }
+
+    /// Stores a response from disk in memory, unless memory holds a newer one or it was cleared since the call started.
+    func promote(_ response: CachedResponse, from start: UInt64) {
+        state.withLock { state in
+            guard state.generations.allows(response.key, start, from: start),
+                state.entries.peek(response.key).map({ $0.fetched <= response.fetched }) ?? true
+            else { return }
+            state.entries.insert(response, for: response.key, byteCount: response.byteCount)
+        }
+    }
+
+    /// Removes a response that was rejected, unless another has replaced it.
+    func remove(_ rejected: CachedResponse) {
+        state.withLock { state in
+            if state.entries.peek(rejected.key).map({ $0.sequenceNumber > rejected.sequenceNumber }) ?? false { return }
+            state.entries.remove(rejected.key)
+            if tier != nil, rejected.key.isPersistable { state.writeBehind.add(.remove(rejected.key)) }
+        }
+        startWriteBehind()
+    }
+}

@@ -1,0 +1,132 @@
+import Synchronization
+
+/// Stores the responses of a ``NetworkLayer`` in memory, and in its disk tier if it has one.
+///
+/// Entries are bounded by count and by bytes; least recently used entries are evicted first. Endpoints whose policy is
+/// ``CachePolicy/Rule/http`` have limits of their own, ``HTTPCacheLimits``, and their responses belong to targets: they are returned only
+/// to calls of the same service, environment and account whose requests have equal values in every header field that may authenticate
+/// them. These are all fields except those whose standard assigns another meaning, such as `Accept` or `User-Agent`.
+///
+/// Responses to calls that started before a clear are never stored. An older response never replaces a newer one, by the order in
+/// which their requests were sent.
+public final class ResponseCache: Sendable {
+    /// The longest time that a call waits for the disk tier. After it, the call continues as if the tier held nothing.
+    public static let maximumTierWait = Duration.seconds(2)
+    /// The longest time that ``flush()`` waits for the disk tier.
+    public static let maximumFlushWait = Duration.seconds(10)
+    /// The most lookups in the disk tier that may be in flight after their calls stopped waiting. While there are so many, the tier is
+    /// not asked.
+    static let maximumAbandonedLookups = 16
+
+    /// The limits of responses stored by a time to live or until evicted.
+    public let limits: CacheLimits
+    /// The limits of responses stored by the rules of HTTP caching.
+    public let httpLimits: HTTPCacheLimits
+
+    /// The reads in flight that calls can share. Its lock is taken while ``state`` is locked, never the other way round.
+    let reads: SharedWork<ReadKey, ReadOutcome>
+    let background = BackgroundFlights()
+    let tier: (any CacheTier)?
+    let clock: LayerClock
+    let timer: DeadlineTimer
+    private let sequence = Atomic<UInt64>(0)
+
+    struct State {
+        /// The responses stored by a time to live or until evicted.
+        var entries: LeastRecentlyUsed<CacheKey, CachedResponse>
+        /// The responses stored by the rules of HTTP caching.
+        var targets: LeastRecentlyUsed<HTTPCacheURI, HTTPCacheTarget>
+        /// How often a target was changed, from which versions are taken.
+        var targetChangeCount: UInt64 = 0
+        var generations = ClearGenerations()
+        var writeBehind: WriteBehindQueue
+        var writing: Task<Void, Never>?
+        var tierFailureCount = 0
+        /// The lookups in the tier that are in flight, and the calls that wait for one.
+        var lookupCount = 0
+        var waitingLookupCount = 0
+    }
+
+    /// Guards the entries of both policies, their clear generations, and the pending operations of the tier.
+    let state: Mutex<State>
+
+    init(
+        limits: CacheLimits = CacheLimits(), http: HTTPCacheLimits = HTTPCacheLimits(),
+        sharing: CoalescingLimits = CoalescingLimits(), tier: (any CacheTier)? = nil, clock: LayerClock,
+        timer: DeadlineTimer
+    ) {
+        self.limits = limits
+        httpLimits = http
+        self.tier = tier
+        self.clock = clock
+        self.timer = timer
+        reads = SharedWork(
+            in: .stage(.reading), sharing.rules, onStart: { $0.beginCarrying($1) }, onEnd: { $0.endCarrying() })
+        state = Mutex(
+            State(
+                entries: LeastRecentlyUsed(
+                    maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount),
+                targets: LeastRecentlyUsed(
+                    maximumCount: http.maximumTargets, maximumByteCount: http.maximumByteCount),
+                writeBehind: WriteBehindQueue(maximumByteCount: limits.maximumByteCount)))
+    }
+
+    /// The number of responses in memory. Counting takes time in proportion to the number of targets stored by the rules of HTTP caching.
+    public var count: Int {
+        state.withLock { state in
+            state.entries.count
+                + state.targets.keys.reduce(0) { $0 + (state.targets.peek($1)?.responses.count ?? 0) }
+        }
+    }
+
+    /// The bytes that the responses in memory take.
+    public var byteCount: Int { state.withLock { $0.entries.byteCount + $0.targets.byteCount } }
+
+    /// How many operations of the disk tier failed.
+    public var tierFailureCount: Int { state.withLock { $0.tierFailureCount } }
+
+    /// The sequence number that was taken last. A call that starts now is older than every operation after it.
+    var lastSequenceNumber: UInt64 { sequence.load(ordering: .relaxed) }
+
+    /// Takes the number of a request that is about to be sent, or of a clear: of two requests, the one with the larger number was sent
+    /// later. The first is 1.
+    func nextSequenceNumber() -> UInt64 { sequence.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+extension ResponseCache {
+    /// What a lookup found, by which a call that starts a request can tell whether it is still so.
+    enum Snapshot {
+        /// The call may use no stored response.
+        case none
+        /// The entry of a key; `nil` if there was none.
+        case entry(CacheKey, CachedResponse?)
+        /// A target, by its version; 0 if nothing was stored.
+        case target(HTTPCacheURI, version: UInt64)
+    }
+
+    /// Makes a call the leader or a follower of a read, unless what its lookup found has changed since.
+    ///
+    /// A leader stores its response before its read ends. As both are looked up in one turn here, a caller always finds either the
+    /// request in flight or the cached entry.
+    ///
+    /// - Returns: What the call is to the read; `nil` if it has to look up again.
+    /// - Throws: As ``SharedWork/enter(_:for:isJoinable:endsInTime:)``.
+    func enter(
+        _ key: ReadKey, for flight: Flight, after snapshot: Snapshot, isJoinable: Bool, endsInTime: Bool
+    ) throws(NetworkError) -> SharedWork<ReadKey, ReadOutcome>.Role? {
+        try state.withLock { state throws(NetworkError) in
+            guard state.isCurrent(snapshot) else { return nil }
+            return try reads.enter(key, for: flight, isJoinable: isJoinable, endsInTime: endsInTime)
+        }
+    }
+}
+
+extension ResponseCache.State {
+    fileprivate func isCurrent(_ snapshot: ResponseCache.Snapshot) -> Bool {
+        switch snapshot {
+        case .none: true
+        case .entry(let key, let found): entries.peek(key) === found
+        case .target(let uri, let version): targets.peek(uri)?.version ?? 0 == version
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// The response to a shared read, and what the leader's call made of it.
+struct ReadOutcome: Sendable {
+    let response: Response
+    /// What the leader's policy returned when it stored the response; `nil` if it did not use it.
+    var leaders: Response?
+}
+
+/// Sends the requests that no stored response serves: one request for all identical reads that are in flight at the same time.
+///
+/// Two reads are identical if service, environment, account, endpoint, URL, header fields, body, cache directives and retry policies are
+/// equal. Reads are GET, HEAD and QUERY, and POST under a time to live or until evicted. Streamed responses are never shared, nor are
+/// reads of endpoints that forbid it (``Endpoint/coalesces``), nor those that a renewal of an access token makes: what they would join may
+/// wait for that token.
+///
+/// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's cancellation. Later reads are
+/// *followers*, unless what they ask for was changed or cleared since: they want the present state. Each waiter leaves at its own deadline
+/// or cancellation; the request is cancelled when the last one leaves. Attempts are recorded on the leader's flight, also if that call
+/// ends first; a follower's record names the leader.
+///
+/// A response that may be stored by the rules of HTTP is stored before any waiter is notified. One that may be stored by a time to live or
+/// until evicted is retained for later reads until the first of the calls that share it has stored or rejected it.
+struct SharedReads {
+    let cache: ResponseCache
+    let admission: AdmissionControl
+    let flight: Flight
+    let next: RequestPipeline.Rest
+
+    /// What a lookup found before a request is sent.
+    struct Lookup {
+        var snapshot = ResponseCache.Snapshot.none
+        /// What the call records once its request is sent or shared.
+        var decision: (any StageDecision)?
+    }
+
+    /// Sends a request, or waits for that of an identical read.
+    ///
+    /// - Parameters:
+    ///   - lookup: What the lookup found.
+    ///   - store: Stores the response for this call, and returns what the call makes of it; `nil` if it makes nothing of it. Called once:
+    ///     for the leader before the read ends, for the others when they receive the response.
+    /// - Returns: The response, and what `store` returned; `nil` if the cache has changed since the lookup.
+    func send(
+        _ request: Request, after lookup: Lookup, store: @escaping @Sendable (Response) -> Response? = { _ in nil }
+    ) async throws(NetworkError) -> (response: Response, own: Response?)? {
+        guard let key = ReadKey(request, in: flight) else {
+            if let decision = lookup.decision { flight.note(decision) }
+            let response = try await next.send(request, in: flight)
+            return (response, store(response))
+        }
+        let role = try cache.enter(
+            key, for: flight, after: lookup.snapshot, isJoinable: flight.renewing.isEmpty,
+            endsInTime: next.endsInTime(request, in: flight))
+        if role != nil, let decision = lookup.decision { flight.note(decision) }
+        switch role {
+        case nil: return nil
+        case .finished(let outcome, let leader):
+            flight.note(SharingDecision.joined(leader.id))
+            let response = try outcome.get().response
+            return (response, store(response))
+        case .follower(let lease, let leader):
+            flight.note(SharingDecision.joined(leader.id))
+            leader.note(SharingDecision.shared(with: flight.id))
+            // The shared request takes the highest priority of the calls that wait for it.
+            admission.raise(leader.id, to: flight.priority)
+            let outcome = try await retaining(lease, for: key) { () async throws(NetworkError) in
+                try await cache.reads.follow(lease)
+            }
+            return (outcome.response, store(outcome.response))
+        case .leader(let lease):
+            let outcome = try await lead(lease, key, request, store)
+            return (outcome.response, outcome.leaders)
+        }
+    }
+
+    private func lead(
+        _ lease: SharedWork<ReadKey, ReadOutcome>.Lease, _ key: ReadKey, _ request: Request,
+        _ store: @escaping @Sendable (Response) -> Response?
+    ) async throws(NetworkError) -> ReadOutcome {
+        do throws(NetworkError) {
+            return try await retaining(lease, for: key) { () async throws(NetworkError) in
+                try await cache.reads.lead(lease) { () async throws(NetworkError) in
+                    do throws(NetworkError) {
+                        let response = try await next.send(request, in: flight)
+                        return SharedWork.Completion(
+                            value: ReadOutcome(response: response, leaders: store(response)),
+                            isRetained: key.isRetained && response.source == .network && response.verdict == .fine)
+                    } catch {
+                        // The followers have no request of their own from which the error could be located.
+                        throw flight.locate(error)
+                    }
+                }
+            }
+        } catch {
+            let others = cache.reads.flights(waitingFor: lease.work).count
+            if others > 0 { flight.note(SharingDecision.left(others: others)) }
+            throw error
+        }
+    }
+
+    /// Makes the call one of those until whose end the outcome of the read is retained.
+    private func retaining(
+        _ lease: SharedWork<ReadKey, ReadOutcome>.Lease, for key: ReadKey,
+        _ wait: () async throws(NetworkError) -> ReadOutcome
+    ) async throws(NetworkError) -> ReadOutcome {
+        guard key.isRetained else { return try await wait() }
+        flight.awaitRead(lease.work)
+        // A call that ended before the response came releases nothing later.
+        defer { if flight.isOver { flight.releaseRead() } }
+        return try await wait()
+    }
+}

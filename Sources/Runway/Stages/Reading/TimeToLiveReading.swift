@@ -1,0 +1,231 @@
+import HTTPTypes
+
+import struct Foundation.Date
+
+/// Reads by a time to live, ``CachePolicy/Rule/timeToLive``, or until eviction, ``CachePolicy/Rule/untilEvicted``.
+struct TimeToLiveReading {
+    let cache: ResponseCache
+    let policy: CachePolicy
+
+    init(_ cache: ResponseCache, _ policy: CachePolicy) {
+        self.cache = cache
+        self.policy = policy
+    }
+
+    /// - Parameter key: The key of the response; `nil` if it is never stored.
+    func answerImmediately(_ key: CacheKey?, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+        let use = flight.options.cacheUse
+        let usesDisk = policy.tiers.contains(.disk) && cache.tier != nil && key?.isPersistable ?? true
+        guard use != .refresh, let key else {
+            if use == .onlyIfCached { throw .notCached }
+            return .pass
+        }
+        guard policy.tiers.contains(.memory), let cached = cache.find(key) else {
+            if usesDisk { return .wait }
+            if use == .onlyIfCached { throw .notCached }
+            return .pass
+        }
+        let now = flight.clock.now
+        switch policy.freshness(of: cached, at: now) {
+        case .fresh(let age):
+            flight.note(CacheDecision.hit(age: age), at: now)
+            return .answer(cached.received(by: flight, as: .cache))
+        case .stale where usesDisk:
+            return .wait
+        case .stale(let excess) where use == .onlyIfCached:
+            flight.note(CacheDecision.staleAllowed(by: excess))
+            return .answer(cached.received(by: flight, as: .staleCache))
+        case .stale(let excess):
+            guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else { return .pass }
+            flight.note(CacheDecision.revalidating(staleBy: excess))
+            flight.forgoProvisional()
+            return .provisional(cached.received(by: flight, as: .staleCache))
+        }
+    }
+
+    func respond(to request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response {
+        let flight = reads.flight
+        let use = flight.options.cacheUse
+        guard let key = CacheKey(request, in: flight) else {
+            if use == .onlyIfCached { throw .notCached }
+            return try await request.response(from: reads)
+        }
+        if use == .refresh {
+            flight.note(CacheDecision.refreshing)
+            let validation = flight.revalidatedResponse(of: key)?.validation(of: request)
+            return try await fetchUnconditionally(Fetch(request: request, key: key, validation: validation), reads)
+        }
+        // A lookup is repeated only if another call has stored a response for the key since.
+        while true {
+            if let response = try await look(for: key, request, reads) { return response }
+        }
+    }
+
+    /// Responds from the cache, or fetches; returns `nil` if the entry has changed since it was looked up.
+    private func look(
+        for key: CacheKey, _ request: Request, _ reads: SharedReads
+    ) async throws(NetworkError) -> Response? {
+        let flight = reads.flight
+        let use = flight.options.cacheUse
+        let inMemory = policy.tiers.contains(.memory) ? cache.find(key) : nil
+        var fetch = Fetch(request: request, key: key)
+        fetch.lookup.snapshot = policy.tiers.contains(.memory) ? .entry(key, inMemory) : .none
+        guard let (cached, freshness, isOnDisk) = await find(key, inMemory, in: flight) else {
+            if use == .onlyIfCached { throw .notCached }
+            fetch.lookup.decision = CacheDecision.miss
+            return try await self.fetch(fetch, reads)
+        }
+        switch freshness {
+        case .fresh(let age):
+            flight.note(isOnDisk ? CacheDecision.hitOnDisk(age: age) : .hit(age: age))
+            return cached.received(by: flight, as: .cache)
+        case .stale(let excess) where use == .onlyIfCached:
+            flight.note(CacheDecision.staleAllowed(by: excess))
+            return cached.received(by: flight, as: .staleCache)
+        case .stale(let excess):
+            flight.setFallback(
+                FlightReading.Fallback(response: cached, staleSince: flight.clock.now - excess, policy: policy))
+            fetch.validation = cached.validation(of: request)
+            if policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally {
+                flight.note(CacheDecision.revalidating(staleBy: excess))
+                var provisional = cached.received(by: flight, as: .staleCache)
+                provisional.isProvisional = true
+                if !flight.landProvisionally(provisional) { return provisional }
+            } else if flight.mayLandProvisionally {
+                fetch.lookup.decision =
+                    fetch.validation == nil
+                    ? CacheDecision.expired(by: excess) : CacheDecision.validating(staleBy: excess)
+            }
+            return try await self.fetch(fetch, reads)
+        }
+    }
+}
+
+extension TimeToLiveReading {
+    /// A request that no stored response answers.
+    struct Fetch {
+        let request: Request
+        let key: CacheKey
+        /// The stale response that the request validates; `nil` if there is none.
+        var validation: CachedResponse.Validation?
+        var lookup = SharedReads.Lookup()
+    }
+
+    /// Sends a request that depends on no lookup; see ``fetch(_:_:)``.
+    private func fetchUnconditionally(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response {
+        guard let response = try await self.fetch(fetch, reads) else {
+            preconditionFailure("a request without a lookup does not depend on the cache")
+        }
+        return response
+    }
+
+    /// Sends the request, with the validators of the stale response. If it fails in a way that allows a stale response, returns that.
+    ///
+    /// - Returns: `nil` if the entry has changed since it was looked up.
+    func fetch(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response? {
+        let flight = reads.flight
+        // For a response that no transport returned, such as one from a merged response.
+        let ownNumber = cache.nextSequenceNumber()
+        do throws(NetworkError) {
+            let sent = fetch.validation?.request ?? fetch.request
+            guard let (received, _) = try await reads.send(sent, after: fetch.lookup) else { return nil }
+            let response = try sent.accepting(received)
+            let sequenceNumber = response.sequenceNumber ?? ownNumber
+            if let error = response.refusal {
+                return error.allowsStaleResponse ? flight.fallbackResponse() ?? response : response
+            }
+            guard response.head.status == .notModified, let stored = fetch.validation?.stored else {
+                propose(response, fetch.key, sequenceNumber, in: flight)
+                return response
+            }
+            if response.hops.isEmpty, flight.isSender(of: response),
+                stored.matches(notModified: response.head.headerFields)
+            {
+                return renew(stored, by: response, sequenceNumber, in: flight)
+            }
+            flight.note(CacheDecision.unmatchedNotModified)
+            return try await fetchUnconditionally(Fetch(request: fetch.request, key: fetch.key), reads)
+        } catch {
+            guard error.allowsStaleResponse, let fallback = flight.fallbackResponse() else { throw error }
+            return fallback
+        }
+    }
+
+    /// Returns the stored response that a 304 validated, and proposes to store it as received now.
+    private func renew(
+        _ stored: CachedResponse, by response: Response, _ sequenceNumber: UInt64, in flight: Flight
+    ) -> Response {
+        flight.note(CacheDecision.notModified)
+        let renewed = stored.renewed(
+            by: response.head, sequenceNumber: sequenceNumber, at: flight.clock.now, date: flight.clock.date)
+        if !policy.tiers.isEmpty {
+            flight.propose(FlightReading.Proposal(response: renewed, tiers: policy.tiers, isRenewed: true))
+        }
+        var validated = stored.received(by: flight, as: .cache)
+        validated.head = renewed.rawData.response
+        validated.body = .whole(renewed.rawData)
+        return validated
+    }
+
+    private func propose(_ response: Response, _ key: CacheKey, _ sequenceNumber: UInt64, in flight: Flight) {
+        // A 304 responds to a precondition that the endpoint itself set: it serves no other call.
+        guard case .whole(let rawData) = response.body, response.source == .network,
+            response.head.status != .notModified, !policy.tiers.isEmpty, flight.isSender(of: response)
+        else { return }
+        let now = flight.clock.now
+        let cached = CachedResponse(
+            rawData.with(response: response.head), for: key, sequenceNumber: sequenceNumber, fetched: now, entered: now,
+            date: flight.clock.date, isRedirected: !response.hops.isEmpty)
+        flight.propose(FlightReading.Proposal(response: cached, tiers: policy.tiers))
+    }
+}
+
+extension TimeToLiveReading {
+    /// The fresher of what memory and the disk tier hold; `nil` if neither holds anything.
+    private func find(
+        _ key: CacheKey, _ inMemory: CachedResponse?, in flight: Flight
+    ) async -> (cached: CachedResponse, freshness: Freshness, isOnDisk: Bool)? {
+        let found = inMemory.map { ($0, policy.freshness(of: $0, at: flight.clock.now), false) }
+        if case .fresh = found?.1 { return found }
+        guard policy.tiers.contains(.disk) else { return found }
+        switch await cache.findOnDisk(key, in: flight) {
+        case .nothing: return found
+        case .failed(let detail): flight.note(CacheDecision.tierFailed(detail))
+        case .timedOut: flight.note(CacheDecision.tierTimedOut)
+        case .pending(let pending):
+            return (pending, policy.freshness(onDisk: max(flight.clock.now - pending.fetched, .zero)), true)
+        case .found(let entry):
+            let age = entry.date.age(at: flight.clock.date)
+            let freshness = policy.freshness(onDisk: age)
+            let cached = promote(entry, age: age ?? .zero, key, isFresh: freshness.isFresh, in: flight)
+            // Compared by date, which is equal in memory and on disk; the age of an entry on disk is a difference of dates.
+            if let inMemory, !freshness.isFresh, inMemory.date >= entry.date { return found }
+            return (cached, freshness, true)
+        }
+        return found
+    }
+
+    /// Makes a response of an entry on disk, and stores it in memory if it is fresh and the policy allows.
+    private func promote(
+        _ entry: CacheTierEntry, age: Duration, _ key: CacheKey, isFresh: Bool, in flight: Flight
+    ) -> CachedResponse {
+        let now = flight.clock.now
+        let cached = CachedResponse(
+            RawData(entry.bytes, response: entry.head), for: key, sequenceNumber: 0, fetched: now - age, entered: now,
+            date: entry.date)
+        if isFresh, policy.tiers.contains(.memory) { cache.promote(cached, from: flight.reading.start) }
+        return cached
+    }
+}
+
+extension Freshness {
+    fileprivate var isFresh: Bool { if case .fresh = self { true } else { false } }
+}
+
+extension CachedResponse {
+    /// The response as a call receives it; the call removes the stored one if somebody rejects it.
+    fileprivate func received(by flight: Flight, as source: ResponseSource) -> Response {
+        flight.receive(self)
+        return response(from: source)
+    }
+}

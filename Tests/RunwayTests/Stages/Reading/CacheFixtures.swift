@@ -1,0 +1,171 @@
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Synchronization
+
+/// A service with two environments, whose answers are judged by their status.
+enum Gallery: APIService {
+    static let name = "gallery"
+    static let environments: [ServiceEnvironment: String] = [
+        .release: "https://gallery.test", .development: "https://dev.gallery.test",
+    ]
+}
+
+/// A call whose answers are kept for three minutes.
+struct Work: Endpoint {
+    static let service = Gallery.self
+    static let coalesces = false
+    static let overlap = OverlapPolicy.concurrent
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "works" }
+    var id = 1
+    @Unencoded var fields: [String: String] = [:]
+    @Unencoded var refused = "bad"
+    var headers: [String: String] { fields }
+    func validate(answer: RawData) throws {
+        if answer[refused].exists { throw Refused("The answer has \"\(refused)\".") }
+    }
+}
+
+/// Another API of the same service.
+struct Artist: Endpoint {
+    static let service = Gallery.self
+    static let coalesces = false
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "artists" }
+    var id = 1
+}
+
+/// An API of another service.
+struct Book: Endpoint {
+    static let service = Library.self
+    static let coalesces = false
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "book" }
+    var id = 1
+}
+
+/// A call that reads by POST.
+struct Search: Endpoint {
+    static let service = Gallery.self
+    static let method = HTTPRequest.Method.post
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "search" }
+    var text = ""
+}
+
+/// A call that changes something, though it says that its answers are kept.
+struct Rename: Endpoint {
+    static let service = Gallery.self
+    static let method = HTTPRequest.Method.put
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "works" }
+    var title = ""
+}
+
+extension CallOptions {
+    /// A call with a policy of its own.
+    static func policy(_ policy: CachePolicy, _ use: CacheUse = .standard) -> CallOptions {
+        CallOptions(cache: policy, cacheUse: use)
+    }
+}
+
+/// What the server does with a request, which a test may change at any time.
+final class GalleryServer: Sendable {
+    /// Guards what the next answer is, and how many were asked for.
+    private let state = Mutex<(next: Result<Response, NetworkError>?, count: Int)>((nil, 0))
+
+    /// How many requests came.
+    var requestCount: Int { state.withLock { $0.count } }
+
+    /// Answers from now on with `result`; `nil` counts the requests instead, `{"n":1}` and so on.
+    func answer(with result: Result<Response, NetworkError>?) { state.withLock { $0.next = result } }
+
+    func next() throws(NetworkError) -> Response {
+        let result = state.withLock { state -> Result<Response, NetworkError> in
+            state.count += 1
+            return state.next ?? .success(.json(#"{"n":\#(state.count)}"#))
+        }
+        return try result.get()
+    }
+}
+
+/// A layer with a cache, whose server and clock a test drives.
+struct CachedLayer {
+    let server = GalleryServer()
+    let transport: StubTransport
+    let records = RecordCollector()
+    let clock = ManualClock()
+    let network: NetworkLayer
+
+    init(cache: CacheLimits = CacheLimits(), diskCache: (any CacheTier)? = nil, clock layerClock: LayerClock? = nil) {
+        transport = StubTransport { [server] _ throws(NetworkError) in try server.next() }
+        network = NetworkLayer(
+            transport: transport, pipeline: .tested, clock: layerClock ?? LayerClock(clock), sinks: [records],
+            limits: LayerLimits(cache: cache, admission: .none, retrying: .none), diskCache: diskCache)
+    }
+
+    /// The number in the answer to a call, and where it came from.
+    func number<E: Endpoint>(_ endpoint: E, _ options: CallOptions = .standard) async throws -> Int? {
+        try await network.call(endpoint, options: options)["n"].int
+    }
+
+    /// The number in the answer to a call of ``Work``.
+    func number(_ options: CallOptions) async throws -> Int? { try await number(Work(), options) }
+
+    /// The decisions of caching about the call that landed last.
+    func lastDecisions() async -> [CacheDecision] {
+        await network.events.flush()
+        return records.records.max { $0.id < $1.id }?.decisions(of: CacheDecision.self) ?? []
+    }
+
+    /// The one error that a call ends in.
+    func failure<E: Endpoint>(_ endpoint: E, _ options: CallOptions = .standard) async -> NetworkError? {
+        do {
+            _ = try await network.call(endpoint, options: options)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// A layer with a cache, whose requests wait until a test answers them.
+struct ParkedLayer {
+    let transport = ParkingTransport()
+    let records = RecordCollector()
+    let clock = ManualClock()
+    let network: NetworkLayer
+
+    init(diskCache: (any CacheTier)? = nil) {
+        network = NetworkLayer(
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none), diskCache: diskCache)
+    }
+
+    /// Waits until a request is there that was not before, and gives the number of its flight.
+    func arrival(besides known: [UInt64] = []) async throws -> UInt64 {
+        try await transport.wait { !$0.parked.allSatisfy(known.contains) }
+        return transport.parked.first { !known.contains($0) } ?? 0
+    }
+
+    /// Answers the request of a flight with a number.
+    func answer(_ flight: UInt64, _ number: Int) {
+        transport.answer(flight, with: .success(.json(#"{"n":\#(number)}"#)))
+    }
+
+    /// Fills the cache by one call of ``Work``.
+    func fill(_ number: Int, options: CallOptions = .standard) async throws {
+        async let filling = network.call(Work(), options: options)
+        answer(try await arrival(), number)
+        _ = try await filling
+    }
+}
+
+/// Counts up from 0.
+final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
+}

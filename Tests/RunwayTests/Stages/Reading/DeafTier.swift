@@ -1,0 +1,43 @@
+import Runway
+import Synchronization
+
+/// A tier that looks for ever, and does not listen when it is told to stop, until a test lets it.
+final class DeafTier: CacheTier {
+    private struct State {
+        var looks: [CheckedContinuation<Void, Never>] = []
+        var lookCount = 0
+        var isDeaf = true
+    }
+
+    /// Guards the looks that are under way.
+    private let state = Mutex(State())
+
+    /// How many looks were begun.
+    var lookCount: Int { state.withLock { $0.lookCount } }
+
+    func find(_ key: CacheKey) async throws -> CacheTierEntry? {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                state.lookCount += 1
+                if state.isDeaf { state.looks.append(continuation) }
+                return !state.isDeaf
+            }
+            if isOver { continuation.resume() }
+        }
+        return nil
+    }
+
+    /// Lets all looks end, those that are under way and those to come.
+    func listen() {
+        let looks = state.withLock { state in
+            state.isDeaf = false
+            defer { state.looks = [] }
+            return state.looks
+        }
+        for look in looks { look.resume() }
+    }
+
+    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws {}
+    func remove(_ key: CacheKey) async throws {}
+    func clear(_ scope: CacheScope) async throws {}
+}

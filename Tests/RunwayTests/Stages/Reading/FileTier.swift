@@ -1,0 +1,102 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTesting
+
+/// A tier of files in a directory, one for each answer, as simple as one can be that outlives a process.
+///
+/// A test can make its operations fail, and hold them up at a gate.
+actor FileTier: CacheTier {
+    struct Failed: Error {}
+
+    /// The first line of a file; the body follows it.
+    private struct Head: Codable {
+        var service: String
+        var endpoint: String
+        var account: String?
+        var key: [UInt8]
+        var head: HTTPResponse
+        var date: Date
+    }
+
+    let directory: URL
+    private(set) var deeds: [String] = []
+    private var failing: Set<String> = []
+    private var gates: [String: ScriptedGate] = [:]
+
+    init(_ directory: URL) { self.directory = directory }
+
+    /// Makes a tier in a new directory.
+    static func temporary() throws -> FileTier {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "runway-tier-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        return FileTier(directory)
+    }
+
+    /// Makes these operations fail from now on, and all others succeed.
+    func fail(_ deeds: String...) { failing = Set(deeds) }
+
+    /// Holds up every operation of a name until the gate opens.
+    func hold(_ deed: String, at gate: ScriptedGate) { gates[deed] = gate }
+
+    func removeDirectory() { try? FileManager.default.removeItem(at: directory) }
+
+    var fileCount: Int { files.count }
+
+    func find(_ key: CacheKey) async throws -> CacheTierEntry? {
+        try await begin("find")
+        guard let file = file(of: key), let (head, body) = try read(file) else { return nil }
+        return CacheTierEntry(head: head.head, bytes: body, date: head.date)
+    }
+
+    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws {
+        try await begin("store")
+        let head = Head(
+            service: key.service, endpoint: key.endpoint, account: key.account, key: key.canonicalForm,
+            head: entry.head, date: entry.date)
+        let file = file(of: key) ?? directory.appending(path: "\(UUID())")
+        try (JSONEncoder().encode(head) + [UInt8(ascii: "\n")] + entry.bytes).write(to: file, options: .atomic)
+    }
+
+    func remove(_ key: CacheKey) async throws {
+        try await begin("remove")
+        if let file = file(of: key) { try FileManager.default.removeItem(at: file) }
+    }
+
+    func clear(_ scope: CacheScope) async throws {
+        try await begin("clear")
+        for file in files {
+            guard let (head, _) = try read(file) else { continue }
+            let isMeant =
+                switch scope {
+                case .everything: true
+                case .service(let service): head.service == service
+                case .endpoint(let endpoint, let service): head.service == service && head.endpoint == endpoint
+                case .account(let account, let service):
+                    head.account == account && (service ?? head.service) == head.service
+                }
+            if isMeant { try FileManager.default.removeItem(at: file) }
+        }
+    }
+
+    private func begin(_ deed: String) async throws {
+        deeds.append(deed)
+        try await gates[deed]?.pass()
+        if failing.contains(deed) { throw Failed() }
+    }
+
+    private var files: [URL] {
+        (try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)) ?? []
+    }
+
+    private func file(of key: CacheKey) -> URL? {
+        let form = key.canonicalForm
+        return files.first { (try? read($0))?.head.key == form }
+    }
+
+    private func read(_ file: URL) throws -> (head: Head, body: [UInt8])? {
+        let data = try Data(contentsOf: file)
+        guard let end = data.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return (try JSONDecoder().decode(Head.self, from: data[..<end]), [UInt8](data[(end + 1)...]))
+    }
+}

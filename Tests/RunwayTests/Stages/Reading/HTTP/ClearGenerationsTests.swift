@@ -1,0 +1,143 @@
+import HTTPTypes
+import Testing
+
+@testable import Runway
+
+/// What is not kept any more after clears and changes, and what becomes of what is kept beside it.
+struct ClearGenerationsTests {
+    private enum Other: APIService {
+        static let name = "other"
+        static let environments: [ServiceEnvironment: String] = [:]
+    }
+
+    /// A way to clear, which concerns Kim's answers of the other service.
+    private struct Clearing {
+        let concernsNobody: Bool
+        let clear: (ResponseCache) -> Void
+    }
+
+    private let store = ResponseCache(HTTPCacheLimits())
+    private let head = HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: "/a")
+    private var uri: HTTPCacheURI { HTTPCacheURI(head) }
+    private let nobody = CachePartition(
+        service: Library.self, environment: .release, account: nil)
+    private let kim = CachePartition(
+        service: Other.self, environment: .release, account: "kim")
+
+    private func clearings() -> [Clearing] {
+        let uri = uri
+        return [
+            Clearing(concernsNobody: true) { $0.clear() }, Clearing(concernsNobody: true) { $0.clear(.everything) },
+            Clearing(concernsNobody: true) { $0.clear(nil, of: uri) },
+            Clearing(concernsNobody: false) { $0.clear(account: "kim") },
+            Clearing(concernsNobody: false) { $0.clear(Other.self) },
+            Clearing(concernsNobody: false) { $0.clear(.service("other")) },
+            Clearing(concernsNobody: false) { $0.clear(.endpoint("any", service: "other")) },
+            Clearing(concernsNobody: false) { $0.clear(.account("kim", service: "other")) },
+            Clearing(concernsNobody: false) { $0.clear(.account("kim", service: nil)) },
+        ]
+    }
+
+    /// Keeps an answer of the request with a sequenceNumber, unless it may not be kept.
+    private func keep(
+        _ sequenceNumber: UInt64, from mark: UInt64? = nil, in partition: CachePartition? = nil, language: String = "de"
+    ) -> Bool {
+        let response = HTTPResponse(status: .ok, headerFields: [.vary: "Accept-Language"])
+        var asked = head
+        asked.headerFields[.acceptLanguage] = language
+        let answer = StoredResponse(
+            response, .whole(RawData([], response: response)), to: asked, in: partition ?? nobody,
+            times: ExchangeTimes(
+                requested: .seconds(Int64(sequenceNumber)), received: .seconds(Int64(sequenceNumber) + 1),
+                receivedDate: HTTPDate(seconds: 1_767_225_600)),
+            verdict: .fine, isVerbatim: true, sequenceNumber: sequenceNumber)
+        return store.store(answer, of: uri, from: mark ?? sequenceNumber)
+    }
+
+    private func kept(in partition: CachePartition? = nil) -> [UInt64] {
+        store.responses(of: uri, for: partition ?? nobody).responses.map(\.sequenceNumber)
+    }
+
+    @Test func noAnswerIsKeptAfterAClearOfACallThatTookOffBeforeIt() {
+        for (index, clearing) in clearings().enumerated() {
+            let (mark, early) = (store.nextSequenceNumber(), store.nextSequenceNumber())
+            clearing.clear(store)
+            #expect(!keep(early, from: mark, in: kim), "\(index): its request left before, too")
+            #expect(!keep(store.nextSequenceNumber(), from: mark, in: kim), "\(index): its request left after")
+            #expect(!keep(early, from: store.nextSequenceNumber(), in: kim), "\(index): it joined a request of before")
+            #expect(store.count == 0)
+            #expect(keep(store.nextSequenceNumber(), in: kim), "\(index): a call of after")
+        }
+    }
+
+    @Test func aClearConcernsTheAnswersThatItNamesAlone() {
+        for (index, clearing) in clearings().enumerated() {
+            let mark = store.nextSequenceNumber()
+            clearing.clear(store)
+            #expect(keep(store.nextSequenceNumber(), from: mark) == !clearing.concernsNobody, "\(index)")
+        }
+        let mark = store.nextSequenceNumber()
+        store.clear(.account("kim", service: "library"))
+        store.clear(account: nil)
+        #expect(keep(store.nextSequenceNumber(), from: mark, in: kim))
+        #expect(!keep(store.nextSequenceNumber(), from: mark))
+    }
+
+    @Test func aChangeConcernsTheRequestsThatLeftBeforeIt() {
+        let (mark, early) = (store.nextSequenceNumber(), store.nextSequenceNumber())
+        store.invalidate([uri])
+        #expect(!keep(early, from: mark))
+        #expect(keep(store.nextSequenceNumber(), from: mark))
+    }
+
+    @Test func anAnswerThatIsNotKeptLeavesNoOlderOneInItsPlace() {
+        #expect(keep(store.nextSequenceNumber()))
+        #expect(keep(store.nextSequenceNumber(), language: "fr"))
+        #expect(keep(store.nextSequenceNumber(), in: kim))
+        let newer = store.nextSequenceNumber()
+        // An answer of Kim's that came later and may not be kept.
+        store.supersede(uri, in: kim, matching: head, before: store.nextSequenceNumber())
+        #expect(kept().count == 2, "what is Kim's says nothing of them")
+        #expect(!keep(newer))
+        #expect(kept().count == 1, "the one in another language stays")
+        #expect(
+            store.responses(of: uri, for: nobody).responses.allSatisfy { $0.requestFields[.acceptLanguage] == "fr" })
+    }
+
+    @Test func anAnswerThatIsNotKeptLeavesTheNewerOneInItsPlace() {
+        let early = store.nextSequenceNumber()
+        store.invalidate([uri])
+        let later = store.nextSequenceNumber()
+        #expect(keep(later))
+        #expect(!keep(early))
+        #expect(kept() == [later])
+    }
+
+    @Test func anAnswerThatIsNotKeptKeepsOutAnOlderOneThatComesAfterIt() {
+        let mark = store.nextSequenceNumber()
+        store.clear()
+        let (older, newer) = (store.nextSequenceNumber(), store.nextSequenceNumber())
+        #expect(!keep(newer, from: mark))
+        #expect(!keep(older))
+        #expect(keep(store.nextSequenceNumber()))
+    }
+
+    @Test func aHostOfClearsIsRememberedInBoundedMemory() {
+        let mark = store.nextSequenceNumber()
+        for number in 0...2 * ClearGenerations.maximumCount { store.clear(account: "account \(number)") }
+        #expect(!keep(store.nextSequenceNumber(), from: mark), "what can't be told apart any more is not kept")
+        #expect(keep(store.nextSequenceNumber()))
+    }
+
+    @Test func aClearOfATargetThatIsForgottenHoldsForAll() {
+        let mark = store.nextSequenceNumber()
+        store.clear(nil, of: uri)
+        for number in 0...ClearGenerations.maximumCount {
+            var other = head
+            other.path = "/\(number)"
+            store.invalidate([HTTPCacheURI(other)])
+        }
+        #expect(!keep(store.nextSequenceNumber(), from: mark))
+        #expect(keep(store.nextSequenceNumber()))
+    }
+}

@@ -1,0 +1,144 @@
+import HTTPTypes
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import Runway
+
+/// A layer that caches by the rules of HTTP, over an origin that answers by a list.
+///
+/// Its requests go over a real socket to the origin and its answers come back over it, see ``LoopbackOrigin``; the clock is the test's.
+struct HTTPCachedLayer {
+    /// What the origin answers next, and what it answers when the list has come to its end.
+    final class Answers: Sendable {
+        typealias Answer = LoopbackOrigin.Answer
+
+        /// Guards the list.
+        private let list = Mutex<[Answer]>([])
+
+        func append(_ answer: @escaping Answer) { list.withLock { $0.append(answer) } }
+
+        func next() -> Answer? { list.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+
+        func answer(_ request: Request) async throws(NetworkError) -> Response {
+            guard let answer = next() else {
+                throw NetworkError(.notTrusted, in: .transporting, "The list has come to its end.")
+            }
+            return try await answer(request)
+        }
+    }
+
+    /// Keeps every request, and has it answered by the list.
+    final class Wire: Transport {
+        let answers = Answers()
+        private let isInProcess: Bool
+        /// Guards the requests that came.
+        private let received = Mutex<[Request]>([])
+
+        init(isInProcess: Bool) { self.isInProcess = isInProcess }
+
+        var requests: [Request] { received.withLock { $0 } }
+
+        func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            received.withLock { $0.append(request) }
+            if isInProcess { return try await answers.answer(request) }
+            return try await LoopbackOrigin.shared.send(request, in: flight) { [answers] request throws(NetworkError) in
+                try await answers.answer(request)
+            }
+        }
+    }
+
+    let records = RecordCollector()
+    let clock = ManualClock()
+    let network: NetworkLayer
+    private let wire: Wire
+    private var answers: Answers { wire.answers }
+
+    /// - Parameter isInProcess: Whether no socket is used: for what no origin can send, and for ten thousands of exchanges.
+    init(isInProcess: Bool = false) {
+        wire = Wire(isInProcess: isInProcess)
+        network = NetworkLayer(
+            transport: wire, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none), randomness: SeededGenerator(seed: 1))
+    }
+
+    var requests: [Request] { wire.requests }
+    var sent: Int { requests.count }
+    var last: HTTPFields { requests.last?.head.headerFields ?? [:] }
+
+    /// The date that the clock shows, moved by some seconds.
+    func date(_ seconds: Int64 = 0) -> String {
+        HTTPDate(seconds: HTTPDate(network.clock.date).seconds + seconds).text
+    }
+
+    func advance(_ seconds: Double) { clock.advance(by: .seconds(seconds)) }
+
+    /// Adds an answer to the list.
+    func answer(
+        _ body: String = "one", status: HTTPResponse.Status = .ok, _ fields: HTTPFields, after seconds: Double = 0
+    ) {
+        let clock = clock
+        answers.append { _ throws(NetworkError) in
+            clock.advance(by: .seconds(seconds))
+            let head = HTTPResponse(status: status, headerFields: fields)
+            return Response(head: head, body: .whole(RawData(Array(body.utf8), response: head)))
+        }
+    }
+
+    func answer(_ body: String = "one", status: HTTPResponse.Status = .ok) { answer(body, status: status, [:]) }
+
+    /// Adds an answer of the body `one` to the list.
+    func answer(_ fields: HTTPFields, after seconds: Double = 0) { answer("one", fields, after: seconds) }
+
+    func answer(with answer: @escaping Answers.Answer) { answers.append(answer) }
+
+    func fail(_ kind: NetworkError.Kind = .noNetwork) {
+        answers.append { _ throws(NetworkError) in throw NetworkError(kind, in: .transporting, "gone") }
+    }
+
+    func request(
+        _ path: String = "/a", _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get
+    ) -> Request {
+        Request(
+            head: HTTPRequest(
+                method: method, scheme: "https", authority: "origin.test", path: path, headerFields: fields))
+    }
+
+    /// Makes a call through the whole client.
+    @discardableResult
+    func send(
+        _ path: String = "/a", _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get,
+        use: CacheUse = .standard
+    ) async throws(NetworkError) -> Response {
+        try await network.exchange(
+            request(path, fields, method: method), with: Library.self,
+            options: CallOptions(cache: .http(), cacheUse: use))
+    }
+
+    /// Makes a call that fails.
+    func failure(
+        _ path: String = "/a", _ fields: HTTPFields = [:], use: CacheUse = .standard
+    ) async throws -> NetworkError {
+        let error = await #expect(throws: NetworkError.self) { try await send(path, fields, use: use) }
+        return try #require(error)
+    }
+
+    /// Whether a second request with these fields, some seconds after a first one, is sent on.
+    func isSentAgain(
+        _ fields: HTTPFields, status: HTTPResponse.Status = .ok, after seconds: Double = 10,
+        asking request: HTTPFields = [:]
+    ) async throws -> Bool {
+        answer(status: status, fields)
+        try await send()
+        advance(seconds)
+        let before = sent
+        answer("two")
+        try await send("/a", request)
+        return sent > before
+    }
+}
+
+extension Response {
+    /// The text of a whole body.
+    var text: String? { if case .whole(let rawData) = body { rawData.text } else { nil } }
+}

@@ -1,0 +1,20 @@
+import Runway
+import Synchronization
+
+/// A tier in memory, which does at once what it is told.
+final class MapTier: CacheTier {
+    /// Guards what is kept.
+    private let answers = Mutex<[CacheKey: CacheTierEntry]>([:])
+
+    var count: Int { answers.withLock { $0.count } }
+
+    func find(_ key: CacheKey) async throws -> CacheTierEntry? { answers.withLock { $0[key] } }
+
+    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws { answers.withLock { $0[key] = entry } }
+
+    func remove(_ key: CacheKey) async throws { answers.withLock { $0[key] = nil } }
+
+    func clear(_ scope: CacheScope) async throws {
+        answers.withLock { answers in answers = answers.filter { !scope.covers($0.key) } }
+    }
+}

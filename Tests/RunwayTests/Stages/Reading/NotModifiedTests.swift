@@ -1,0 +1,27 @@
+import HTTPTypes
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// An origin that answers 304 to what it was not asked conditionally.
+struct NotModifiedTests {
+    private func call(_ policy: CachePolicy, _ fields: [String: String]) async -> NetworkError? {
+        let layer = CachedLayer()
+        layer.server.answer(
+            with: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([])))))
+        return await layer.failure(Work(fields: fields), .policy(policy))
+    }
+
+    @Test(arguments: [CachePolicy.off, .timeToLive(), .untilEvicted(), .http()])
+    func notModifiedThatNobodyAskedForIsAnInvalidAnswer(_ policy: CachePolicy) async throws {
+        let error = await call(policy, [:])
+        #expect(error?.kind == .invalidAnswer && error?.status == .notModified && error?.step == .stage(.reading))
+    }
+
+    @Test(arguments: [CachePolicy.off, .timeToLive(), .untilEvicted(), .http()])
+    func notModifiedThatTheCallAskedForIsItsAnswer(_ policy: CachePolicy) async throws {
+        #expect(await call(policy, ["If-None-Match": "\"1\""]) == nil)
+        #expect(await call(policy, ["If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"]) == nil)
+    }
+}

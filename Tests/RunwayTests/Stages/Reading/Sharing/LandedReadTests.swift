@@ -1,0 +1,167 @@
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// A read whose answer is kept, unless the endpoint refuses it.
+struct KeptShelf: Endpoint {
+    struct Refused: Error {}
+
+    static let service = Library.self
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "kept" }
+    func validate(answer: RawData) throws {
+        if answer["refused"].exists { throw Refused() }
+    }
+}
+
+/// Holds back the response to one call until a test opens the gate.
+private struct Holding: RequestStage {
+    let number: UInt64
+    let gate: ScriptedGate
+    var step: FlightStep { .customStage("holding") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let response = try await next.send(request, in: flight)
+        await hold(flight)
+        return response
+    }
+
+    private func hold(_ flight: Flight) async {
+        guard flight.id.number == number else { return }
+        // Whatever calls the wait off, the call goes on to its end.
+        try? await gate.pass()
+    }
+}
+
+/// Adds 100 to the number of every answer.
+private struct Adding: RequestStage {
+    var step: FlightStep { .customStage("adding") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var response = try await next.send(request, in: flight)
+        guard case .whole(let rawData) = response.body, let number = rawData["flight"].uint64 else { return response }
+        response.body = .whole(RawData(Array(#"{"flight":\#(number + 100)}"#.utf8), response: response.head))
+        return response
+    }
+}
+
+/// Between the end of a read that calls share and the moment at which the first of them has kept its answer.
+struct LandedReadTests {
+    private let gate = ScriptedGate()
+
+    /// A room in which the first call has its answer and has not kept it.
+    private func roomWithAnAnswer(
+        _ answer: String = #"{"flight":1}"#, _ options: CallOptions = .standard
+    ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(Holding(number: 1, gate: gate), before: .reading)
+        let room = ReadingRoom(pipeline: pipeline)
+        let first = room.call(KeptShelf(), options)
+        try await room.transport.waitForArrival(of: 1)
+        room.transport.answer(1, with: .success(.json(answer)))
+        try await gate.waitForArrivals()
+        #expect(room.network.cache.count == 0)
+        return (room, first)
+    }
+
+    @Test func aCallBetweenAnAnswerAndItsKeepingSendsNothing() async throws {
+        let (room, first) = try await roomWithAnAnswer()
+        let call = room.call(KeptShelf())
+        try await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
+        try #require(room.transport.sent == [1])
+        #expect(try await call.number == 1)
+        gate.open()
+        #expect(try await first.number == 1)
+        let second = try await room.records(count: 2)[1]
+        #expect(second.attempts.isEmpty)
+        #expect(second.decisions(of: SharingDecision.self).map(\.description) == ["joined #1"])
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func whatACallRefusesIsGivenToNobodyAfterIt() async throws {
+        let (room, first) = try await roomWithAnAnswer(#"{"refused":true}"#)
+        gate.open()
+        #expect(try await first.failure().kind == .invalidAnswer)
+        let second = try await room.begin(KeptShelf(), as: 2)
+        room.transport.answer(2)
+        #expect(try await second.number == 2)
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func aCallAfterAClearIsGivenNothingOfBefore() async throws {
+        let (room, first) = try await roomWithAnAnswer()
+        room.network.cache.clear()
+        let second = try await room.begin(KeptShelf(), as: 2)
+        room.transport.answer(2)
+        #expect(try await second.number == 2)
+        gate.open()
+        #expect(try await first.number == 1)
+        #expect(try await room.network.call(KeptShelf())["flight"].uint64 == 2)
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func aRefreshIsGivenNothingThatCameBeforeIt() async throws {
+        let refresh = CallOptions(cacheUse: .refresh)
+        let (room, first) = try await roomWithAnAnswer(#"{"flight":1}"#, refresh)
+        let second = room.call(KeptShelf(), refresh)
+        try await room.transport.waitForArrival(of: 2)
+        room.transport.answer(2)
+        #expect(try await second.number == 2)
+        gate.open()
+        #expect(try await first.number == 1)
+        #expect(room.network.reads.isEmpty)
+    }
+
+    @Test func aCallThatWasOverBeforeTheAnswerLeavesNothingBehind() async throws {
+        let room = ReadingRoom()
+        let first = try await room.begin(KeptShelf(), as: 1)
+        let second = try await room.join(KeptShelf())
+        first.cancel()
+        #expect(try await first.failure().kind == .cancelled)
+        room.transport.answer(1)
+        #expect(try await second.number == 1)
+        try await room.settle { room.network.reads.isEmpty }
+        #expect(try await room.network.call(KeptShelf()).source == .cache)
+    }
+
+    @Test func callThatLookedUpBeforeTheStoringLooksUpAgain() async throws {
+        let room = ReadingRoom()
+        let first = try await room.begin(KeptShelf(), as: 1)
+        room.transport.answer(1)
+        #expect(try await first.number == 1)
+        let flight = room.network.makeFlight(KeptShelf.self, .standard)
+        let request = try room.network.assemble(KeptShelf(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
+        _ = try room.network.draft(KeptShelf(), in: flight)
+        let key = try #require(flight.key)
+        let links = room.network.chain.links.drop { $0.place <= .reading }
+        let next = RequestPipeline.Rest(links: links, transport: room.transport)
+        let reads = SharedReads(
+            cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
+        let reading = TimeToLiveReading(room.network.cache, KeptShelf.cache)
+        let found = SharedReads.Lookup(snapshot: .entry(key, nil), decision: CacheDecision.miss)
+        let fetched = try await reading.fetch(.init(request: request, key: key, lookup: found), reads)
+        #expect(fetched == nil, "it has to look up again")
+        #expect(try await reading.respond(to: request, reads).source == .cache)
+        #expect(room.transport.sent == [1])
+        #expect(flight.record(.none).decisions(of: CacheDecision.self) == [.hit(age: .zero)])
+    }
+
+    @Test func storedResponsesDoNotPassTheStagesBelowAgain() async throws {
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(Adding(), after: .reading)
+        let room = ReadingRoom(pipeline: pipeline)
+        let first = try await room.begin(KeptShelf(), as: 1)
+        let second = try await room.join(KeptShelf())
+        room.transport.answer(1)
+        for call in [first, second] { #expect(try await call.number == 101) }
+        let third = try await room.call(KeptShelf()).value
+        #expect(third.source == .cache && third["flight"].uint64 == 101)
+        #expect(room.transport.sent == [1])
+    }
+}
