@@ -49,8 +49,8 @@ enum FieldFuzz {
             check((0...3.2e9).contains(policy.maximumAge), "an age out of bounds")
         }
         let hosts = StrictTransport()
-        hosts.keep(text, of: "www.example.com", at: date)
-        check(!hosts.wantsTLS("example.com", at: date), "it speaks for the host above it")
+        hosts.store(text, of: "www.example.com", at: date)
+        check(!hosts.requiresTLS("example.com", at: date), "it speaks for the host above it")
     }
 
     private static func checkCaching(_ text: String) {

@@ -2,8 +2,8 @@
 package enum Admission: StageDecision, Equatable {
     /// The call waited so long for a network.
     case waitedForNetwork(Duration)
-    /// The call waited so long for its turn to fly.
-    case waitedForTurn(Duration, priority: CallPriority)
+    /// The call waited so long for a concurrency slot.
+    case waitedForSlot(Duration, priority: CallPriority)
     /// The call looks whether a host that kept failing is well again.
     case probing(host: String)
     /// The call's failure was one too many: the host is left alone for so long.
@@ -16,7 +16,7 @@ package enum Admission: StageDecision, Equatable {
     package var entry: DecisionEntry {
         switch self {
         case .waitedForNetwork(let wait): .init("waitedForNetwork", ["wait": wait], "waited \(wait) for a network")
-        case .waitedForTurn(let wait, let priority):
+        case .waitedForSlot(let wait, let priority):
             .init(
                 "waitedForSlot", ["wait": wait, "priority": priority],
                 "waited \(wait) for a concurrency slot, priority \(priority)")
@@ -42,7 +42,7 @@ public enum AdmissionRefusal: Error, Equatable {
     case flood(maximum: Int, within: Duration, refusedFor: Duration)
     /// The host keeps failing.
     case circuitOpen(host: String, for: Duration)
-    /// Too many calls wait for their turn to fly.
+    /// Too many calls wait for a concurrency slot.
     case queueFull(maximum: Int)
 }
 
@@ -77,7 +77,7 @@ extension AdmissionRefusal {
                 + "it is let out again in \(time)."
         case .circuitOpen(let host, let time):
             "\(host) keeps failing and is left alone for \(time) (its circuit is open)."
-        case .queueFull(let maximum): "\(maximum) calls wait for their turn to fly already."
+        case .queueFull(let maximum): "\(maximum) calls already wait for a concurrency slot."
         }
     }
 

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// What the flights of a layer share to be let out in good order: the places in the air, the circuits of failing hosts, and the
+/// What the flights of a layer share to be let out in good order: the concurrency slots, the circuits of failing hosts, and the
 /// counts of identical requests.
 final class AdmissionControl: Sendable {
     private struct State {
         var flood: FloodGuard
         var circuits: Circuits
-        var line: PriorityLine
+        var queue: PriorityQueue
         var waiting: [UInt64: (flight: FlightID, continuation: CheckedContinuation<WaitEnd, Never>)] = [:]
-        /// The tickets of the flights that wait.
+        /// The tickets of the waiting flights.
         var tickets: [FlightID: UInt64] = [:]
         var ticket: UInt64 = 0
 
-        /// Lets one go who waited.
+        /// Removes a waiter and returns its continuation.
         mutating func release(_ ticket: UInt64) -> CheckedContinuation<WaitEnd, Never>? {
             guard let released = waiting.removeValue(forKey: ticket) else { return nil }
             tickets[released.flight] = nil
@@ -20,12 +20,12 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    /// What becomes of a call that wants out.
+    /// What happens to a call that arrives.
     enum Entry {
-        /// It has a place in the air.
+        /// It has a concurrency slot.
         case admitted(CircuitBreaker.Pass)
         case refused(AdmissionRefusal)
-        /// It may fly, when it is its turn.
+        /// It has to wait for a concurrency slot.
         case hasToWait
     }
 
@@ -39,10 +39,10 @@ final class AdmissionControl: Sendable {
             State(
                 flood: FloodGuard(maximumCount: limits.maximumIdenticalRequests, window: limits.floodWindow),
                 circuits: Circuits(limits.circuitBreaker),
-                line: PriorityLine(capacity: limits.maximumFlights, maximumWaiting: limits.maximumWaiting)))
+                queue: PriorityQueue(capacity: limits.maximumFlights, maximumWaiting: limits.maximumWaiting)))
     }
 
-    /// Lets a call out, if that needs no waiting.
+    /// Admits a call, if that needs no waiting.
     ///
     /// - Parameter identity: What identical requests have in common; `nil` where they are not counted.
     func enter(_ identity: Int?, to head: Request.Head, _ priority: CallPriority, at now: Duration) -> Entry {
@@ -53,12 +53,12 @@ final class AdmissionControl: Sendable {
                 return .refused(.flood(maximum: maximum, within: limits.floodWindow, refusedFor: time))
             }
             if let refusal = Self.refusal(of: head, at: now, &state) { return .refused(refusal) }
-            guard state.line.enterAtOnce(priority) else { return .hasToWait }
+            guard state.queue.enterAtOnce(priority) else { return .hasToWait }
             return .admitted(Self.pass(to: head, at: now, &state))
         }
     }
 
-    /// Lets a call out that waited for its turn and has a place; takes the place back where its host began to fail meanwhile.
+    /// Admits a call that waited and has a slot; releases the slot if the host of the call began to fail meanwhile.
     func enterAfterWaiting(to head: Request.Head, at now: Duration) -> Entry {
         let entry: Entry = state.withLock { state in
             if let refusal = Self.refusal(of: head, at: now, &state) { return .refused(refusal) }
@@ -81,17 +81,17 @@ final class AdmissionControl: Sendable {
         state.circuits.isEmpty ? .ordinary : state.circuits.pass(to: Origin(head), at: now)
     }
 
-    /// Waits for a place in the air.
+    /// Waits for a concurrency slot.
     ///
-    /// - Parameter isReturning: Whether the call had a place before; it is not refused however many wait.
-    func waitForTurn(_ flight: Flight, _ priority: CallPriority, isReturning: Bool = false) async -> WaitEnd {
+    /// - Parameter isReturning: Whether the call had a slot before; it is not refused however many wait.
+    func waitForSlot(_ flight: Flight, _ priority: CallPriority, isReturning: Bool = false) async -> WaitEnd {
         let ticket = state.withLock { state in
             state.ticket += 1
             return state.ticket
         }
         return await flight.wait { continuation in
             let end: WaitEnd? = state.withLock { state in
-                switch state.line.arrive(ticket, priority, isReturning: isReturning) {
+                switch state.queue.arrive(ticket, priority, isReturning: isReturning) {
                 case .enters: return .granted
                 case .isRefused: return .refused
                 case .waits:
@@ -104,43 +104,43 @@ final class AdmissionControl: Sendable {
             return end
         } leave: { [weak self] end in
             let continuation = self?.state.withLock { state in
-                state.line.abandon(ticket) ? state.release(ticket) : nil
+                state.queue.abandon(ticket) ? state.release(ticket) : nil
             }
             continuation?.resume(returning: end)
         }
     }
 
-    /// Gives a call that waits for its turn the priority of one that joined it, where that is higher.
+    /// Raises the priority of a waiter to that of a call that joined it, if that is higher.
     func raise(_ flight: FlightID, to priority: CallPriority) {
         let continuation: CheckedContinuation<WaitEnd, Never>? = state.withLock { state in
-            guard let ticket = state.tickets[flight], state.line.raise(ticket, to: priority) else { return nil }
+            guard let ticket = state.tickets[flight], state.queue.raise(ticket, to: priority) else { return nil }
             return state.release(ticket)
         }
         continuation?.resume(returning: .granted)
     }
 
-    /// Takes in what became of a call, and gives its place to whoever's turn it is, where the call needs it no longer. Gives for how
-    /// long its host's circuit opened, if that is what it did.
+    /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns for how long the circuit of its host
+    /// opened; `nil` if it did not.
     func record(
         _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to head: Request.Head,
-        at now: Duration, givingBackPlace: Bool
+        at now: Duration, releasingSlot: Bool
     ) -> Duration? {
         let (openTime, next) = state.withLock { state in
             let isNews = outcome != .success || !state.circuits.isEmpty
             let openTime = isNews ? state.circuits.record(outcome, of: pass, to: Origin(head), at: now) : nil
-            return (openTime, givingBackPlace ? Self.next(&state) : nil)
+            return (openTime, releasingSlot ? Self.next(&state) : nil)
         }
         next?.resume(returning: .granted)
         return openTime
     }
 
-    /// Gives a place in the air to whoever's turn it is.
+    /// Releases a slot, which the next waiter gets.
     func leave() {
         state.withLock { Self.next(&$0) }?.resume(returning: .granted)
     }
 
     private static func next(_ state: inout State) -> CheckedContinuation<WaitEnd, Never>? {
-        state.line.leave().flatMap { state.release($0) }
+        state.queue.leave().flatMap { state.release($0) }
     }
 
     /// Whether calls to a host pass without being probes.
@@ -153,6 +153,6 @@ final class AdmissionControl: Sendable {
         state.withLock { $0.circuits.removeAll() }
     }
 
-    /// How many calls are in the air, and how many wait for their turn.
-    var counts: (flying: Int, waiting: Int) { state.withLock { ($0.line.occupied, $0.line.waitingCount) } }
+    /// How many calls hold a slot, and how many wait for one.
+    var counts: (admitted: Int, waiting: Int) { state.withLock { ($0.queue.occupied, $0.queue.waitingCount) } }
 }

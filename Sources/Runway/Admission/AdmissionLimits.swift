@@ -9,7 +9,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     /// waits for another attempt it is: of such calls there are no more than the budget of their host allows (``RetryLimits``), and who
     /// has waited already does not stand in line again.
     public let maximumFlights: Int
-    /// The most calls that wait for their turn to fly; further ones fail as ``NetworkError/Kind/overloaded``. The default is 1000.
+    /// The most calls that wait for a concurrency slot; further ones fail as ``NetworkError/Kind/overloaded``. The default is 1000.
     ///
     /// The turn is the highest priority's, and in a priority whoever came first; but every fourth turn is that of the call that has
     /// waited longest, so that none waits for ever.

@@ -63,8 +63,8 @@ public final class Flight: Sendable {
     let layer: NetworkLayer
     /// What the flights of the layer have in common.
     let context: FlightContext
-    /// When the call got a place in the air that it has to give back, in nanoseconds after its start; ``noPlace`` while it has none.
-    let placed = Atomic(Flight.noPlace)
+    /// When the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has none.
+    let slotTime = Atomic(Flight.noSlot)
     /// Guards whose call this is.
     private let owner = Mutex(WeakManager())
     /// What reading remembers of the call.

@@ -108,16 +108,16 @@ struct SecuringTests {
     @Test func hostsAreForgottenInTimeAndOnRequestAndAreBounded() {
         let hosts = StrictTransport()
         let now = Date()
-        hosts.keep("max-age=10", of: "a.example", at: now)
-        #expect(hosts.wantsTLS("a.example", at: now) && !hosts.wantsTLS("b.a.example", at: now))
-        #expect(!hosts.wantsTLS("a.example", at: now.addingTimeInterval(10)))
-        hosts.keep("max-age=0", of: "a.example", at: now)
-        #expect(!hosts.wantsTLS("a.example", at: now))
-        hosts.keep("max-age=10", of: "127.0.0.1", at: now)
-        #expect(!hosts.wantsTLS("127.0.0.1", at: now))
+        hosts.store("max-age=10", of: "a.example", at: now)
+        #expect(hosts.requiresTLS("a.example", at: now) && !hosts.requiresTLS("b.a.example", at: now))
+        #expect(!hosts.requiresTLS("a.example", at: now.addingTimeInterval(10)))
+        hosts.store("max-age=0", of: "a.example", at: now)
+        #expect(!hosts.requiresTLS("a.example", at: now))
+        hosts.store("max-age=10", of: "127.0.0.1", at: now)
+        #expect(!hosts.requiresTLS("127.0.0.1", at: now))
         for number in 0...StrictTransport.maximumCount {
-            hosts.keep("max-age=\(100 + number)", of: "h\(number).example", at: now)
+            hosts.store("max-age=\(100 + number)", of: "h\(number).example", at: now)
         }
-        #expect(!hosts.wantsTLS("h0.example", at: now) && hosts.wantsTLS("h1.example", at: now))
+        #expect(!hosts.requiresTLS("h0.example", at: now) && hosts.requiresTLS("h1.example", at: now))
     }
 }

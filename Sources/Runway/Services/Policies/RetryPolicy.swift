@@ -128,3 +128,8 @@ extension HTTPField.Name {
     /// `Idempotency-Key`, of the IETF's draft of that name.
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")
 }
+
+extension HTTPResponse.Status {
+    /// Whether another server, or the same one later, may respond better: 408, 425, 429 and every server error.
+    var isTransient: Bool { code >= 500 || [408, 425, 429].contains(code) }
+}

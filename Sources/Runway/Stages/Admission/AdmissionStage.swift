@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Refuses at once what cannot succeed now, and lets the rest out in good order: see ``AdmissionLimits``.
+/// Refuses calls that can't succeed now, and limits how many requests are in flight: see ``AdmissionLimits``.
 ///
-/// It stands below caching and coalescing: what memory holds, and who joins another one's flight, never comes here. Bodies pass
-/// untouched; an answer that is a stream holds its place in the air until it ends or is let go.
+/// It stands below caching and coalescing: a response in memory, and a call that joins the request of another,
+/// never comes here. Bodies pass untouched; a streamed response holds its concurrency slot until it ends or is discarded.
 struct AdmissionStage: RequestStage {
     private let control: AdmissionControl
     private let connectivity: NetworkStatusMonitor
@@ -23,28 +23,28 @@ struct AdmissionStage: RequestStage {
         if !connectivity.current.isReachable { try await waitForNetwork(flight) }
         let identity = control.limits.maximumIdenticalRequests == nil ? nil : request.identity(in: flight)
         var entry = control.enter(identity, to: request.head, flight.priority, at: flight.clock.now)
-        if case .hasToWait = entry { entry = try await waitForTurn(request, in: flight) }
+        if case .hasToWait = entry { entry = try await waitForSlot(request, in: flight) }
         guard case .admitted(let pass) = entry else {
             if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
             throw .cancelled(in: step)
         }
-        flight.holdPlace()
+        flight.holdSlot()
         if case .probe = pass { flight.note(Admission.probing(host: Origin(request.head).host)) }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
-            var holdsPlace = flight.takePlace() != nil
-            if case .stream(let body) = response.body, holdsPlace {
-                response.body = .stream(body.holding(Place(control)))
-                holdsPlace = false
+            var holdsSlot = flight.takeSlot() != nil
+            if case .stream(let body) = response.body, holdsSlot {
+                response.body = .stream(body.holding(ConcurrencySlot(control)))
+                holdsSlot = false
             }
             record(
-                flight.outcome(of: response, to: request), of: pass, request, in: flight, givingBackPlace: holdsPlace)
+                flight.outcome(of: response, to: request), of: pass, request, in: flight, releasingSlot: holdsSlot)
             return response
         } catch {
-            let placed = flight.takePlace()
+            let slotTime = flight.takeSlot()
             let outcome = flight.outcome(
-                of: error, to: request, since: placed, isReachable: connectivity.current.isReachable)
-            record(outcome, of: pass, request, in: flight, givingBackPlace: placed != nil)
+                of: error, to: request, since: slotTime, isReachable: connectivity.current.isReachable)
+            record(outcome, of: pass, request, in: flight, releasingSlot: slotTime != nil)
             throw error
         }
     }
@@ -59,14 +59,14 @@ struct AdmissionStage: RequestStage {
         try check(end, "There was no network before the deadline.")
     }
 
-    private func waitForTurn(
+    private func waitForSlot(
         _ request: Request, in flight: Flight
     ) async throws(NetworkError) -> AdmissionControl.Entry {
         let start = flight.clock.now
-        let end = await control.waitForTurn(flight, flight.priority)
+        let end = await control.waitForSlot(flight, flight.priority)
         if end == .refused { return .refused(.queueFull(maximum: control.limits.maximumWaiting)) }
-        flight.note(Admission.waitedForTurn(flight.clock.now - start, priority: flight.priority))
-        try check(end, "It was not the call's turn to fly before the deadline.")
+        flight.note(Admission.waitedForSlot(flight.clock.now - start, priority: flight.priority))
+        try check(end, "Timed out waiting for a concurrency slot.")
         return control.enterAfterWaiting(to: request.head, at: flight.clock.now)
     }
 
@@ -85,10 +85,10 @@ struct AdmissionStage: RequestStage {
 
     private func record(
         _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ request: Request, in flight: Flight,
-        givingBackPlace: Bool
+        releasingSlot: Bool
     ) {
         let openTime = control.record(
-            outcome, of: pass, to: request.head, at: flight.clock.now, givingBackPlace: givingBackPlace)
+            outcome, of: pass, to: request.head, at: flight.clock.now, releasingSlot: releasingSlot)
         guard let time = openTime else { return }
         flight.note(Admission.opened(host: Origin(request.head).host, for: time))
     }
@@ -116,21 +116,21 @@ extension Flight {
         }
     }
 
-    /// - Parameter placed: The instant at which the call could use the host; `nil` if it failed while it waited for something else, such
+    /// - Parameter slotTime: The instant at which the call could use the host; `nil` if it failed while it waited for something else, such
     ///   as a token.
     fileprivate func outcome(
-        of error: NetworkError, to request: Request, since placed: Duration?, isReachable: @autoclosure () -> Bool
+        of error: NetworkError, to request: Request, since slotTime: Duration?, isReachable: @autoclosure () -> Bool
     ) -> CircuitBreaker.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
         // What a sign-out cut says nothing about the host, though the deadline of the call counts as passed.
-        guard let placed, error.step != .stage(.authorizing), !isCalledOff else { return .unknown }
+        guard let slotTime, error.step != .stage(.authorizing), !isCalledOff else { return .unknown }
         let now = clock.now
         switch error.kind {
         case .noNetwork: return isReachable() ? .failure(retryAfter: nil) : .unknown
         case .timedOut where now < deadline: return .failure(retryAfter: nil)
         // A call that is left behind at its deadline is cancelled.
         case .timedOut, .cancelled:
-            let isOverdue = now >= deadline && silence(since: placed, at: now) * 2 >= lifetime
+            let isOverdue = now >= deadline && silence(since: slotTime, at: now) * 2 >= lifetime
             return isOverdue ? .failure(retryAfter: nil) : .unknown
         default: return .unknown
         }

@@ -16,7 +16,7 @@ package enum Authorizing: StageDecision, Equatable {
     case replayed
     /// The service refused the newer token, too.
     case refusedAgain
-    /// The token was not renewed, since the service refused a renewed token a short time ago; see ``TokenTrials``.
+    /// The token was not renewed, since the service refused a renewed token a short time ago; see ``RenewalBackoff``.
     case renewedTooOften
     /// The app was told that the user has to log in.
     case askedForLogin

@@ -81,7 +81,7 @@ struct AuthorizingStage: RequestStage {
     /// The token for a call. While the call waits for one, it releases its concurrency slot.
     private func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
         if let held = try tokens.heldToken(for: flight) { return held }
-        return try await admission.steppingAside(flight) { () async throws(NetworkError) in
+        return try await admission.releasingSlot(of: flight) { () async throws(NetworkError) in
             try await tokens.renewedToken(for: flight, credentials)
         }
     }

@@ -75,7 +75,7 @@ extension TokenKeeper {
             var token = try await RenewalScope.run(for: flight, of: self) {
                 try await owner.refresh(credentials, old.token)
             }
-            guard token.isUsable, token.account == old.token.account else { throw GarbageToken() }
+            guard token.isUsable, token.account == old.token.account else { throw InvalidToken() }
             if token.refreshToken == nil { token.refreshToken = old.token.refreshToken }
             return try await take(token, identity, version, flight, credentials)
         } catch {
@@ -110,7 +110,7 @@ extension TokenKeeper {
     ) -> NetworkError {
         let known = error as? NetworkError
         flight.note(Authorizing.notRenewed(known?.kind ?? .needsLogin))
-        if var known, known.saysNothingOfTheToken {
+        if var known, known.leavesTokenValid {
             // Nobody who waits cancelled: the refresh gave up by itself.
             if known.kind == .cancelled { known.kind = .needsAccessToken }
             // It says nothing of the host that the calls are for, and is no reason to make them again.
@@ -130,18 +130,18 @@ extension TokenKeeper {
     }
 }
 
-/// What a refresh gave is no token, or another account's.
-private struct GarbageToken: Error {}
+/// A refresh returned a token that can't be sent, or that of another account.
+private struct InvalidToken: Error {}
 
 extension NetworkError {
-    /// Whether a refresh failed for a reason that leaves the token as good as it was: a network that is down, a server that is, a time
-    /// that passed, a user who declined.
-    fileprivate var saysNothingOfTheToken: Bool {
+    /// Whether a refresh failed for a reason that says nothing about the token: no network, a server that fails, a timeout, or a user
+    /// who declined to log in.
+    fileprivate var leavesTokenValid: Bool {
         switch kind {
         case .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .overloaded, .storage, .loginCancelled,
             .invalidConfiguration, .invalidParameters:
             true
-        case .refused: status.map { $0.code >= 500 || [408, 425, 429].contains($0.code) } ?? false
+        case .refused: status?.isTransient ?? false
         default: false
         }
     }

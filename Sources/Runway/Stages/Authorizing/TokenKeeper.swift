@@ -35,8 +35,8 @@ final class TokenKeeper: Sendable {
         var session: AccountSession?
         /// The session in which the app was told that the user has to log in.
         var loginSession: AccountSession?
-        var trials = TokenTrials()
-        var endpointTrials = EndpointTrials()
+        var backoff = RenewalBackoff()
+        var endpointBackoffs = EndpointBackoffs()
 
         /// Whether a refused token has to be renewed before the next call.
         ///
@@ -44,7 +44,7 @@ final class TokenKeeper: Sendable {
         /// use the token until the delay before the next renewal has passed.
         func needsRenewal(_ held: HeldToken, at now: Duration) -> Bool {
             if held.version != refused { return false }
-            return isRefusedAfterAcceptance || !held.acceptance.isAccepted && trials.delay(at: now) == nil
+            return isRefusedAfterAcceptance || !held.acceptance.isAccepted && backoff.delay(at: now) == nil
         }
     }
 
@@ -114,8 +114,8 @@ final class TokenKeeper: Sendable {
 
     /// The service refused the token of a call.
     ///
-    /// - Returns: Whether the call is to use another token; `false` where it is too soon to renew it, see ``TokenTrials`` and
-    ///   ``EndpointTrials``.
+    /// - Returns: Whether the call is to use another token; `false` where it is too soon to renew it, see ``RenewalBackoff`` and
+    ///   ``EndpointBackoffs``.
     @discardableResult
     func markRefused(_ held: HeldToken, in flight: Flight) -> Bool {
         let now = clock.now
@@ -125,13 +125,13 @@ final class TokenKeeper: Sendable {
                 guard entry.version == held.version, !entry.needsRenewal(held, at: now) else { return true }
                 let isAccepted = held.acceptance.isAccepted
                 if isAccepted {
-                    if entry.endpointTrials.isTooSoon(for: flight.endpoint, at: now) { return false }
-                    entry.endpointTrials.renewing(for: flight.endpoint, at: now)
+                    if entry.endpointBackoffs.isTooSoon(for: flight.endpoint, at: now) { return false }
+                    entry.endpointBackoffs.renewing(for: flight.endpoint, at: now)
                 }
                 if entry.refused != held.version || isAccepted {
                     entry.refused = held.version
                     entry.isRefusedAfterAcceptance = isAccepted
-                    entry.trials.refused(held, at: now)
+                    entry.backoff.refused(held, at: now)
                 }
                 return entry.needsRenewal(held, at: now)
             }
@@ -141,7 +141,7 @@ final class TokenKeeper: Sendable {
     /// The service accepted the token that was renewed for a call.
     func markAccepted(_ held: HeldToken, in flight: Flight) {
         held.acceptance.accept()
-        state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointTrials.accepted(flight.endpoint) } }
+        state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointBackoffs.accepted(flight.endpoint) } }
     }
 
     /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it gives itself.
@@ -151,7 +151,7 @@ final class TokenKeeper: Sendable {
             guard let entry = state.entries.peek(identity), case .held(let held) = entry.knowledge,
                 !held.acceptance.isAccepted
             else { return nil }
-            return entry.trials.delay(at: now)
+            return entry.backoff.delay(at: now)
         }
     }
 
@@ -222,12 +222,13 @@ extension TokenKeeper {
             let held = HeldToken(token, version: state.changeCount, leeway: leeway, isNew: true, clock: clock)
             state.update(identity) { entry in
                 // After a sign-in the app may be told again; after a renewal there was nothing to tell.
-                let (trials, endpointTrials) =
+                let (backoff, endpointBackoffs) =
                     renewed == nil
-                    ? (TokenTrials(), EndpointTrials()) : (entry.trials.renewed(at: clock.now), entry.endpointTrials)
+                    ? (RenewalBackoff(), EndpointBackoffs())
+                    : (entry.backoff.renewed(at: clock.now), entry.endpointBackoffs)
                 entry = Entry(
-                    knowledge: .held(held), version: held.version, session: session, trials: trials,
-                    endpointTrials: endpointTrials)
+                    knowledge: .held(held), version: held.version, session: session, backoff: backoff,
+                    endpointBackoffs: endpointBackoffs)
             }
             return (held, place(of: identity).map { store.add(.save(token), at: $0) })
         }

@@ -110,7 +110,7 @@ final class HedgedRequest: Sendable {
     }
 
     private func headCame(to contender: Hedge.Contender, _ status: HTTPResponse.Status) {
-        perform(state.withLock { $0.race.headCame(to: contender, isGood: !status.isWorthAnotherAttempt) })
+        perform(state.withLock { $0.race.headCame(to: contender, isGood: !status.isTransient) })
     }
 
     private func ended(_ contender: Hedge.Contender, with outcome: Outcome) {
@@ -189,14 +189,9 @@ final class HedgedRequest: Sendable {
     }
 }
 
-extension HTTPResponse.Status {
-    /// Whether another server, or the same a moment later, may answer better.
-    fileprivate var isWorthAnotherAttempt: Bool { code >= 500 || [408, 425, 429].contains(code) }
-}
-
 extension Response {
-    /// Whether the service, too, would rather be asked elsewhere or later.
+    /// Whether a second attempt may get a better response.
     fileprivate var isWorthAnotherAttempt: Bool {
-        if case .overloaded = verdict { true } else { head.status.isWorthAnotherAttempt }
+        if case .overloaded = verdict { true } else { head.status.isTransient }
     }
 }

@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Keeps requests off the wire that would go without TLS, unless their service says so (``PlainHTTPPolicy``) or their
-/// host wants TLS and gets it (RFC 6797).
+/// Refuses requests without TLS unless their service allows them (``PlainHTTPPolicy``), and upgrades those to hosts that require TLS
+/// (RFC 6797).
 ///
-/// It stands below redirecting, so that no hop leaves TLS either. Bodies pass untouched.
+/// It stands below redirecting, so that it sees every hop. Bodies pass untouched.
 struct SecuringStage: RequestStage {
     private let hosts: StrictTransport
 
@@ -19,10 +19,10 @@ struct SecuringStage: RequestStage {
         var request = request
         let origin = Origin(request.head)
         if origin.scheme == "http" {
-            if settings.remembersStrictTransport, hosts.wantsTLS(origin.host, at: flight.clock.date) {
+            if settings.remembersStrictTransport, hosts.requiresTLS(origin.host, at: flight.clock.date) {
                 flight.note(SecuringDecision.upgraded)
                 request.head.scheme = "https"
-                // Port 80 becomes TLS's own; any other is kept (RFC 6797 §8.3).
+                // Port 80 becomes the default port of TLS; any other stays (RFC 6797 §8.3).
                 if origin.port == 80 { request.head.authority = origin.host }
             } else if !origin.isLoopback {
                 guard settings.plainHTTP == .allowed else {
@@ -38,7 +38,7 @@ struct SecuringStage: RequestStage {
         if settings.remembersStrictTransport, request.head.scheme == "https",
             let field = response.head.headerFields[values: .strictTransportSecurity].first
         {
-            hosts.keep(field, of: origin.host, at: flight.clock.date)
+            hosts.store(field, of: origin.host, at: flight.clock.date)
         }
         return response
     }

@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The hosts that said they want TLS and nothing else (RFC 6797), in memory.
+/// The hosts that require TLS by HTTP Strict Transport Security (RFC 6797), in memory.
 final class StrictTransport: Sendable {
-    /// The most hosts. The one that ends first goes first.
+    /// The most hosts. The one whose policy expires first is evicted first.
     static let maximumCount = 1000
 
     private struct Entry {
@@ -15,8 +15,8 @@ final class StrictTransport: Sendable {
     /// Guards the hosts.
     private let state = Mutex<[String: Entry]>([:])
 
-    /// Whether a host, or one above it that speaks for it, wants TLS.
-    func wantsTLS(_ host: String, at date: Date) -> Bool {
+    /// Whether a host requires TLS, by its own policy or by that of a superdomain that includes subdomains.
+    func requiresTLS(_ host: String, at date: Date) -> Bool {
         state.withLock { hosts in
             if hosts.isEmpty { return false }
             var name = host[...]
@@ -30,8 +30,8 @@ final class StrictTransport: Sendable {
         }
     }
 
-    /// Keeps what the `Strict-Transport-Security` field of an answer over TLS says; what can't be read changes nothing.
-    func keep(_ field: String, of host: String, at date: Date) {
+    /// Stores the policy of a `Strict-Transport-Security` field that came over TLS; an invalid one changes nothing.
+    func store(_ field: String, of host: String, at date: Date) {
         guard !host.isAddress, let policy = Self.policy(field) else { return }
         state.withLock { hosts in
             guard policy.maximumAge > 0 else {
@@ -63,7 +63,7 @@ final class StrictTransport: Sendable {
         guard let age = directives["max-age"], !age.isEmpty, age.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
-        // No promise is kept longer than a hundred years.
+        // No policy is stored for longer than a hundred years.
         return (min(TimeInterval(age) ?? .infinity, 3.2e9), directives["includesubdomains"] != nil)
     }
 }

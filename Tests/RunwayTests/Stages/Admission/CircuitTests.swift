@@ -161,7 +161,7 @@ struct CircuitTests {
         try await waitUntil { network.waitingForTokenCount >= 8 }
         clock.advance(by: .seconds(5))
         for call in calls { #expect(try await call.failure().kind == .timedOut) }
-        try await waitUntil { network.admission.counts.flying <= 1 }
+        try await waitUntil { network.admission.counts.admitted <= 1 }
         let head = try #require(origin.requests.first).head
         #expect(network.admission.isCircuitClosed(to: head))
     }

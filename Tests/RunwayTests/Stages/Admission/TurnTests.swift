@@ -42,7 +42,7 @@ struct TurnTests {
             #expect(transport.parked.count <= 3)
             transport.answer(flight, with: .success(.json("{}")))
             try await transport.wait { !$0.parked.contains(flight) }
-            try await waitUntil { network.admission.counts.flying <= transport.parked.count }
+            try await waitUntil { network.admission.counts.admitted <= transport.parked.count }
         }
         for call in calls { _ = try await call.value }
         #expect(network.admission.counts == (0, 0))
@@ -131,7 +131,7 @@ struct TurnTests {
         for page in 1...3 { calls.append(try await start(page, network)) }
         let error = await #expect(throws: NetworkError.self) { try await network.call(Refresh(page: 4)) }
         #expect(error?.kind == .overloaded && error?.sending == .notSent)
-        #expect(error?.detail == "2 calls wait for their turn to fly already.")
+        #expect(error?.detail == "2 calls already wait for a concurrency slot.")
         for call in calls { call.cancel() }
         for call in calls { _ = await call.result }
         try await waitUntil { network.admission.counts == (0, 0) }
@@ -176,7 +176,7 @@ struct TurnTests {
         transport.answer(2, with: .success(.json("{}")))
         _ = try await second.value
         let record = try #require(try await records.records(count: 2).last)
-        #expect(record.decisions(of: Admission.self) == [.waitedForTurn(.seconds(2), priority: .high)])
+        #expect(record.decisions(of: Admission.self) == [.waitedForSlot(.seconds(2), priority: .high)])
     }
 
     @Test func failedCallGivesItsPlaceBack() async throws {

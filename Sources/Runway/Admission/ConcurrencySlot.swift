@@ -1,32 +1,32 @@
 import Synchronization
 
-/// A place in the air that is held by the stream of an answer.
-final class Place: Sendable {
+/// A concurrency slot that the stream of a response holds.
+final class ConcurrencySlot: Sendable {
     private let control: AdmissionControl
     private let isHeld = Atomic(true)
 
     init(_ control: AdmissionControl) { self.control = control }
 
-    deinit { giveBack() }
+    deinit { release() }
 
-    /// Gives the place back, once.
-    func giveBack() {
+    /// Releases the slot. A second call does nothing.
+    func release() {
         if isHeld.exchange(false, ordering: .relaxed) { control.leave() }
     }
 }
 
 extension BodyStream {
-    /// This stream, which gives a place in the air back when it ends, fails or is let go.
-    func holding(_ place: Place) -> BodyStream {
+    /// This stream, which releases a concurrency slot when it ends, fails or is discarded.
+    func holding(_ slot: ConcurrencySlot) -> BodyStream {
         BodyStream {
             var iterator = makeAsyncIterator()
             return {
                 do {
                     let part = try await iterator.next()
-                    if part == nil { place.giveBack() }
+                    if part == nil { slot.release() }
                     return part
                 } catch {
-                    place.giveBack()
+                    slot.release()
                     throw error
                 }
             }

@@ -3,41 +3,41 @@ import Synchronization
 /// Limits how often a token is renewed while the service refuses tokens that it has just issued.
 ///
 /// A renewal is futile if the service refuses the new token before it has accepted it once. Each futile renewal doubles the delay before
-/// the next one, so that refused calls can't cause one renewal each. ``EndpointTrials`` limits the renewals of endpoints that
+/// the next one, so that refused calls can't cause one renewal each. ``EndpointBackoffs`` limits the renewals of endpoints that
 /// refuse tokens which other endpoints accept.
-struct TokenTrials: Sendable {
-    /// The wait after the first renewal in vain.
+struct RenewalBackoff: Sendable {
+    /// The delay after the first futile renewal.
     static let firstDelay = Duration.seconds(1)
-    /// The longest wait.
+    /// The longest delay.
     static let maximumDelay = Duration.seconds(60)
 
-    /// How many of the last renewals were in vain, one after the other.
-    private var vainCount = 0
+    /// How many consecutive renewals were futile.
+    private var futileCount = 0
     private var lastRenewal: Duration?
 
     /// The service refused a token.
     mutating func refused(_ held: HeldToken, at now: Duration) {
         if held.acceptance.isAccepted {
-            vainCount = 0
+            futileCount = 0
         } else if lastRenewal != nil {
-            vainCount += 1
+            futileCount += 1
         }
     }
 
     /// Records a renewal that one endpoint causes although other endpoints accept the token.
-    mutating func renewing(at now: Duration) { (vainCount, lastRenewal) = (vainCount + 1, now) }
+    mutating func renewing(at now: Duration) { (futileCount, lastRenewal) = (futileCount + 1, now) }
 
-    /// The trials after another renewal.
-    func renewed(at now: Duration) -> TokenTrials {
-        var trials = self
-        trials.lastRenewal = now
-        return trials
+    /// The backoff after another renewal.
+    func renewed(at now: Duration) -> RenewalBackoff {
+        var backoff = self
+        backoff.lastRenewal = now
+        return backoff
     }
 
     /// How long the next renewal has to wait; `nil` if it need not.
     func delay(at now: Duration) -> Duration? {
-        guard vainCount > 0, let lastRenewal else { return nil }
-        let delay = min(Self.firstDelay * (1 << min(vainCount - 1, 6)), Self.maximumDelay)
+        guard futileCount > 0, let lastRenewal else { return nil }
+        let delay = min(Self.firstDelay * (1 << min(futileCount - 1, 6)), Self.maximumDelay)
         let end = lastRenewal + delay
         return end > now ? end - now : nil
     }
@@ -47,21 +47,22 @@ struct TokenTrials: Sendable {
 ///
 /// An endpoint that refuses every token would otherwise cause a renewal with each of its calls. It is remembered from the renewal that it
 /// causes until a renewal helps it.
-struct EndpointTrials: Sendable {
+struct EndpointBackoffs: Sendable {
     /// The most endpoints that are remembered for an account. While that many are delayed, no other causes a renewal either.
     static let maximumCount = 32
 
-    private var trials: [(endpoint: ObjectIdentifier, trials: TokenTrials)] = []
+    private var backoffs: [(endpoint: ObjectIdentifier, backoff: RenewalBackoff)] = []
 
     /// Records that the endpoint causes a renewal. Requires that ``isTooSoon(for:at:)`` is `false`.
     mutating func renewing(for endpoint: any Endpoint.Type, at now: Duration) {
-        var known = remove(endpoint) ?? TokenTrials()
+        var known = remove(endpoint) ?? RenewalBackoff()
         known.renewing(at: now)
-        if trials.count == Self.maximumCount, let index = trials.firstIndex(where: { $0.trials.delay(at: now) == nil })
+        if backoffs.count == Self.maximumCount,
+            let index = backoffs.firstIndex(where: { $0.backoff.delay(at: now) == nil })
         {
-            trials.remove(at: index)
+            backoffs.remove(at: index)
         }
-        trials.append((ObjectIdentifier(endpoint), known))
+        backoffs.append((ObjectIdentifier(endpoint), known))
     }
 
     /// A renewal helped the endpoint.
@@ -69,14 +70,14 @@ struct EndpointTrials: Sendable {
 
     /// Whether a renewal for the endpoint would come too soon after one that did not help it.
     func isTooSoon(for endpoint: any Endpoint.Type, at now: Duration) -> Bool {
-        if let known = trials.first(where: { $0.endpoint == ObjectIdentifier(endpoint) }) {
-            return known.trials.delay(at: now) != nil
+        if let known = backoffs.first(where: { $0.endpoint == ObjectIdentifier(endpoint) }) {
+            return known.backoff.delay(at: now) != nil
         }
-        return trials.count == Self.maximumCount && trials.allSatisfy { $0.trials.delay(at: now) != nil }
+        return backoffs.count == Self.maximumCount && backoffs.allSatisfy { $0.backoff.delay(at: now) != nil }
     }
 
-    private mutating func remove(_ endpoint: any Endpoint.Type) -> TokenTrials? {
-        trials.firstIndex { $0.endpoint == ObjectIdentifier(endpoint) }.map { trials.remove(at: $0).trials }
+    private mutating func remove(_ endpoint: any Endpoint.Type) -> RenewalBackoff? {
+        backoffs.firstIndex { $0.endpoint == ObjectIdentifier(endpoint) }.map { backoffs.remove(at: $0).backoff }
     }
 }
 

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Runway
 
-struct PriorityLineTests {
+struct PriorityQueueTests {
     /// How many sequences are played; `RUNWAY_LINE_SEQUENCES` asks for more.
     private static let count = ProcessInfo.processInfo.environment["RUNWAY_LINE_SEQUENCES"].flatMap { Int($0) } ?? 1500
 
     @Test func turnIsTheHighestPrioritysAndInItWhoeverCameFirst() {
-        var line = PriorityLine(capacity: 1, maximumWaiting: 10)
+        var line = PriorityQueue(capacity: 1, maximumWaiting: 10)
         let first = line.enterAtOnce(.low)
         #expect(first)
         let priorities: [CallPriority] = [.low, .normal, .high, .high, .normal]
@@ -26,7 +26,7 @@ struct PriorityLineTests {
     }
 
     @Test func lowPriorityIsServedHoweverManyHigherOnesArrive() {
-        var line = PriorityLine(capacity: 1, maximumWaiting: 10)
+        var line = PriorityQueue(capacity: 1, maximumWaiting: 10)
         _ = line.enterAtOnce(.normal)
         _ = line.arrive(1, .low)
         var turns: [UInt64?] = []
@@ -38,7 +38,7 @@ struct PriorityLineTests {
     }
 
     @Test func urgentNeverWaits() {
-        var line = PriorityLine(capacity: 1, maximumWaiting: 0)
+        var line = PriorityQueue(capacity: 1, maximumWaiting: 0)
         let arrivals = (0..<3).map { line.arrive($0, .urgent) }
         #expect(arrivals == [.enters, .enters, .enters])
         let late = line.arrive(9, .high)
@@ -50,7 +50,7 @@ struct PriorityLineTests {
     }
 
     @Test func nobodyPassesThoseWhoWait() {
-        var line = PriorityLine(capacity: 2, maximumWaiting: 5)
+        var line = PriorityQueue(capacity: 2, maximumWaiting: 5)
         _ = line.enterAtOnce(.normal)
         _ = line.enterAtOnce(.normal)
         let waiting = line.arrive(1, .low)
@@ -67,7 +67,7 @@ struct PriorityLineTests {
         var occupied = 0
         var turns = 0
 
-        mutating func arrive(_ ticket: UInt64, _ priority: CallPriority) -> PriorityLine.Arrival {
+        mutating func arrive(_ ticket: UInt64, _ priority: CallPriority) -> PriorityQueue.Arrival {
             if priority == .urgent || waiting.isEmpty && occupied < capacity {
                 occupied += 1
                 return .enters
@@ -113,7 +113,7 @@ struct PriorityLineTests {
             var random = SeededGenerator(seed: seed)
             let capacity = Int.random(in: 1...3, using: &random)
             let maximum = Int.random(in: 0...8, using: &random)
-            var line = PriorityLine(capacity: capacity, maximumWaiting: maximum)
+            var line = PriorityQueue(capacity: capacity, maximumWaiting: maximum)
             var reference = Reference(capacity: capacity, maximum: maximum)
             var tickets: UInt64 = 0
             for step in 0..<Int.random(in: 1...80, using: &random) {

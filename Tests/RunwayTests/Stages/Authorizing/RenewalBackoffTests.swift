@@ -7,7 +7,7 @@ import Testing
 
 /// Services that refuse the tokens that they give, and stores that hang.
 @Suite(.timeLimit(.minutes(5)))
-struct TokenTrialTests {
+struct RenewalBackoffTests {
     @Test func wavesOfRefusalsDoNotRenewTheTokenEachTime() async throws {
         let house = ClubHouse()
         try await house.signIn()
@@ -15,7 +15,7 @@ struct TokenTrialTests {
         house.origin.refuseRenewedTokens()
         for _ in 1...20 { #expect(try await house.calls(1...1)[0].failure().kind == .needsAccessToken) }
         #expect(house.origin.refreshCount == 1)
-        // One second after the renewal in vain, then two seconds, then four.
+        // One second after the renewal that were futile, then two seconds, then four.
         for (count, seconds) in [(2, 1), (3, 2), (4, 4), (5, 8)] {
             house.clock.advance(by: .seconds(seconds) - .milliseconds(1))
             _ = try await house.calls(1...1)[0].failure()
@@ -96,16 +96,16 @@ struct TokenTrialTests {
     }
 
     @Test func manyRefusingEndpointsDoNotForgetEachOther() {
-        var trials = EndpointTrials()
+        var backoff = EndpointBackoffs()
         let endpoints: [any Endpoint.Type] = [Members.self, Strongroom.self, OpeningHours.self, Portrait.self]
-        for endpoint in endpoints { trials.renewing(for: endpoint, at: .zero) }
-        for endpoint in endpoints { #expect(trials.isTooSoon(for: endpoint, at: .milliseconds(999))) }
-        for endpoint in endpoints { #expect(!trials.isTooSoon(for: endpoint, at: .seconds(1))) }
-        trials.accepted(Members.self)
-        #expect(!trials.isTooSoon(for: Members.self, at: .zero))
-        for _ in 0..<EndpointTrials.maximumCount { trials.renewing(for: MemberList.self, at: .zero) }
-        #expect(trials.isTooSoon(for: MemberList.self, at: .seconds(59)))
-        #expect(!trials.isTooSoon(for: MemberList.self, at: .seconds(60)))
+        for endpoint in endpoints { backoff.renewing(for: endpoint, at: .zero) }
+        for endpoint in endpoints { #expect(backoff.isTooSoon(for: endpoint, at: .milliseconds(999))) }
+        for endpoint in endpoints { #expect(!backoff.isTooSoon(for: endpoint, at: .seconds(1))) }
+        backoff.accepted(Members.self)
+        #expect(!backoff.isTooSoon(for: Members.self, at: .zero))
+        for _ in 0..<EndpointBackoffs.maximumCount { backoff.renewing(for: MemberList.self, at: .zero) }
+        #expect(backoff.isTooSoon(for: MemberList.self, at: .seconds(59)))
+        #expect(!backoff.isTooSoon(for: MemberList.self, at: .seconds(60)))
     }
 
     @Test func hangingStoreDoesNotCollectChanges() async throws {

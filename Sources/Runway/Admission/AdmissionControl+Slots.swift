@@ -1,0 +1,40 @@
+import Synchronization
+
+extension AdmissionControl {
+    /// Releases the concurrency slot of a call while it waits for something that is no request of its own, and waits for a slot after that.
+    ///
+    /// Without it, calls that wait for an access token would occupy all slots if the tokens of one service can't be had, and block the
+    /// calls of all other services.
+    ///
+    /// - Throws: What `wait` throws; ``NetworkError/Kind/timedOut`` and ``NetworkError/Kind/cancelled`` if the call got no slot again.
+    func releasingSlot<Value>(
+        of flight: Flight, while wait: () async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        guard flight.takeSlot() != nil else { return try await wait() }
+        leave()
+        let value = try await wait()
+        switch await waitForSlot(flight, flight.priority, isReturning: true) {
+        case .granted, .refused: flight.holdSlot()
+        case .cancelled: throw .cancelled(in: Admission.step)
+        case .timedOut:
+            throw NetworkError(
+                .timedOut, in: Admission.step, "The deadline passed before the call got a concurrency slot again.")
+        }
+        return value
+    }
+}
+
+extension Flight {
+    /// The value of ``slotTime`` of a call without a slot.
+    static let noSlot: Int64 = -1
+
+    /// Notes that the call has a concurrency slot from now on.
+    func holdSlot() { slotTime.store((clock.now - takeOff).nanoseconds, ordering: .relaxed) }
+
+    /// Takes the concurrency slot from the call; the caller releases it. Returns the instant at which the call got it, or `nil` if it has
+    /// none.
+    func takeSlot() -> Duration? {
+        let time = slotTime.exchange(Self.noSlot, ordering: .relaxed)
+        return time == Self.noSlot ? nil : takeOff + .nanoseconds(time)
+    }
+}
