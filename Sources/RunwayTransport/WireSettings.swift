@@ -26,7 +26,7 @@ public struct WireSettings: Sendable {
     /// The most fields of a head. The default is 512.
     public var maximumFieldCount = 512
     /// The most answers of status 1xx before the final one. The default is 32.
-    public var maximumInformationalAnswers = 32
+    public var maximumInformationalResponses = 32
     /// The longest wait for the first byte of an answer after the request was sent. The default is `nil`:
     /// ``TransportConfiguration/idleTimeout`` alone.
     public var firstByteTimeout: Duration?

@@ -41,7 +41,7 @@ final class BodyUpload: @unchecked Sendable {
     }
 
     /// A connection wants the body, from its start. On the loop.
-    func startTurn() {
+    func start() {
         guard !isOver else { return }
         turn += 1
         hasBegun = true
@@ -54,7 +54,7 @@ final class BodyUpload: @unchecked Sendable {
     }
 
     /// The connection wants no more of the body. On the loop.
-    func stopTurn() {
+    func stop() {
         turn += 1
         isTurnPending = false
     }
@@ -62,7 +62,7 @@ final class BodyUpload: @unchecked Sendable {
     /// Nobody wants anything of the body any more. On the loop.
     func end() {
         isOver = true
-        stopTurn()
+        stop()
         task?.cancel()
         task = nil
         waiter?.resume(returning: nil)

@@ -7,7 +7,7 @@ import Runway
 /// Unchecked: everything that changes is touched on the event loop of its pool only, which ``begin(_:)`` and ``cancel(_:)`` go to first.
 final class Exchange: @unchecked Sendable {
     /// The answer or why there is none, and what the wire did for it.
-    typealias Outcome = (answer: Result<WireAnswer, any Error>, wire: WireRecord)
+    typealias Outcome = (answer: Result<WireResponse, any Error>, wire: WireRecord)
 
     let request: Request
     let head: WireRequestHead
@@ -31,7 +31,7 @@ final class Exchange: @unchecked Sendable {
     /// Whether any of the request may have reached the wire on a connection that was lost.
     private var sentBefore = SendState.notSent
     /// Whether any byte of an answer came.
-    private(set) var hasAnswer = false
+    private(set) var hasResponse = false
     private(set) var isReused = false
     private var facts: ConnectionFacts?
     /// Whether the body waits for the server's word.
@@ -46,7 +46,7 @@ final class Exchange: @unchecked Sendable {
     private var lostFields: [HTTPField.Name] = []
     private var isDecoded = false
     private var whole: WholeBody?
-    private(set) var stream: AnswerStream?
+    private(set) var stream: ResponseStream?
     /// Whether nobody waits for anything of it any more.
     private(set) var isOver = false
     private var cancellation: (any Error)?
@@ -86,14 +86,14 @@ final class Exchange: @unchecked Sendable {
             self.reportSilence()
             if self.isOver {
                 self.stream?.drop()
-                self.carrier?.readersTook()
+                self.carrier?.readersConsumed()
             }
             // Before it began there is nothing to end.
             guard self.continuation != nil || self.stream != nil, !self.isOver else { return }
             let connection = self.connection
             if connection == nil { self.pool.withdraw(self) }
             self.finish(failing: ExchangeFailure(cause: reason, sending: self.sending))
-            connection?.giveUp(self)
+            connection?.cancel(self)
         }
     }
 }
@@ -106,10 +106,10 @@ extension Exchange {
     }
 
     /// The reader of the answer took so many bytes of it. From any thread.
-    func readerTook(_ byteCount: Int) {
+    func consumed(_ byteCount: Int) {
         pool.eventLoop.execute {
-            if let connection = self.connection { return connection.readerTook(byteCount, of: self) }
-            self.carrier?.readersTook()
+            if let connection = self.connection { return connection.consumed(byteCount, of: self) }
+            self.carrier?.readersConsumed()
         }
     }
 }
@@ -118,13 +118,13 @@ extension Exchange {
 extension Exchange {
     /// Whether any of the request reached the wire, as far as can be known.
     private var sending: SendState {
-        if hasAnswer { return .sent }
+        if hasResponse { return .sent }
         return connection == nil ? .notSent : .unknown
     }
 
     /// Bytes of an answer came, though they may be no more than the beginning of a head.
-    func answerBegan() {
-        hasAnswer = true
+    func responseBegan() {
+        hasResponse = true
         if meter.firstByte == nil { meter.firstByte = .now() }
     }
 
@@ -139,7 +139,7 @@ extension Exchange {
     }
 
     /// The version of HTTP is known: over HTTP/2 as the request leaves, over HTTP/1 when the head of the answer tells.
-    func speaks(_ version: String) { onVersion(version) }
+    func noteVersion(_ version: String) { onVersion(version) }
 
     /// The whole request is written.
     func requestSent(at instant: NIODeadline) { meter.sent = instant }
@@ -154,10 +154,10 @@ extension Exchange {
     ///
     /// - Throws: ``WireError/malformed(_:)`` for too many.
     func receive(informational status: HTTPResponse.Status) throws {
-        hasAnswer = true
+        hasResponse = true
         meter.firstByte = nil
         meter.informationalCount += 1
-        guard meter.informationalCount <= pool.configuration.wire.maximumInformationalAnswers else {
+        guard meter.informationalCount <= pool.configuration.wire.maximumInformationalResponses else {
             throw WireError.malformed("there are too many answers of status 1xx")
         }
         if meter.informationalStatuses.count < 16 { meter.informationalStatuses.append(status.code) }
@@ -174,7 +174,7 @@ extension Exchange {
     func receive(
         _ head: HTTPResponse, leavingOut lostFields: [HTTPField.Name] = [], isEmpty: Bool, contentLength: Int?
     ) throws {
-        answerBegan()
+        responseBegan()
         reportAnswer()
         request.noteHead(head.status)
         let codings = isTransparent ? [] : ContentCoding.undoable(in: head.headerFields)
@@ -189,10 +189,10 @@ extension Exchange {
                 hasBody && isDecoded ? try makeDecoder(codings) : nil, contentLength: hasBody ? contentLength : nil,
                 upTo: maximumByteCount)
         case .streamed:
-            let stream = AnswerStream(
+            let stream = ResponseStream(
                 step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
             self.stream = stream
-            let answer = WireAnswer(
+            let answer = WireResponse(
                 head: visible, lostFields: lostFields, body: .stream(stream), codings: hasBody ? codings : [],
                 isDecoded: isDecoded)
             continuation?.resume(returning: (.success(answer), wireRecord))
@@ -248,7 +248,7 @@ extension Exchange {
     ///   - isUnprocessed: Whether the server did certainly not act on the request.
     func lost(_ error: any Error, isUnprocessed: Bool = false) {
         guard !isOver else { return }
-        if !hasAnswer, TLSFailure(error)?.refusesClient == true {
+        if !hasResponse, TLSFailure(error)?.refusesClient == true {
             // It would on any connection. With TLS 1.3 it says so before its side of the handshake is done, and reads nothing of a request.
             let isInHandshake = facts?.tlsVersion == "TLSv1.3" && !isReused
             return finish(failing: ExchangeFailure(cause: error, sending: isInHandshake ? .notSent : sending))
@@ -257,12 +257,12 @@ extension Exchange {
         connection = nil
         sentBefore = sentBefore.and(failure.sending)
         let loss = LostRequest(
-            isUnprocessed: isUnprocessed, wasReused: isReused, hasAnswer: hasAnswer,
+            isUnprocessed: isUnprocessed, wasReused: isReused, hasResponse: hasResponse,
             isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves,
             begun: meter.begun ?? submitted)
         if loss.mayMove {
             moves += 1
-            upload?.stopTurn()
+            upload?.stop()
         }
         pool.lost(self, loss, failing: failure)
     }
@@ -270,7 +270,7 @@ extension Exchange {
     /// The server does not know `Expect`: the request is sent once more without (RFC 9110 §10.1.1), on another connection.
     func expectationFailed() {
         expectsContinue = false
-        hasAnswer = false
+        hasResponse = false
         lost(WireError.closed, isUnprocessed: true)
     }
 
@@ -279,7 +279,7 @@ extension Exchange {
         guard !isOver else { return }
         let connection = connection
         failed(error)
-        connection?.giveUp(self)
+        connection?.cancel(self)
     }
 
     /// The exchange failed on its connection, which has let go of it.
@@ -303,7 +303,7 @@ extension Exchange {
         guard let continuation, let answerHead, let whole else { return }
         self.continuation = nil
         self.whole = nil
-        let answer = WireAnswer(
+        let answer = WireResponse(
             head: answerHead, lostFields: lostFields, body: .whole(whole.bytes), codings: [], isDecoded: isDecoded)
         continuation.resume(returning: (.success(answer), wireRecord))
     }

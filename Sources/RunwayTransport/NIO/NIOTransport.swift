@@ -63,7 +63,7 @@ public final class NIOTransport: Transport {
             let head = try WireRequestHead(request, isTransparent: isTransparent)
             // The second attempt of a hedged request goes another way than the first.
             let isSpare = request.hedged?.contender == .second
-            guard let pass = PoolPass(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
+            guard let pass = PoolLease(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
             }
             let exchange = Exchange(request, head, in: pass.pool) { flight.noteHTTPVersion($0, of: request) }
@@ -98,7 +98,7 @@ public final class NIOTransport: Transport {
             Origin(HTTPRequest(method: .head, scheme: target.scheme, authority: target.authority.text, path: "/")))
     }
 
-    private func warmUp(_ origin: Origin) { PoolPass(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
+    private func warmUp(_ origin: Origin) { PoolLease(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
 
     /// Takes what was learned of addresses on the last network for what it is, and retires all connections, see
     /// ``retireConnections()``; then measures the addresses of the hosts in use, and connects to them, so
@@ -130,7 +130,7 @@ public final class NIOTransport: Transport {
 }
 
 /// The right to use the pool of an origin: counts a request as over when the last who holds it lets go.
-final class PoolPass: Sendable {
+final class PoolLease: Sendable {
     let pool: OriginPool
     private let origin: Origin
     private let isSpare: Bool

@@ -22,19 +22,19 @@ protocol WireConnection: AnyObject {
     func sendEnd(of exchange: Exchange)
 
     /// The exchange is over on its side: nobody wants its answer. The connection is kept if it can be.
-    func giveUp(_ exchange: Exchange)
+    func cancel(_ exchange: Exchange)
 
     /// Finds out soon whether the connection still leads to the server, if it carries anything and there is a way to ask.
-    func checkLife()
+    func checkLiveness()
 
     /// The connection leads nowhere: what it carries is lost, and may go on another.
     func abandon(_ error: any Error)
 
     /// The reader of the exchange's answer took so many bytes.
-    func readerTook(_ byteCount: Int, of exchange: Exchange)
+    func consumed(_ byteCount: Int, of exchange: Exchange)
 
     /// Readers took something of answers that have ended.
-    func readersTook()
+    func readersConsumed()
 
     /// Ends the connection at once; what it carries fails with the error.
     func close(failing error: any Error)
@@ -56,17 +56,17 @@ extension WireConnection {
         if carried.isEmpty || error as? WireError == .networkGone { return }
         // Nor does a refusal that any address of the host would give.
         if error.flatMap({ TLSFailure($0)?.refusesClient }) == true { return }
-        let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasAnswer }
+        let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasResponse }
         if isRace, error.map(\.isCloseOrReset) ?? true { return }
         facts.report?.failed()
     }
 
     /// There is no way to ask.
-    func checkLife() {}
+    func checkLiveness() {}
 
     /// It carries one answer at a time, and counts that one alone.
     var unread: UnreadBytes? { nil }
-    func readersTook() {}
+    func readersConsumed() {}
 }
 
 extension Error {

@@ -26,7 +26,7 @@ enum WireError: Error, Equatable {
     /// The connection ended before a byte of the answer.
     case closed
     /// The connection ended within the answer.
-    case closedInAnswer
+    case closedInResponse
     /// The server sent something over HTTP/1.1 before it was asked.
     case unsolicited
     /// The server switched protocols, which no request of this transport asks for (RFC 9110 §15.2.2).
@@ -59,7 +59,7 @@ extension WireError {
         case .unanswered: (.noNetwork, "The connection to \(place) was lost: a PING on it was not answered.")
         case .networkGone: (.noNetwork, "The network is gone that the connection to \(place) was made over.")
         case .closed: (.noNetwork, "\(place) closed the connection before it answered in full.")
-        case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+        case .closedInResponse: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
         case .unsolicited:
             (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
         case .switchedProtocols:

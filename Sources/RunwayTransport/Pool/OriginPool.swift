@@ -148,7 +148,7 @@ extension OriginPool {
                 if let addresses, let own = connection.facts.localAddress, !addresses.contains(own) {
                     connection.abandon(WireError.networkGone)
                 } else {
-                    connection.checkLife()
+                    connection.checkLiveness()
                 }
             }
         }
@@ -223,7 +223,7 @@ extension OriginPool {
             let connection = try HTTP1Connection(id, dialed, in: self)
             // What came already would pass for the answer to what is sent next: whoever sent it is not asked anything.
             dialed.takeOver()
-            if connection.isClosed { throw connection.isUnsolicited ? WireError.unsolicited : WireError.closed }
+            if let reason = connection.closeReason { throw reason }
             connections[id] = connection
             perform(machine.connected(id, .exclusive, now: .now()))
         } catch {

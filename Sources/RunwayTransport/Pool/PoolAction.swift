@@ -58,7 +58,7 @@ struct LostRequest: Equatable {
     /// Whether the connection was in use before, so that the server may have closed it before it saw the request (RFC 9112 §9.3.1).
     var wasReused: Bool
     /// Whether a byte of its answer came.
-    var hasAnswer: Bool
+    var hasResponse: Bool
     /// Whether its method is idempotent (RFC 9110 §9.2.2).
     var isIdempotent: Bool
     /// Whether its body can be sent from its start.
@@ -73,11 +73,11 @@ struct LostRequest: Equatable {
 
     /// Whether its connection may have been dead since before it was sent: closed by the server, or forgotten on the way to it. So may
     /// be all others that were idle as long.
-    var isStale: Bool { wasReused && !isUnprocessed && !hasAnswer }
+    var isStale: Bool { wasReused && !isUnprocessed && !hasResponse }
 
     /// Whether it may be sent on another connection.
     var mayMove: Bool {
-        guard moves < Self.maximumMoves, isReplayable, !hasAnswer else { return false }
+        guard moves < Self.maximumMoves, isReplayable, !hasResponse else { return false }
         // One stale connection is a race with the server's clock; what is lost on the new one after it meets a server that does not
         // answer.
         return isUnprocessed || (isStale && isIdempotent && moves == 0)

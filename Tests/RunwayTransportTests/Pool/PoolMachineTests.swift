@@ -155,7 +155,7 @@ struct PoolMachineTests {
         (.stale, true),
         (.stale.with { $0.isIdempotent = false }, false),
         (.stale.with { $0.wasReused = false }, false),
-        (.stale.with { $0.hasAnswer = true }, false),
+        (.stale.with { $0.hasResponse = true }, false),
         (.stale.with { $0.isReplayable = false }, false),
         (.stale.with { $0.moves = 1 }, false),
     ])
@@ -347,7 +347,7 @@ extension LostRequest {
     /// One that the server said it did not act on.
     static var unprocessed: LostRequest {
         LostRequest(
-            isUnprocessed: true, wasReused: false, hasAnswer: false, isIdempotent: true, isReplayable: true, moves: 0,
+            isUnprocessed: true, wasReused: false, hasResponse: false, isIdempotent: true, isReplayable: true, moves: 0,
             begun: .uptimeNanoseconds(0))
     }
 

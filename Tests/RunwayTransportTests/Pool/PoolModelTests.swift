@@ -172,7 +172,7 @@ private struct PoolLife {
 
     private mutating func lose(_ request: RequestID) {
         let loss = LostRequest(
-            isUnprocessed: Bool.random(using: &random), wasReused: Bool.random(using: &random), hasAnswer: false,
+            isUnprocessed: Bool.random(using: &random), wasReused: Bool.random(using: &random), hasResponse: false,
             isIdempotent: Bool.random(using: &random), isReplayable: true, moves: 0,
             begun: .uptimeNanoseconds(now * 1_000_000_000))
         if loss.isStale {

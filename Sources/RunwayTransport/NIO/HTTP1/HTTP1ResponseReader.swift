@@ -68,7 +68,7 @@ struct HTTP1ResponseReader {
     var hasSurplus: Bool { if case .idle = state { buffer.readableBytes > 0 } else { false } }
 
     /// An answer to this method is to come.
-    mutating func expectAnswer(to method: HTTPRequest.Method) {
+    mutating func expectResponse(to method: HTTPRequest.Method) {
         self.method = method
         isPersistent = true
         hasBegun = false
@@ -135,12 +135,12 @@ struct HTTP1ResponseReader {
     /// The connection has ended.
     ///
     /// - Returns: ``Event/end`` where the answer ends with it.
-    /// - Throws: ``WireError/closed`` before the answer, ``WireError/closedInAnswer`` within it.
+    /// - Throws: ``WireError/closed`` before the answer, ``WireError/closedInResponse`` within it.
     mutating func finish() throws(WireError) -> Event? {
         switch state {
         case .idle: return nil
         case .bodyUntilClose: return end()
-        default: throw hasBegun ? .closedInAnswer : .closed
+        default: throw hasBegun ? .closedInResponse : .closed
         }
     }
 }

@@ -35,7 +35,7 @@ extension HTTP2Connection {
     private func sendBody(on stream: HTTP2Stream) {
         if let upload = stream.exchange.upload {
             stream.isPartDue = true
-            return upload.startTurn()
+            return upload.start()
         }
         guard case .bytes(let bytes) = stream.exchange.request.body else { return }
         var body = ByteBuffer(bytes: bytes)
@@ -76,21 +76,21 @@ extension HTTP2Connection {
     }
 
     func abandonRequest(of stream: HTTP2Stream) {
-        stream.stopWaitingToGoOn()
+        stream.cancelContinueTimer()
         stream.isRequestAbandoned = true
         stream.isPartDue = false
-        stream.exchange.upload?.stopTurn()
+        stream.exchange.upload?.stop()
     }
 
     /// Sends the body when the server says that it wants it, or says nothing for some time (RFC 9110 §10.1.1).
     private func waitForContinue(_ stream: HTTP2Stream) {
         let delay = TimeAmount(pool.configuration.wire.continueTimeout)
-        stream.continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.goOn(stream) }
+        stream.continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.startBody(stream) }
     }
 
-    func goOn(_ stream: HTTP2Stream) {
+    func startBody(_ stream: HTTP2Stream) {
         guard stream.continueTimer != nil, streams[stream.id] === stream else { return }
-        stream.stopWaitingToGoOn()
+        stream.cancelContinueTimer()
         sendBody(on: stream)
         flushSoon()
     }
@@ -126,7 +126,7 @@ extension HTTP2Connection {
     }
 
     /// Asks with a PING whether the connection lives, however lately it was heard of.
-    func checkLife() {
+    func checkLiveness() {
         guard !isClosed, !streams.isEmpty, pingInstant == nil else { return }
         let now = NIODeadline.now()
         ping(now)

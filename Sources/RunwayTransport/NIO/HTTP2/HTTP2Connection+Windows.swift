@@ -18,12 +18,12 @@ extension HTTP2Connection {
         }
     }
 
-    func readerTook(_ byteCount: Int, of exchange: Exchange) {
-        guard let stream = stream(of: exchange) else { return readersTook() }
-        stream.untakenByteCount -= byteCount
+    func consumed(_ byteCount: Int, of exchange: Exchange) {
+        guard let stream = stream(of: exchange) else { return readersConsumed() }
+        stream.unreadByteCount -= byteCount
         stream.lastProgress = .now()
         openWindow(of: stream)
-        readersTook()
+        readersConsumed()
     }
 
     /// Lets the server send again as much as came, also for streams that were given up, so that nothing of the window is lost; but no
@@ -40,7 +40,7 @@ extension HTTP2Connection {
         flushSoon()
     }
 
-    func readersTook() {
+    func readersConsumed() {
         if unreadBytes.isHeld { openConnectionWindow() }
     }
 

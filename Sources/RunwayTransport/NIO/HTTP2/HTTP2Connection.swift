@@ -125,7 +125,7 @@ extension HTTP2Connection {
         exchange.streamNumber = number
         let stream = HTTP2Stream(HTTP2StreamID(number), exchange, window: streamWindow, now: now)
         streams[stream.id] = stream
-        exchange.speaks("HTTP/2")
+        exchange.noteVersion("HTTP/2")
         sendRequest(on: stream, now: now)
         if nextStreamNumber > Self.lastStreamNumber {
             isDraining = true
@@ -141,7 +141,7 @@ extension HTTP2Connection {
     /// Lets go of a stream.
     private func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
-        stream.stopWaitingToGoOn()
+        stream.cancelContinueTimer()
     }
 
     /// Ends a stream that goes on, as far as the server knows.
@@ -151,7 +151,7 @@ extension HTTP2Connection {
         flushSoon()
     }
 
-    func giveUp(_ exchange: Exchange) {
+    func cancel(_ exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return }
         reset(stream, .cancel)
         pool.ended(id, isKept: true)
@@ -228,7 +228,7 @@ extension HTTP2Connection {
                 // It would end a stream on which no answer came (RFC 9113 §8.1.1).
                 if payload.endStream { throw WireError.malformed("it ends with an interim answer") }
                 try exchange.receive(informational: head.status)
-                if head.status == .continue { goOn(stream) }
+                if head.status == .continue { startBody(stream) }
                 return
             }
             stream.hasHead = true
@@ -263,7 +263,7 @@ extension HTTP2Connection {
             }
             try stream.count(part.readableBytes)
             try stream.exchange.receive(part)
-            if stream.exchange.stream != nil { stream.untakenByteCount += part.readableBytes }
+            if stream.exchange.stream != nil { stream.unreadByteCount += part.readableBytes }
             if payload.endStream { try end(stream) }
         } catch {
             fail(stream, error, error is WireError ? .protocolError : .cancel)
@@ -336,7 +336,7 @@ extension HTTP2Connection {
         if !isClosed { write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)) }
         tearDown()
         for stream in carried {
-            stream.stopWaitingToGoOn()
+            stream.cancelContinueTimer()
             stream.exchange.failed(error)
         }
         context?.close(promise: nil)
@@ -357,11 +357,11 @@ extension HTTP2Connection {
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
         streams = [:]
         for stream in carried {
-            stream.stopWaitingToGoOn()
+            stream.cancelContinueTimer()
             if let goAwayCode {
                 stream.exchange.failed(WireError.ended(goAwayCode))
             } else {
-                stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInAnswer : .closed))
+                stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInResponse : .closed))
             }
         }
     }

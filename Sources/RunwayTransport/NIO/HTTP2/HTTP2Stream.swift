@@ -22,7 +22,7 @@ final class HTTP2Stream {
     /// How many bytes the server may still send.
     var window: Int
     /// How many bytes the reader of the answer has not told that it took, which it tells in steps.
-    var untakenByteCount = 0
+    var unreadByteCount = 0
     /// When bytes went one way or the other, and when the request was sent in full.
     var lastProgress: NIODeadline
     var sentInstant = NIODeadline.uptimeNanoseconds(0)
@@ -37,7 +37,7 @@ final class HTTP2Stream {
     }
 
     /// By how much the server's window can be opened again: what came and was read.
-    func credit(of target: Int) -> Int { target - window - untakenByteCount }
+    func credit(of target: Int) -> Int { target - window - unreadByteCount }
 
     /// Counts content that came (RFC 9113 §8.1.1).
     ///
@@ -53,7 +53,7 @@ final class HTTP2Stream {
         if let missingByteCount, missingByteCount > 0 { throw .malformed("it is shorter than its Content-Length") }
     }
 
-    func stopWaitingToGoOn() {
+    func cancelContinueTimer() {
         continueTimer?.cancel()
         continueTimer = nil
     }

@@ -5,7 +5,7 @@ import Synchronization
 /// The parts of an answer's body between the event loop, which puts them in, and the one who reads them.
 ///
 /// It bounds nothing itself: it tells how much was taken, and the connection lets the server send accordingly.
-final class AnswerStream: Sendable {
+final class ResponseStream: Sendable {
     fileprivate struct State {
         var parts = CircularBuffer<ByteBuffer>()
         /// How the answer ended, once it has.
@@ -14,7 +14,7 @@ final class AnswerStream: Sendable {
         var wire: WireRecord?
         var reader: CheckedContinuation<Void, Never>?
         /// What was taken since the connection was last told.
-        var untoldByteCount = 0
+        var unreportedByteCount = 0
         /// How many bytes the parts have.
         var byteCount = 0
 
@@ -94,12 +94,12 @@ final class AnswerStream: Sendable {
             let step = step
             let found: (part: ByteBuffer?, taken: Int)? = try state.withLock { state in
                 if let part = state.parts.popFirst() {
-                    state.untoldByteCount += part.readableBytes
+                    state.unreportedByteCount += part.readableBytes
                     state.byteCount -= part.readableBytes
                     unread?.subtract(part.readableBytes)
-                    guard state.untoldByteCount >= step || unread?.isHeld == true else { return (part, 0) }
-                    defer { state.untoldByteCount = 0 }
-                    return (part, state.untoldByteCount)
+                    guard state.unreportedByteCount >= step || unread?.isHeld == true else { return (part, 0) }
+                    defer { state.unreportedByteCount = 0 }
+                    return (part, state.unreportedByteCount)
                 }
                 guard let end = state.end else { return nil }
                 try end.get()
@@ -118,7 +118,7 @@ final class AnswerStream: Sendable {
     }
 }
 
-extension AnswerStream.State {
+extension ResponseStream.State {
     fileprivate mutating func put(_ part: ByteBuffer) {
         byteCount += part.readableBytes
         guard let lastByteCount = parts.last?.readableBytes, part.readableBytes <= Self.smallByteCount,

@@ -6,7 +6,7 @@ import Testing
 
 /// A server that sends two answers over HTTP/1.1 where it was asked for one: the second is nobody's, and never the next call's.
 @Suite(.timeLimit(.minutes(10)))
-struct DoubleAnswerTests {
+struct DoubleResponseTests {
     private static let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nasked".utf8)
     private static let ghost = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nghost".utf8)
 

@@ -21,7 +21,7 @@ struct HTTP1ResponseReaderTests {
         _ pieces: [ArraySlice<UInt8>], to method: HTTPRequest.Method = .get, headBytes: Int = 1000, fieldCount: Int = 20
     ) throws -> Read {
         var reader = HTTP1ResponseReader(maximumHeadByteCount: headBytes, maximumFieldCount: fieldCount)
-        reader.expectAnswer(to: method)
+        reader.expectResponse(to: method)
         var read = Read()
         func take(_ event: HTTP1ResponseReader.Event) {
             switch event {
@@ -69,7 +69,7 @@ struct HTTP1ResponseReaderTests {
     func answerThatEndsTooEarlyIsNoAnswer(answer: String) throws {
         let bytes = Array(answer.utf8)
         for index in bytes.indices {
-            let error: WireError = index == 0 ? .closed : .closedInAnswer
+            let error: WireError = index == 0 ? .closed : .closedInResponse
             #expect(throws: error, "cut at \(index)") { try read([bytes[..<index]]) }
         }
     }
@@ -126,7 +126,7 @@ struct HTTP1ResponseReaderTests {
     ])
     func unknownTransferCodingIsNotCalledMalformed(codings: String, unknown: String) throws {
         var reader = HTTP1ResponseReader(maximumHeadByteCount: 1000, maximumFieldCount: 20)
-        reader.expectAnswer(to: .get)
+        reader.expectResponse(to: .get)
         reader.feed(ByteBuffer(string: "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\nhello"))
         guard case .head(let head, false, nil)? = try reader.next() else {
             Issue.record("there is no head")
@@ -152,7 +152,7 @@ struct HTTP1ResponseReaderTests {
         let content = [UInt8](repeating: 1, count: 4096)
         let frame = Array("\r\n01000\r\n".utf8)
         var reader = HTTP1ResponseReader(maximumHeadByteCount: 1000, maximumFieldCount: 20)
-        reader.expectAnswer(to: .get)
+        reader.expectResponse(to: .get)
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n01000\r\n"
         var segment = Array(head.utf8) + content + frame.prefix(cut)
         // A reader that is slow holds them all.

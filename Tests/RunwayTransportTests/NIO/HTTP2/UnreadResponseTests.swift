@@ -6,7 +6,7 @@ import Testing
 
 /// Answers that nobody reads, over HTTP/2: what they may take of memory.
 @Suite(.timeLimit(.minutes(10)))
-struct UnreadAnswerTests {
+struct UnreadResponseTests {
     private static let streamCount = 12
     private static let bodyByteCount = 60_000
     /// Less than half of what all bodies are together, and more than the window of the connection.
@@ -30,7 +30,7 @@ struct UnreadAnswerTests {
             guard let frame else { return connection.write(.settings(), .settingsAck) }
             if frame.is(.headers) {
                 connection.write(.headers(frame.stream))
-                state.withLock { $0.rest.append((frame.stream, UnreadAnswerTests.bodyByteCount)) }
+                state.withLock { $0.rest.append((frame.stream, UnreadResponseTests.bodyByteCount)) }
             } else if frame.is(.windowUpdate), frame.stream == 0 {
                 state.withLock { $0.window += frame.number }
             } else {

@@ -3,10 +3,10 @@ import NIOCore
 import Runway
 
 /// An answer as it leaves the event loop.
-struct WireAnswer: Sendable {
+struct WireResponse: Sendable {
     enum Body: Sendable {
         case whole([UInt8])
-        case stream(AnswerStream)
+        case stream(ResponseStream)
     }
 
     let head: HTTPResponse

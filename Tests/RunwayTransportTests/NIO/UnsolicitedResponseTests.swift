@@ -11,7 +11,7 @@ import Testing
 
 /// A server that sends an answer with the end of its handshake, before anybody has asked (RFC 9112 §9.2 has none of that).
 @Suite(.timeLimit(.minutes(10)))
-struct UnsolicitedAnswerTests {
+struct UnsolicitedResponseTests {
     @Test func anAnswerThatCameWithTheHandshakeIsNotTheAnswerToARequest() async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
         let server = try await HastyServer(test.certificate, hastyConnections: 1)

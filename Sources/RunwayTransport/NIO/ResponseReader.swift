@@ -4,7 +4,7 @@ import Runway
 
 extension Response {
     /// The answer to an exchange; where its body is a stream, it holds the pass until it is let go.
-    init(_ answer: WireAnswer, to exchange: Exchange, in flight: Flight, until pass: PoolPass) {
+    init(_ answer: WireResponse, to exchange: Exchange, in flight: Flight, until pass: PoolLease) {
         switch answer.body {
         case .whole(let bytes):
             self.init(head: answer.head, body: .whole(RawData(bytes, response: answer.head)))
@@ -20,11 +20,11 @@ extension Response {
 /// Reads the body of a streamed answer. One that is let go before the end gives its exchange up.
 private final class AnswerReader: Sendable {
     let exchange: Exchange
-    private let stream: AnswerStream
+    private let stream: ResponseStream
     private let flight: Flight
-    private let pass: PoolPass
+    private let pass: PoolLease
 
-    init(_ stream: AnswerStream, of exchange: Exchange, in flight: Flight, until pass: PoolPass) {
+    init(_ stream: ResponseStream, of exchange: Exchange, in flight: Flight, until pass: PoolLease) {
         self.stream = stream
         self.exchange = exchange
         self.flight = flight
@@ -46,7 +46,7 @@ private final class AnswerReader: Sendable {
         } onCancel: {
             exchange.cancel(CancellationError())
         }
-        if taken > 0 { exchange.readerTook(taken) }
+        if taken > 0 { exchange.consumed(taken) }
         if part == nil { noteWire() }
         return part
     }
