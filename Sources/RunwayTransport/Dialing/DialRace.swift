@@ -62,7 +62,8 @@ struct DialRace {
     private var seen: Set<IPAddress>
     private var attemptCount = 0
     private var nextStart = Duration.zero
-    private var isOver = false
+    /// Whether an address has won, or none can any more.
+    private(set) var isOver = false
 
     /// Prepares a race of the addresses that are known.
     init(_ plan: HostPlan, lookup: Lookup) {
