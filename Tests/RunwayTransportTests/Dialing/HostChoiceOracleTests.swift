@@ -61,7 +61,7 @@ struct HostChoiceOracleTests {
             let call = app.call(at: now, over: schedule.path)
             if let best = schedule.best(at: now) {
                 total += call.total
-                // The oracle dials the best address at once: two round trips for the connection, one for the answer.
+                // The oracle dials the best address at once: two round trips for the connection, one for the response.
                 ideal += best * (SimulatedHost.handshakeRoundTrips + 1)
             }
             now += call.total + .milliseconds(Int.random(in: 50...2_000, using: &random))
@@ -132,7 +132,7 @@ struct HostChoiceOracleTests {
         }
     }
 
-    @Test func oneThatTurnsSlowOnOpenConnectionsIsLeftWithinThreeAnswers() {
+    @Test func oneThatTurnsSlowOnOpenConnectionsIsLeftWithinThreeResponses() {
         for seed in 1...Self.seedCount {
             var random = SeededGenerator(seed: seed)
             let addresses = SimulatedApp.addresses(3)

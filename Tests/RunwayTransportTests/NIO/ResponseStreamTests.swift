@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunwayTransport
 
-/// What waits in a streamed answer for its reader.
+/// What waits in a streamed response for its reader.
 struct ResponseStreamTests {
     /// All that waits, part by part.
     private func parts(of stream: ResponseStream) async throws -> [ByteBuffer] {

@@ -163,11 +163,11 @@ private struct PoolLife {
             let request = connections[id]?.carried.sorted().randomElement(using: &random)
         else { return }
         connections[id]?.carried.remove(request)
-        let isKept = Int.random(in: 0..<5, using: &random) > 0
-        if !isKept { connections[id]?.isClosing = true }
+        let isReusable = Int.random(in: 0..<5, using: &random) > 0
+        if !isReusable { connections[id]?.isClosing = true }
         // One that is refused is lost while its connection lives on.
-        if isKept, Int.random(in: 0..<6, using: &random) == 0 { lose(request) }
-        perform(machine.ended(id, isKept: isKept, now: instant))
+        if isReusable, Int.random(in: 0..<6, using: &random) == 0 { lose(request) }
+        perform(machine.ended(id, isReusable: isReusable, now: instant))
     }
 
     private mutating func lose(_ request: RequestID) {

@@ -23,7 +23,7 @@ struct TLSPreparationTests {
         policy = try TLSPolicy(TrustMaterial(trust), applicationProtocols: ["http/1.1"])
     }
 
-    /// Makes a policy, which takes until it is let go on.
+    /// Makes a policy, which takes until it is released on.
     private final class Making: Sendable {
         let count = AwaitedValue(0)
         private let gate = DispatchSemaphore(value: 0)

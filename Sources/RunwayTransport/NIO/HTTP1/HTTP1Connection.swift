@@ -213,7 +213,7 @@ extension HTTP1Connection {
         self.exchange = nil
         if end.isReadPending { context?.read() }
         exchange.receiveEnd()
-        if end.isReusable { pool.ended(id, isKept: true) } else { closeChannel() }
+        if end.isReusable { pool.ended(id, isReusable: true) } else { closeChannel() }
     }
 
     func read(context: ChannelHandlerContext) {
@@ -273,11 +273,7 @@ extension HTTP1Connection {
     }
 
     private func checkSilence() {
-        let configuration = pool.configuration
-        let silence = machine.checkSilence(
-            now: .now(), idleTimeout: TimeAmount(configuration.idleTimeout),
-            firstByteTimeout: configuration.wire.firstByteTimeout.map { TimeAmount($0) })
-        switch silence {
+        switch machine.checkSilence(SilenceLimits(pool.configuration), now: .now()) {
         case .none: break
         case .check(let due): wakeUp.set(due)
         case .timedOut(let error):

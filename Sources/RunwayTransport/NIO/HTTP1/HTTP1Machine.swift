@@ -1,10 +1,12 @@
 import HTTPTypes
 import NIOCore
 
-/// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response to the first is
+/// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response to the
+/// first is
 /// complete. Pure: it writes nothing, and reads no clock.
 ///
-/// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its reader still does after
+/// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its reader still does
+/// after
 /// the connection has stopped carrying it is ignored.
 struct HTTP1Machine {
     /// How the body of a request is written.
@@ -93,7 +95,8 @@ extension HTTP1Machine {
         }
     }
 
-    /// The server wants the body, or did not say in time whether it does. Returns how the body is to be written, if it is not already.
+    /// The server wants the body, or did not say in time whether it does. Returns how the body is to be written, if it is not
+    /// already.
     mutating func startBody(of request: RequestID, now: NIODeadline) -> Body? {
         guard var carried = carried(request), case .awaitingContinue(let body) = carried.sending else { return nil }
         carried.sending = Sending(body, now: now)
@@ -242,7 +245,8 @@ extension HTTP1Machine {
         return isReadPending
     }
 
-    /// The channel is asked to read. Returns whether it may; if not, ``bytesConsumed(_:of:now:)`` or ``responseEnded(isPersistent:)``
+    /// The channel is asked to read. Returns whether it may; if not, ``bytesConsumed(_:of:now:)`` or
+    /// ``responseEnded(isPersistent:)``
     /// resumes it.
     mutating func readRequested() -> Bool {
         guard case .carrying(var carried) = state, case .paused = carried.reading else { return true }
@@ -316,21 +320,10 @@ extension HTTP1Machine {
     }
 
     /// Checks whether the server was silent for too long. While a reader or a producer is slow, the server is not silent.
-    ///
-    /// - Parameters:
-    ///   - idleTimeout: How long no byte may be written or read.
-    ///   - firstByteTimeout: How long after the request the response may begin; `nil` for no limit.
-    mutating func checkSilence(
-        now: NIODeadline, idleTimeout: TimeAmount, firstByteTimeout: TimeAmount?
-    ) -> Silence {
+    mutating func checkSilence(_ limits: SilenceLimits, now: NIODeadline) -> Silence {
         guard case .carrying(var carried) = state else { return .none }
         if carried.waitsForApp { carried.lastProgress = now }
-        var (due, error) = (carried.lastProgress + idleTimeout, WireError.silent)
-        if let firstByteTimeout, case .sent(let sent) = carried.sending, case .awaited = carried.receiving,
-            sent + firstByteTimeout < due
-        {
-            (due, error) = (sent + firstByteTimeout, .noFirstByte)
-        }
+        let (due, error) = limits.due(after: carried.lastProgress, awaitedSince: carried.awaitedSince)
         if now >= due {
             state = .closed(.closed)
             return .timedOut(error)
@@ -347,5 +340,10 @@ extension HTTP1Machine.Carried {
         case (.awaitingPart, _), (_, .paused): true
         default: false
         }
+    }
+
+    /// When the request was sent in full, if the response has not begun.
+    fileprivate var awaitedSince: NIODeadline? {
+        if case (.sent(let instant), .awaited) = (sending, receiving) { instant } else { nil }
     }
 }

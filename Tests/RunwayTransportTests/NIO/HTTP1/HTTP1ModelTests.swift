@@ -101,7 +101,7 @@ extension HTTP1Life {
         switch Int.random(in: 0..<40, using: &random) {
         case 0: receiveUnsolicited()
         case 1:
-            expect(machine.checkSilence(now: instant, idleTimeout: .seconds(9), firstByteTimeout: nil), .none, "idle")
+            expect(machine.checkSilence(SilenceLimits(idleTimeout: .seconds(9)), now: instant), .none, "idle")
         case 2: expect(machine.readRequested(), true, "read while idle")
         case 3: ignoreStale()
         case 4 where chance(10): endChannel()
@@ -326,8 +326,9 @@ extension HTTP1Life {
         if let limit, let sentAt = request.sentAt, !request.hasFirstByte, !request.hasHead, sentAt + limit < idleDue {
             (due, error) = (sentAt + limit, .noFirstByte)
         }
-        let silence = machine.checkSilence(
-            now: instant, idleTimeout: .seconds(9), firstByteTimeout: limit.map { .seconds(Int64($0)) })
+        let limits = SilenceLimits(
+            idleTimeout: .seconds(9), firstByteTimeout: limit.map { .seconds(Int64($0)) })
+        let silence = machine.checkSilence(limits, now: instant)
         if now < due { return expect(silence, .check(at: .uptimeNanoseconds(due * 1_000_000_000)), "silence") }
         expect(silence, .timedOut(error), "silence")
         seen.insert(error == .silent ? "silent" : "late")

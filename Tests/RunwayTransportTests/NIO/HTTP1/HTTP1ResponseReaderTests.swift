@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Answers of HTTP/1.1, byte by byte (RFC 9112).
+/// Responses of HTTP/1.1, byte by byte (RFC 9112).
 struct HTTP1ResponseReaderTests {
-    /// What was read of one answer.
+    /// What was read of one response.
     private struct Read: Equatable {
         var statuses: [Int] = []
         var fields = HTTPFields()
@@ -16,7 +16,7 @@ struct HTTP1ResponseReaderTests {
         var hasSurplus = false
     }
 
-    /// Reads an answer that comes in these pieces, and then the end of the connection if it is not complete.
+    /// Reads a response that comes in these pieces, and then the end of the connection if it is not complete.
     private func read(
         _ pieces: [ArraySlice<UInt8>], to method: HTTPRequest.Method = .get, headBytes: Int = 1000, fieldCount: Int = 20
     ) throws -> Read {
@@ -55,7 +55,7 @@ struct HTTP1ResponseReaderTests {
     ]
 
     @Test(arguments: answers)
-    func answerIsTheSameWhereverItsBytesAreCut(answer: String) throws {
+    func responseIsTheSameWhereverItsBytesAreCut(answer: String) throws {
         let bytes = Array(answer.utf8)
         let whole = try read([bytes[...]])
         #expect(whole.body == "hello" && whole.isComplete && !whole.hasSurplus)
@@ -66,7 +66,7 @@ struct HTTP1ResponseReaderTests {
     }
 
     @Test(arguments: answers.prefix(3))
-    func answerThatEndsTooEarlyIsNoAnswer(answer: String) throws {
+    func responseThatEndsTooEarlyIsNoResponse(answer: String) throws {
         let bytes = Array(answer.utf8)
         for index in bytes.indices {
             let error: WireError = index == 0 ? .closed : .closedInResponse
@@ -191,12 +191,12 @@ struct HTTP1ResponseReaderTests {
         ("HTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n", .get), ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .head),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head),
     ])
-    func answerWithoutBodyEndsWithItsHead(text: String, method: HTTPRequest.Method) throws {
+    func responseWithoutBodyEndsWithItsHead(text: String, method: HTTPRequest.Method) throws {
         let answer = try read(text, to: method)
         #expect(answer.isComplete && answer.body.isEmpty && answer.isPersistent)
     }
 
-    @Test func bytesBehindAnAnswerAreSeen() throws {
+    @Test func bytesBehindAResponseAreSeen() throws {
         #expect(try read("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab").hasSurplus)
     }
 
