@@ -152,8 +152,7 @@ struct MisbehaviourTests {
             let network = try NetworkLayer(to: origin.baseURL)
             do throws(NetworkError) {
                 // HTTP/1.1 gives a client no way to tell a response that comes early from one that was asked for, unless it comes
-                // with
-                // the handshake of TLS: UnsolicitedResponseTests.
+                // with the handshake of TLS: UnsolicitedResponseTests.
                 let raw = try await network.call(Fetch<GET>("a"))
                 #expect(raw.text == "unasked" || raw.text == "asked")
             } catch {

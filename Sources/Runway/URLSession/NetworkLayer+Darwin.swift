@@ -1,8 +1,7 @@
 #if canImport(Darwin)
     extension NetworkLayer {
         /// Makes a layer over a ``URLSessionTransport``, the default on Apple's systems, where the system decides on HTTP/3, the
-        /// radio and
-        /// the VPN.
+        /// radio and the VPN.
         ///
         /// - Parameters:
         ///   - name: The name that records show.

@@ -37,7 +37,8 @@ extension NetworkError {
         case let error as LoopbackProxy:
             (kind, sending) = (.invalidConfiguration, .notSent)
             detail =
-                "The request to this machine itself would go through the proxy that \(error.variable) names; name the host in no_proxy."
+                "The request to this machine itself would go through the proxy that \(error.variable) names; "
+                + "name the host in no_proxy."
         case let error as BodyNotAllowed:
             (kind, sending) = (.invalidParameters, .notSent)
             detail = "A \(error.method) request can't have a body."

@@ -6,18 +6,15 @@ import HTTPTypes
 #endif
 
 /// Sends requests with the platform's `URLSession`: the choice on Apple's systems, where the system decides on HTTP/3, the radio,
-/// the VPN
-/// and the proxy. There it is the default of a ``NetworkLayer``.
+/// the VPN and the proxy. There it is the default of a ``NetworkLayer``.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: URLSessionTransport())
 /// ```
 ///
 /// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. On Apple's systems
-/// a slow
-/// reader of a streamed response suspends its task, the system decides which servers are trusted, and the record has the times that
-/// the
-/// system measured.
+/// a slow reader of a streamed response suspends its task, the system decides which servers are trusted, and the record has the
+/// times that the system measured.
 ///
 /// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
 ///

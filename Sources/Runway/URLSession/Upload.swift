@@ -4,8 +4,7 @@
     /// A body that is a stream, written to a file from which the session sends it.
     ///
     /// The session would wait for a stream on the one thread that serves all sessions of a process. Only the user can read the
-    /// file, which
-    /// is removed when the upload is stopped or released.
+    /// file, which is removed when the upload is stopped or released.
     final class Upload: Sendable {
         /// The file with the body.
         let file: URL

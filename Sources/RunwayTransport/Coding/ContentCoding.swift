@@ -35,8 +35,8 @@ enum ContentCoding: String, Sendable, CaseIterable {
     }
 
     /// The codings of a body that can be undone, the one that was applied last first: all that are named, or those that were
-    /// applied after
-    /// the last one that is not known here. Codings are named in the order in which they were applied (RFC 9110 §8.4).
+    /// applied after the last one that is not known here. Codings are named in the order in which they were applied (RFC 9110
+    /// §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
         // Most responses have none.
         guard let value = fields[.contentEncoding] else { return [] }

@@ -4,9 +4,8 @@ import Runway
 /// Decodes the content codings of a response, part by part and with limits.
 ///
 /// Coded bytes are pushed, and decoded ones pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
-/// when
-/// decoded is stored coded until it is read. After each ``push(_:)`` the caller pulls until ``pull()`` returns `nil`; at the end
-/// ``finish()`` checks that the body was complete.
+/// when decoded is stored coded until it is read. After each ``push(_:)`` the caller pulls until ``pull()`` returns `nil`; at the
+/// end ``finish()`` checks that the body was complete.
 ///
 /// Several codings are decoded in sequence, one decoder each. The output of each is limited relative to the original input, so that
 /// several codings together can't expand a body more than one may.

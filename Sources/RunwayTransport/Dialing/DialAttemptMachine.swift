@@ -1,10 +1,11 @@
 import NIOCore
 import Runway
 
-/// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. Pure: it opens nothing, and reads no clock.
+/// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. Pure: it opens nothing, and reads no
+/// clock.
 ///
-/// ``DialAttempt`` passes every event and performs what an event returns. What still happens after the end is ignored: then an event
-/// returns `nil` or `false`.
+/// ``DialAttempt`` passes every event and performs what an event returns. After the end of the attempt events are ignored, and return
+/// `nil` or `false`.
 struct DialAttemptMachine {
     /// What follows a step.
     enum Next: Equatable {

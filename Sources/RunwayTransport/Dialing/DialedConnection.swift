@@ -5,8 +5,7 @@ import Runway
 ///
 /// Its channel does not read automatically, and a ``HandoverHandler`` at the end of its pipeline stores what came right after the
 /// handshake, such as a server's HTTP/2 SETTINGS. Its user adds handlers behind that one, and then calls ``takeOver()``, at any
-/// time: no
-/// byte, error or end is lost. A connection that is not used has to be closed.
+/// time: no byte, error or end is lost. A connection that is not used has to be closed.
 struct DialedConnection: Sendable {
     /// The channel, whose pipeline contains TLS for `https`.
     var channel: any Channel

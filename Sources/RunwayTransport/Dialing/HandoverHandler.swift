@@ -33,7 +33,8 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted(let name)? = event as? TLSUserEvent, onHandshake != nil {
-            // TLS passes on what came in the same read as the end of the handshake right after this event, whatever the option says.
+            // TLS passes on what came in the same read as the end of the handshake right after this event, whatever the option
+            // says.
             try? context.channel.syncOptions?.setOption(.autoRead, value: false)
             endHandshake(.success(name))
         } else {

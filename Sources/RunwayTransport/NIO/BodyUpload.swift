@@ -4,8 +4,7 @@ import Runway
 /// Sends a body that is a stream, part by part, each when the connection has written the one before.
 ///
 /// ``run()`` reads the stream in a task of its own, since a response may come before the end of the body. A connection starts and
-/// stops
-/// the sending; parts of a sending that was stopped are discarded.
+/// stops the sending; parts of a sending that was stopped are discarded.
 ///
 /// Unchecked: every variable is read and written on the event loop alone.
 final class BodyUpload: @unchecked Sendable {

@@ -13,16 +13,13 @@ public import Runway
 /// ```
 ///
 /// Each origin has a pool: one HTTP/2 connection, or up to ``TransportConfiguration/maximumConnectionsPerOrigin`` of HTTP/1.1,
-/// which stay
-/// open for ``TransportConfiguration/keepAlive`` after their last use. TLS sessions are not resumed, so that an open connection
-/// saves its
-/// whole handshake.
+/// which stay open for ``TransportConfiguration/keepAlive`` after their last use. TLS sessions are not resumed, so that an open
+/// connection saves its whole handshake.
 ///
 /// A request that the server certainly did not process, or an idempotent one on a reused connection that the server was closing, is
 /// sent again on another connection (RFC 9112 §9.3.1). Every other retry is up to the layer, also after a reset of the stream or
-/// after an
-/// error with which the server closed the connection. The deinit of a transport closes its connections at once; ``shutdown(_:)``
-/// waits for the requests in flight.
+/// after an error with which the server closed the connection. The deinit of a transport closes its connections at once;
+/// ``shutdown(_:)`` waits for the requests in flight.
 public final class NIOTransport: Transport {
     private let pools: OriginPools
     private let arrival: NetworkArrival
@@ -107,8 +104,7 @@ public final class NIOTransport: Transport {
 
     /// Prepares for another network: stores what is known of addresses with the last network, retires all connections (see
     /// ``retireConnections()``), then measures the addresses of the ``maximumRenewedOrigins`` origins that were used last, and
-    /// connects to
-    /// them. Returns at once. A layer calls it when its status reports another network.
+    /// connects to them. Returns at once. A layer calls it when its status reports another network.
     public func networkDidChange(to status: NetworkStatus) {
         selector.follow(status)
         retireConnections()
@@ -121,10 +117,8 @@ public final class NIOTransport: Transport {
     public static let maximumRenewedOrigins = 8
 
     /// Sends further requests over new connections alone. Requests in flight may complete, except on a connection from an address
-    /// that the
-    /// device does not have any more, which is closed at once. Any other HTTP/2 connection with requests in flight is sent a PING,
-    /// and
-    /// closed if the server does not acknowledge it within ``WireSettings/pingTimeout``.
+    /// that the device does not have any more, which is closed at once. Any other HTTP/2 connection with requests in flight is sent
+    /// a PING, and closed if the server does not acknowledge it within ``WireSettings/pingTimeout``.
     public func retireConnections() { pools.drainAll() }
 
     /// Shuts the transport down. Later requests fail as `NetworkError.Kind.noNetwork`. A second call has no effect.

@@ -19,8 +19,7 @@ final class ResponseStream: Sendable {
         var byteCount = 0
 
         /// Parts of at most this size are appended to the part before them, up to ``joinedByteCount``: each part costs some hundred
-        /// bytes
-        /// of memory, and retains all bytes of the read that it came in.
+        /// bytes of memory, and retains all bytes of the read that it came in.
         static let smallByteCount = 4 << 10
         static let joinedByteCount = 16 << 10
     }

@@ -12,8 +12,7 @@ final class UnreadBytes: Sendable {
     var count: Int { bytes.load(ordering: .sequentiallyConsistent) }
 
     /// Whether the connection waits for its readers. The connection sets it before it reads ``count``, and a reader reads it after
-    /// it
-    /// changed ``count``, so that one of them always sees the other's change.
+    /// it changed ``count``, so that one of them always sees the other's change.
     var isHeld: Bool {
         get { isHolding.load(ordering: .sequentiallyConsistent) }
         set { isHolding.store(newValue, ordering: .sequentiallyConsistent) }

@@ -42,13 +42,11 @@ protocol WireConnection: AnyObject {
 
 extension WireConnection {
     /// Bodies in memory are written in pieces of this size. Progress is noticed piece by piece: a path on which one piece takes
-    /// longer
-    /// than the idle time-out looks silent.
+    /// longer than the idle time-out looks silent.
     static var pieceByteCount: Int { 64 << 10 }
 
     /// Records that the address lost a connection with exchanges in flight. Nothing is recorded if the server closes a connection
-    /// that
-    /// was idle, or that it had announced to close.
+    /// that was idle, or that it had announced to close.
     ///
     /// - Parameters:
     ///   - error: What the channel reported before it ended; `nil` where the server closed it.

@@ -36,8 +36,7 @@ struct WireRequestHead: Sendable {
         if !isTransparent {
             if fields[.acceptEncoding] == nil {
                 // A response to HEAD has no body to compress, and fields of the plain body are of more use. A range counts the
-                // bytes of
-                // the coded body, of which no part can be decoded alone.
+                // bytes of the coded body, of which no part can be decoded alone.
                 let isPlain = method == .head || fields[.range] != nil
                 fields[.acceptEncoding] = isPlain ? "identity" : ContentCoding.accepted
             }

@@ -89,8 +89,9 @@ extension OriginPool {
     }
 
     private func send(_ exchange: Exchange, on id: ConnectionID, isReused: Bool) {
+        // The connection may have closed while an earlier action of the same event was performed.
         guard let connection = connections[id] else {
-            preconditionFailure("a request was sent on a connection that the pool does not have")
+            return exchange.finish(failing: ExchangeFailure(WireError.closed))
         }
         exchange.start(on: connection, isReused: isReused)
     }
@@ -137,8 +138,7 @@ extension OriginPool {
     }
 
     /// Sends no further exchange on the current connections. Of those with exchanges in flight it closes those from an address that
-    /// the
-    /// device does not have any more, and checks the others.
+    /// the device does not have any more, and checks the others.
     func drainAll() {
         eventLoop.execute {
             self.perform(self.machine.drainAll(now: .now()))

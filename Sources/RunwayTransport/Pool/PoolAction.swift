@@ -52,8 +52,8 @@ enum ConnectionSharing: Equatable {
 
 /// A request that a connection lost: what decides whether it may move to another.
 struct LostRequest: Equatable {
-    /// Whether the server certainly did not process it: nothing of it was written, or the server said so
-    /// (RFC 9113 §8.7: REFUSED_STREAM, and GOAWAY with a lower stream).
+    /// Whether the server certainly did not process it: nothing of it was written, or the server said so (RFC 9113 §8.7:
+    /// REFUSED_STREAM, and GOAWAY with a lower stream).
     var isUnprocessed: Bool
     /// Whether the connection is reused, so that the server may have closed it before the request came (RFC 9112 §9.3.1).
     var wasReused: Bool

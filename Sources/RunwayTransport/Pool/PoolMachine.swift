@@ -3,11 +3,9 @@ import NIOCore
 /// Decides which request of one origin goes on which connection. Pure: it does nothing itself, and reads no clock.
 ///
 /// There is at most one shared connection, which carries many requests at once, in addition to those that are draining. There are
-/// at most
-/// ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that are draining. Requests wait
-/// for a
-/// free connection in the order in which they came. Until the first connection shows which kind the server offers, one is made at a
-/// time.
+/// at most ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that are draining. Requests
+/// wait for a free connection in the order in which they came. Until the first connection shows which kind the server offers, one
+/// is made at a time.
 struct PoolMachine {
     /// The bounds of a pool.
     struct Limits {
@@ -121,8 +119,7 @@ extension PoolMachine {
     }
 
     /// A connection lost a request. If it may move to another connection it comes first; after a stale connection it needs one that
-    /// has
-    /// carried no request.
+    /// has carried no request.
     ///
     /// The end of the connection is another event.
     mutating func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline) -> PoolSubmission {
@@ -208,8 +205,7 @@ extension PoolMachine {
     /// A connection could not be made.
     ///
     /// While there are others, waiting requests keep waiting for them, since a server may limit their number, and the next dial
-    /// follows
-    /// after a backoff.
+    /// follows after a backoff.
     mutating func connectFailed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         let isWanted = !connections.remove(at: index).isDraining

@@ -11,10 +11,8 @@ public import Runway
 /// ```
 ///
 /// It connects to each address as a call would, verifies the host over TLS, and closes the connection; no request is sent. The
-/// results are
-/// recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if there is one: an address that times out
-/// is not
-/// banned there, but comes after faster ones. Proxies are not used.
+/// results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if there is one: an address that
+/// times out is not banned there, but comes after faster ones. Proxies are not used.
 public struct HostProbe: Sendable {
     /// The most addresses that are measured; further ones are left out.
     public static let maximumAddressCount = 32

@@ -13,8 +13,7 @@ public struct ProxySettings: Sendable, Hashable {
     /// The proxy for plain `http` hosts. The default, `nil`, is none.
     public var http: ProxyServer?
     /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is
-    /// itself,
-    /// `10.0.0.0/8` a block of addresses; each may end in a port. The default is none.
+    /// itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is none.
     public var bypassed: [String]
 
     /// No proxy for anything.
@@ -28,8 +27,7 @@ public struct ProxySettings: Sendable, Hashable {
     }
 
     /// Makes settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
-    /// first and
-    /// then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
+    /// first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable without a usable proxy.
     public init(environment: [String: String]) throws(NetworkError) {

@@ -6,11 +6,10 @@ import Synchronization
 /// The TLS of a transport: made once, early, on a thread of its own, and shared by all its connections.
 ///
 /// It begins when this value is made, so that the first dial finds the policy ready, or waits for it while TCP connects. Reading
-/// all roots
-/// of the system takes longer than anything else before a first call: where the system keeps each in a file that its name leads to,
-/// those
-/// are read that servers need, and all of them only when a server's was not found, see ``readAllRoots()``. There is no session
-/// resumption: NIOSSL has none for clients, so that a connection that is kept is worth more than one that was made before.
+/// all roots of the system takes longer than anything else before a first call: where the system keeps each in a file that its name
+/// leads to, those are read that servers need, and all of them only when a server's was not found, see ``readAllRoots()``. There is
+/// no session resumption: NIOSSL has none for clients, so that a connection that is kept is worth more than one that was made
+/// before.
 final class TLSPreparation: Sendable {
     typealias Make = @Sendable () throws -> TLSPolicy
 
@@ -62,8 +61,7 @@ final class TLSPreparation: Sendable {
     }
 
     /// Starts to make the policy anew with every root that the system trusts; ``policy(on:)`` waits for it from now on. If that
-    /// fails the
-    /// last policy stays, and the next call tries again.
+    /// fails the last policy stays, and the next call tries again.
     func readAllRoots() {
         let begun: (make: Make, last: Result<TLSPolicy, any Error>)? = state.withLock { state in
             guard let last = state.policy, let make = state.makeWithAllRoots.take() else { return nil }

@@ -43,8 +43,7 @@ extension Request {
         if isTransparent { return headers }
         if head.headerFields[.acceptEncoding] == nil {
             // The response to HEAD has no body to save, and its fields are of most use where they speak of the plain one. A range
-            // is
-            // counted in the bytes of the coded body, of which no part can be decoded alone.
+            // is counted in the bytes of the coded body, of which no part can be decoded alone.
             let isPlain = head.method == .head || head.headerFields[.range] != nil
             headers.add(name: "accept-encoding", value: isPlain ? "identity" : "gzip, deflate")
         }

@@ -104,8 +104,7 @@ struct AddressChoiceTests {
             let silent = try #require(IPAddress("127.0.0.2"))
             try await waitUntil("the ban") { test.book?.selector.ban(of: silent, of: dialHost) != nil }
             // While it is banned nobody comes back to it, which would show now, nor looks at it beside another; only where all the
-            // others
-            // are slow, as on a machine that is busy, is it tried at last.
+            // others are slow, as on a machine that is busy, is it tried at last.
             try await network.paths[0].set(.passing(PathConditions()))
             for _ in 0..<5 {
                 let connection = try await test.dial(port: network.port)

@@ -7,8 +7,8 @@ import Testing
 
 /// The choice of addresses and the race together, in simulated time, beside an oracle that knows how every address behaves.
 ///
-/// `RUNWAY_HOST_SCHEDULES` says how many schedules are played, 90 by default. In each,
-/// two to six addresses are alive at 5 to 400 ms, refusing or silent, and every one changes after 10 to 120 s.
+/// `RUNWAY_HOST_SCHEDULES` says how many schedules are played, 90 by default. In each, two to six addresses are alive at 5 to 400
+/// ms, refusing or silent, and every one changes after 10 to 120 s.
 struct HostChoiceOracleTests {
     private static let scheduleCount =
         ProcessInfo.processInfo.environment["RUNWAY_HOST_SCHEDULES"].flatMap { Int($0) } ?? 90

@@ -2,8 +2,7 @@ import NIOHPACK
 import Synchronization
 
 /// Answers every request over HTTP/2 that has come in full as an exchange says, within the windows that the client gives; and keeps
-/// what
-/// it saw of the last one.
+/// what it saw of the last one.
 final class HTTP2Player: Sendable {
     fileprivate struct Stream {
         var window: Int

@@ -64,8 +64,7 @@ extension Peer.Kind {
     /// A request that a server of this kind can response.
     ///
     /// None asks for a response that tells the request's fields in their order, in which the transports differ and which means
-    /// nothing
-    /// (RFC 9110 §5.3), nor for httpbin's random bytes, which calls of others change.
+    /// nothing (RFC 9110 §5.3), nor for httpbin's random bytes, which calls of others change.
     func request(to authority: String, scheme: String, using random: inout SeededGenerator) -> Request {
         var head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
         var body = RequestBody.none

@@ -9,8 +9,7 @@ import Testing
 @testable import RunwayTransport
 
 /// Connections in use that end under many calls: each call gets its own response or one clear error, and nothing arrives twice that
-/// must
-/// not.
+/// must not.
 @Suite(.timeLimit(.minutes(10)))
 struct DyingConnectionTests {
     private typealias Ending = (path: String, isRead: Bool, result: Result<String?, NetworkError>)
@@ -19,8 +18,7 @@ struct DyingConnectionTests {
     private static let answerByteCount = RawFrame.headers(1).bytes.count + RawFrame.data(1, "/1000/10").bytes.count
 
     /// After how many bytes the connection is cut: every eleventh, from one that chance picks, which falls on each byte of an
-    /// answer in turn;
-    /// with `RUNWAY_EVERY_BYTE` every one.
+    /// answer in turn; with `RUNWAY_EVERY_BYTE` every one.
     private static let cuts: [Int] = {
         let last = 20 * answerByteCount
         if ProcessInfo.processInfo.environment["RUNWAY_EVERY_BYTE"] != nil { return Array(0...last) }
@@ -28,8 +26,8 @@ struct DyingConnectionTests {
     }()
 
     /// The connection that carried a call for `warm` ends when twenty more have come, after so many bytes of their responses. In
-    /// the
-    /// thousands of the calls is a number, and below it are the bytes. With `twice` the next connection ends at its first request.
+    /// the thousands of the calls is a number, and below it are the bytes. With `twice` the next connection ends at its first
+    /// request.
     private static func script(twice: Bool) -> RawHTTP2Server.Script {
         let ended = EndedOnes()
         return { connection, frame in

@@ -24,10 +24,12 @@ extension HTTP1Machine {
 
     /// What the final head means for the request.
     enum HeadAction: Equatable {
+        /// Accept the head.
         case accept
         /// Accept the head, and stop the body's producer and the time-out for ``startBody(of:now:)``.
         case abandonRequest
-        /// The server does not support `Expect`: close the connection, and send the request without it on another (RFC 9110 §10.1.1).
+        /// The server does not support `Expect`: close the connection, and send the request without it on another one
+        /// (RFC 9110 §10.1.1).
         case resendWithoutExpectation
     }
 

@@ -2,12 +2,10 @@ import HTTPTypes
 import NIOCore
 
 /// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response to the
-/// first is
-/// complete. Pure: it writes nothing, and reads no clock.
+/// first is complete. Pure: it writes nothing, and reads no clock.
 ///
 /// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its reader still does
-/// after
-/// the connection has stopped carrying it is ignored.
+/// after the connection has stopped carrying it is ignored.
 struct HTTP1Machine {
     /// How the body of a request is written.
     enum Body {
@@ -246,8 +244,7 @@ extension HTTP1Machine {
     }
 
     /// The channel is asked to read. Returns whether it may; if not, ``bytesConsumed(_:of:now:)`` or
-    /// ``responseEnded(isPersistent:)``
-    /// resumes it.
+    /// ``responseEnded(isPersistent:)`` resumes it.
     mutating func readRequested() -> Bool {
         guard case .carrying(var carried) = state, case .paused = carried.reading else { return true }
         carried.reading = .paused(isReadPending: true)

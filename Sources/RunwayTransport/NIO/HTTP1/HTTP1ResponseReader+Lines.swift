@@ -37,8 +37,7 @@ extension HTTP1ResponseReader {
     }
 
     /// Appends a folded line to the value before it, with a space for the fold (RFC 9112 §5.2). Fields that decide the length of
-    /// the
-    /// response may not be folded.
+    /// the response may not be folded.
     private mutating func readFolded(_ bytes: ByteBufferView) throws(WireError) {
         guard let last = fields.indices.last else { throw .malformed("its first field begins with a blank") }
         let field = fields[last]
@@ -88,8 +87,7 @@ extension HTTP1ResponseReader {
     /// The transfer codings of the body in lower case, in the order in which they were applied (RFC 9112 §6.1).
     ///
     /// A response with other codings than `chunked` is valid, and its body ends with its chunks or with the connection (§6.3), but
-    /// only
-    /// `chunked` is decoded here.
+    /// only `chunked` is decoded here.
     private func transferCodings() throws(WireError) -> [String] {
         let codings = fields[values: .transferEncoding].flatMap { value in
             value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }

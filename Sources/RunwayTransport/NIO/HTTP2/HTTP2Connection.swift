@@ -7,8 +7,7 @@ import Runway
 /// A connection that speaks HTTP/2: many exchanges at once, each on a stream of its own.
 ///
 /// It reads and writes frames through NIO's handler, which validates them. A channel for each stream would cost more than all the
-/// rest. It
-/// is the last handler of its channel, and runs on the channel's event loop.
+/// rest. It is the last handler of its channel, and runs on the channel's event loop.
 final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
@@ -352,8 +351,7 @@ extension HTTP2Connection {
     }
 
     /// Reports the loss of the connection to its exchanges. They may move to another, unless the server closed the connection with
-    /// an error,
-    /// and so may have processed them (RFC 9113 §6.8).
+    /// an error, and so may have processed them (RFC 9113 §6.8).
     private func lose(_ error: (any Error)?) {
         let carried = streams.values.sorted { $0.id < $1.id }
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)

@@ -22,8 +22,7 @@ extension HPACKHeaders {
     }
 
     /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were left out, since NIO has
-    /// their values
-    /// as text; `nil` where there is no status or a field is not legal.
+    /// their values as text; `nil` where there is no status or a field is not legal.
     var response: (head: HTTPResponse, lostFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?
         var decoded = DecodedFields(capacity: count)

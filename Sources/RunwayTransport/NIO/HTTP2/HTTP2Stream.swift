@@ -59,8 +59,7 @@ final class HTTP2Stream {
     }
 
     /// When the server will have been silent for too long, and the error then. While a reader or a producer is slow, the server is
-    /// not
-    /// silent.
+    /// not silent.
     func silenceLimit(_ limits: SilenceLimits, now: NIODeadline) -> (due: NIODeadline, error: WireError) {
         if isPartDue || exchange.stream?.hasUnread == true { lastProgress = now }
         let isAwaited = isRequestSent && exchange.meter.firstByte == nil

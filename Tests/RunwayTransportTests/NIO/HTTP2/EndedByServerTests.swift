@@ -5,8 +5,7 @@ import RunwayTransport
 import Testing
 
 /// Requests over an HTTP/2 connection in use that their server ends: only what it certainly did not act on is sent again by the
-/// transport
-/// (RFC 9113 §8.7).
+/// transport (RFC 9113 §8.7).
 @Suite(.timeLimit(.minutes(10)))
 struct EndedByServerTests {
     /// Answers every request with its path, but does something else to `/ended` on a connection that carried `/warm` before.

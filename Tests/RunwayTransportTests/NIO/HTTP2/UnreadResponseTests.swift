@@ -13,8 +13,7 @@ struct UnreadResponseTests {
     private static let limit = 300_000
 
     /// A server that sends as much of every body as the window of the connection lets it, and then asks with a PING whether all of
-    /// it
-    /// is there.
+    /// it is there.
     private final class Sender: Sendable {
         private struct State {
             var window = 65_535
