@@ -46,9 +46,10 @@ struct DialAttemptMachineTests {
 
     /// Every order of events that a channel, a proxy, TLS and an owner can cause.
     @Test func randomAttemptsEndOnceAndReportTheirTimes() throws {
-        for seed in 1...2000 as ClosedRange<UInt64> {
+        for seed in 1...1000 as ClosedRange<UInt64> {
             var life = AttemptLife(seed: seed)
-            try #require(life.run() == nil, "seed \(seed)")
+            let complaint = life.run()
+            if complaint != nil { try #require(complaint == nil, "seed \(seed)") }
         }
     }
 }
