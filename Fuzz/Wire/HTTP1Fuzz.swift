@@ -40,7 +40,7 @@ enum HTTP1Fuzz {
         _ pieces: [ArraySlice<UInt8>], to method: HTTPRequest.Method, headBytes: Int, fieldCount: Int
     ) -> Read {
         var reader = HTTP1ResponseReader(maximumHeadByteCount: headBytes, maximumFieldCount: fieldCount)
-        reader.expectAnswer(to: method)
+        reader.expectResponse(to: method)
         var read = Read()
         func take(_ event: HTTP1ResponseReader.Event) {
             switch event {

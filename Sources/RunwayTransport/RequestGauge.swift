@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// Counts the requests under way, so that a shutdown can wait for them.
+/// Counts the requests in flight, so that a shutdown can wait for them.
 final class RequestGauge: Sendable {
     fileprivate struct State {
         var count = 0
@@ -10,10 +10,10 @@ final class RequestGauge: Sendable {
         var waiterCount: UInt64 = 0
     }
 
-    /// Guards the count and who waits for it to come to nothing.
+    /// Guards the count and the waiters for its end.
     private let state = Mutex(State())
 
-    /// Counts a request; `false` where no more may begin.
+    /// Counts a request. Returns `false` if the gauge is closed.
     func begin() -> Bool {
         state.withLock { state in
             if !state.isClosed { state.count += 1 }
@@ -21,7 +21,7 @@ final class RequestGauge: Sendable {
         }
     }
 
-    /// Counts a request as over.
+    /// Counts the end of a request.
     func end() {
         let waiters = state.withLock { state in
             state.count -= 1
@@ -30,7 +30,7 @@ final class RequestGauge: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Lets no further request begin, and waits for those under way as long as `mode` says or the task lives.
+    /// Closes the gauge for further requests, and waits for those in flight as long as `mode` says, or until its task is cancelled.
     func close(waitingFor mode: ShutdownMode) async {
         state.withLock { $0.isClosed = true }
         guard case .waiting(let limit) = mode else { return }

@@ -1,7 +1,7 @@
-/// What becomes of requests that are under way when a transport is shut down.
+/// What happens to requests in flight when a transport is shut down.
 public enum ShutdownMode: Sendable {
-    /// They are cut at once, and fail as `NetworkError.Kind.noNetwork`.
+    /// Their connections are closed at once, and they fail as `NetworkError.Kind.noNetwork`.
     case cutting
-    /// They are waited for, at most this long; what is left then is cut.
+    /// The shutdown waits for them at most this long, and then closes the connections of the rest at once.
     case waiting(atMost: Duration)
 }

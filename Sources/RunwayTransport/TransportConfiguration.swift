@@ -1,8 +1,8 @@
 public import Runway
 
-/// How a transport connects: whom it trusts, how long it waits, how many connections it keeps.
+/// How a transport connects: which servers it trusts, its time-outs, and its number of connections.
 public struct TransportConfiguration: Sendable {
-    /// Whose certificates are accepted.
+    /// The root certificates that are trusted.
     public enum Trust: Sendable {
         /// The roots of the operating system.
         case system
@@ -12,36 +12,36 @@ public struct TransportConfiguration: Sendable {
 
     /// Which versions of HTTP are offered to servers.
     public enum HTTPVersions: Sendable {
-        /// HTTP/2 where the server takes it over TLS, and HTTP/1.1.
+        /// HTTP/2 if the server accepts it over TLS, and HTTP/1.1.
         case automatic
         /// HTTP/1.1 alone.
         case http1Only
     }
 
-    /// Whom ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. By default
-    /// the operating system's roots alone. All but the roots are set after making the configuration.
+    /// What ``NIOTransport`` trusts: roots, pins, client certificates, exceptions for developers. The default is the operating
+    /// system's roots alone. All but the roots are set after the initializer.
     public var trustPolicy: TrustPolicy
     /// Which versions of HTTP are offered. The default is ``HTTPVersions/automatic``.
     public var httpVersions: HTTPVersions
-    /// The longest wait for a connection to be made, TLS included. The default is 10 s. Where all connections that may be are in use a
-    /// call over ``NIOTransport`` waits for one as long as its own deadline lets it.
+    /// The longest time for making a connection, TLS included. The default is 10 s. If all connections are in use, a call over
+    /// ``NIOTransport`` waits for one until its own deadline.
     public var connectTimeout: Duration
-    /// The longest silence of a server while it is awaited or while it sends. The default is 60 s.
+    /// The longest time without a byte while a response is awaited or read. The default is 60 s.
     public var idleTimeout: Duration
-    /// How long an unused connection is kept. The default is 60 s.
+    /// How long an idle connection stays open. The default is 60 s.
     public var keepAlive: Duration
-    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. Connections that were retired and still
-    /// carry something do not count, as long as they are not more.
+    /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8. As many retired connections with
+    /// requests in flight do not count.
     public var maximumConnectionsPerOrigin: Int
-    /// Whether header fields and bodies pass as they are: nothing is added to a request, and no content coding of an answer undone.
-    /// For proxies. The default is `false`.
+    /// Whether header fields and bodies pass unchanged, for proxies: nothing is added to a request, and no response is decoded. The
+    /// default is `false`.
     public var isTransparent: Bool
-    /// How ``NIOTransport`` speaks. Set it after making the configuration; see its properties for the defaults.
+    /// Settings of ``NIOTransport`` for HTTP/1.1 and HTTP/2. Set after the initializer; see its properties for the defaults.
     public var wire = WireSettings()
-    /// Addresses of hosts that are known without asking the system, and which of them is the best. Set it after making the
-    /// configuration. The default, `nil`, knows none; what is learned of addresses is the transport's own then.
+    /// Listed addresses of hosts, and the measurements that decide which is the best. Set after the initializer. The default,
+    /// `nil`, lists none; then the transport has measurements of its own.
     public var hosts: HostBook?
-    /// Which proxies connections are made through. Set it after making the configuration. The default is none.
+    /// The proxies that connections are made through. Set after the initializer. The default is none.
     public var proxies = ProxySettings.none
 
     /// Makes a configuration whose ``TrustPolicy/roots`` are those of `trust`; see the properties for the defaults.

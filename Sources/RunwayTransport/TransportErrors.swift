@@ -9,14 +9,14 @@ import NIOSSL
 import Runway
 
 extension NetworkError {
-    /// What an error of a connection, or of the libraries below it, means to a caller.
+    /// Translates an error of a connection, or of the libraries below it.
     ///
-    /// The sentences are fixed. The text of a library's error never gets into one: it may hold header fields, such as NIO's text for
-    /// invalid pseudo-header fields does. An error that is not known here is described by the name of its type.
+    /// The sentences are fixed. They never contain the text of a library's error, which may contain header fields, as NIO's text
+    /// for invalid pseudo-header fields does. An unknown error is described by the name of its type.
     ///
     /// - Parameters:
-    ///   - error: What was thrown while an answer was awaited or read.
-    ///   - authority: Whose answer it was to be.
+    ///   - error: The error of waiting for a response or reading it.
+    ///   - authority: The host and port of the request.
     init(transport error: any Error, from authority: String?) {
         let place = authority ?? "the server"
         let cause = (error as? ExchangeFailure)?.cause ?? error
@@ -26,7 +26,7 @@ extension NetworkError {
             underlying: (cause as? RequestBodyFailure)?.cause ?? cause)
     }
 
-    /// Whether any of the request left, which is certain only where there was no connection that could have taken it.
+    /// Whether any of the request was sent; that none was is certain only without an open connection.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
         case let error as ExchangeFailure: error.sending
@@ -36,7 +36,7 @@ extension NetworkError {
         case let error as NIOSSLExtraError
         where [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error):
             .notSent
-        // Of the system's errors this one alone can't befall a connection that was open.
+        // Of the system's errors this one alone does not occur on an open connection.
         case let error as IOError where error.errnoCode == ECONNREFUSED: .notSent
         default: .unknown
         }
@@ -48,14 +48,14 @@ extension NetworkError {
         case let error as DialError: error.meaning(place)
         case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:
-            (.invalidAnswer, "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows.")
+            (.invalidAnswer, "The response of \(place) is larger than the \(error.limit) bytes that its reader allows.")
         case let error as RequestBodyFailure: error.meaning
         case let error as ContentDecoder.Failure:
-            (.invalidAnswer, "The compressed body of the answer of \(place) is broken: \(error).")
+            (.invalidAnswer, "The compressed body of the response of \(place) is broken: \(error).")
         case let error as TrustRefused:
             (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
         case NIOSSLError.uncleanShutdown:
-            (.noNetwork, "The connection to \(place) was cut off in the middle of the answer.")
+            (.noNetwork, "The connection to \(place) was cut off in the middle of the response.")
         case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection:
             (.noNetwork, "The connection to \(place) was lost before TLS was set up.")
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:
@@ -73,7 +73,7 @@ extension NetworkError {
         case is any NIOHPACKError:
             (.invalidAnswer, "The response of \(place) is not HTTP: its compressed header fields can't be read.")
         case HTTPParserError.invalidEOFState:
-            (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+            (.invalidAnswer, "The connection to \(place) ended in the middle of the response.")
         case let error as HTTPParserError:
             (.invalidAnswer, "The response of \(place) is not HTTP: \(error.reason).")
         case let error as NIOConnectionError:
@@ -85,7 +85,7 @@ extension NetworkError {
         }
     }
 
-    /// The reasons of every address that was tried, without what repeats.
+    /// The reasons of all addresses that were tried.
     private static func reason(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError {
             return "its name could not be looked up (\(reason(of: dns)))"
@@ -94,7 +94,7 @@ extension NetworkError {
         return reasons.isEmpty ? "there was no address to connect to" : reasons.joined(separator: "; ")
     }
 
-    /// What may be said of the error of any part: what the system says of an error of its own, and fixed words for the others.
+    /// A safe text for any error: the system's text for its own errors, and fixed words for others.
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))
@@ -146,7 +146,7 @@ extension HTTPParserError {
 }
 
 extension BoringSSLError {
-    /// Whether nothing was said that could be distrusted: the connection ended.
+    /// Whether the connection ended, rather than the server failing verification.
     fileprivate var isEndOfConnection: Bool {
         switch self {
         case .syscallError, .zeroReturn: true

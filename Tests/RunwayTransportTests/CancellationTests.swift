@@ -7,7 +7,7 @@ import Testing
 /// A cancelled call stops its work on the socket.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct CancellationTests {
-    @Test func aCallThatWaitsForItsAnswerClosesItsConnection() async throws {
+    @Test func aCallThatWaitsForItsResponseClosesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .text("late").held(by: gate))
@@ -20,7 +20,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func aCallInTheMiddleOfItsAnswerClosesItsConnection() async throws {
+    @Test func aCallInTheMiddleOfItsResponseClosesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
@@ -67,7 +67,8 @@ struct CancellationTests {
         }
     }
 
-    @Test func aCallThatSendsAStreamStopsReadingIt() async throws {
+    @Test(.except(.urlSession, "it stores a streamed body before it sends it"))
+    func aCallThatSendsAStreamStopsReadingIt() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             let gate = ScriptedGate()
             origin.on("/a", answering: .afterHead, respond: .text("late").held(by: gate))
@@ -80,12 +81,12 @@ struct CancellationTests {
             call.cancel()
             try await expectCancelled(call)
             try await origin.waitForDisconnects(count: 1)
-            // The stream is let go, too: nothing goes on producing what nobody sends.
+            // The stream is released, too: nothing goes on producing what nobody sends.
             for await _ in letGo {}
         }
     }
 
-    /// Starts a call whose body has no end; gives it and a stream that finishes when the body is let go.
+    /// Starts a call whose body has no end; gives it and a stream that finishes when the body is released.
     private static func uploadWithoutEnd(
         over network: NetworkLayer, countedBy produced: ScriptedGate
     ) -> (call: Task<RawData, any Error>, letGo: AsyncStream<Void>) {

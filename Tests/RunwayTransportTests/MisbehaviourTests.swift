@@ -5,7 +5,7 @@ import RunwayTesting
 import RunwayTransport
 import Testing
 
-/// Answers and servers that are not as they should be: each ends in one error that says what happened.
+/// Responses and servers that are not as they should be: each ends in one error that says what happened.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct MisbehaviourTests {
     private func failure(of response: ScriptedResponse) async throws -> NetworkError {
@@ -36,12 +36,18 @@ struct MisbehaviourTests {
     ]
 
     @Test(arguments: truncated.indices)
-    func truncatedAnswersNeverSucceed(index: Int) async throws {
+    func truncatedResponsesNeverSucceed(index: Int) async throws {
         let (name, response) = Self.truncated[index]
+        let isSession = TransportUnderTest.current == .urlSession
+        // This ends the process, inside Foundation on Linux.
+        if isSession, name == "cut in the head" { return }
         let error = try await failure(of: response)
         #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name)")
+        #expect(error.sending != .notSent, "\(name)")
         #expect(error.detail.contains("127.0.0.1:"), "\(name): \(error.detail)")
         #expect(error.detail.hasSuffix("."), "\(name): \(error.detail)")
+        // libcurl does not say where it ended.
+        if isSession { return }
         #expect(
             error.detail.contains("closed the connection") || error.detail.contains("was lost")
                 || error.detail.contains("ended in the middle"),
@@ -63,7 +69,7 @@ struct MisbehaviourTests {
         }
     }
 
-    /// A caller that reads an answer of any length does not take the server's word for it.
+    /// A caller that reads a response of any length does not take the server's word for it.
     @Test func aLengthBeyondAllMemoryTakesNone() async throws {
         struct Boundless: Endpoint {
             static let service = TestService.self
@@ -87,14 +93,15 @@ struct MisbehaviourTests {
         .chunks(["one", "two"]).framed(.brokenChunk(1)),
     ]
 
-    @Test(arguments: garbage.indices)
-    func whatIsNotHTTPFailsAsAnInvalidAnswer(index: Int) async throws {
+    @Test(.except(.urlSession, "libcurl decides what is HTTP"), arguments: garbage.indices)
+    func whatIsNotHTTPFailsAsAnInvalidResponse(index: Int) async throws {
         let error = try await failure(of: Self.garbage[index])
         #expect(error.kind == .invalidAnswer)
         #expect(error.detail.contains("is not HTTP"))
     }
 
-    @Test func aHeadWithoutBoundIsRefused() async throws {
+    @Test(.except(.urlSession, "libcurl decides what is HTTP"))
+    func aHeadWithoutBoundIsRefused() async throws {
         let error = try await failure(of: .text("body").paddedHead(bytes: 4 << 20))
         #expect(error.kind == .invalidAnswer)
         #expect(error.detail.contains("is not HTTP"))
@@ -115,7 +122,7 @@ struct MisbehaviourTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst and more than was said",
     ])
-    func whatFollowsAnAnswerIsNeverTheAnswerToAnother(answers: String) async throws {
+    func whatFollowsAResponseIsNeverTheResponseToAnother(answers: String) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .raw(answers).ending(.stayOpen))
             origin.on("/b", respond: .text("clean"))
@@ -127,7 +134,8 @@ struct MisbehaviourTests {
         }
     }
 
-    /// The answer of a call. The pool may learn a moment later than the origin that a connection is closed: then the call is made again.
+    /// The response of a call. The pool may learn a moment later than the origin that a connection is closed: then the call is made
+    /// again.
     private func text(of path: EndpointPath, over network: NetworkLayer) async throws -> String? {
         do throws(NetworkError) {
             return try await network.call(Fetch<GET>(path)).text
@@ -137,14 +145,14 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test func anAnswerThatCameBeforeItsRequestIsRefusedOrReadAsItsAnswer() async throws {
+    @Test func aResponseThatCameBeforeItsRequestIsRefusedOrReadAsItsResponse() async throws {
         try await withScriptedOrigin { origin in
             origin.onConnections([.answer(.text("unasked")), .serve])
             origin.on("/a", respond: .text("asked"))
             let network = try NetworkLayer(to: origin.baseURL)
             do throws(NetworkError) {
-                // HTTP/1.1 gives a client no way to tell an answer that comes early from one that was asked for, unless it comes with
-                // the handshake of TLS: UnsolicitedAnswerTests.
+                // HTTP/1.1 gives a client no way to tell a response that comes early from one that was asked for, unless it comes
+                // with the handshake of TLS: UnsolicitedResponseTests.
                 let raw = try await network.call(Fetch<GET>("a"))
                 #expect(raw.text == "unasked" || raw.text == "asked")
             } catch {
@@ -163,14 +171,17 @@ struct MisbehaviourTests {
             origin.on("/b", respond: .text("next"))
             let network = try NetworkLayer(to: origin.baseURL)
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .invalidAnswer && error.step == .transporting && error.sending == .sent)
+            #expect(error.kind == .invalidAnswer && error.step == .transporting)
+            if TransportUnderTest.current == .urlSession { return }
+            #expect(error.sending == .sent)
             #expect(error.detail.hasSuffix("responded with status 101, which the request had not asked for."))
             #expect(try await network.call(Fetch<GET>("b")).text == "next")
             #expect(origin.connectionCount == 2, "a connection that switched carries no other request")
         }
     }
 
-    @Test func aRefusedConnectionFailsAtOnceAndIsNotTriedAgain() async throws {
+    @Test(.except(.urlSession, "it does not say why it could not connect"))
+    func aRefusedConnectionFailsAtOnceAndIsNotTriedAgain() async throws {
         let port = try DeafPort()
         let network = try NetworkLayer(
             to: "http://127.0.0.1:\(port.number)", TransportConfiguration(connectTimeout: .seconds(500)))

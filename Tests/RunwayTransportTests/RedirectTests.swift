@@ -165,7 +165,8 @@ struct RedirectTests {
         }
     }
 
-    @Test func tlsIsNeverLeft() async throws {
+    @Test(.except(.urlSession, "it trusts the system's authorities alone"))
+    func tlsIsNeverLeft() async throws {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { secure in
             try await withScriptedOrigin { plain in
@@ -179,7 +180,8 @@ struct RedirectTests {
     }
 
     /// The body of a redirect that nobody reads must not keep the only connection from the next hop.
-    @Test func aStreamedRedirectGivesItsConnectionBack() async throws {
+    @Test(.except(.urlSession, "on Linux the body of a redirect comes whole"))
+    func aStreamedRedirectGivesItsConnectionBack() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(
@@ -199,7 +201,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func theBodyOfARedirectIsNotMistakenForTheAnswer() async throws {
+    @Test func theBodyOfARedirectIsNotMistakenForTheResponse() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))
             home.on("/b", respond: .chunks(["the ", "answer"]))

@@ -7,9 +7,11 @@ import Testing
 @testable import RunwayTransport
 
 /// A transport ends as its owner wants it to, and never traps.
-@Suite(.timeLimit(.minutes(10)), .overEveryTransport)
+@Suite(
+    .timeLimit(.minutes(10)), .overEveryTransport,
+    .except(.urlSession, "it can't be shut down"))
 struct ShutdownTests {
-    /// An origin that holds the answers to `/held`, a transport, and a call of it that waits there.
+    /// An origin that holds the responses to `/held`, a transport, and a call of it that waits there.
     private func withHeldCall(
         _ body: (ScriptedOrigin, ScriptedGate, any EndingTransport, NetworkLayer, Task<RawData, any Error>)
             async throws
@@ -19,7 +21,7 @@ struct ShutdownTests {
             let gate = ScriptedGate()
             origin.on("/held", respond: .text("held").held(by: gate))
             origin.on("/free", respond: .text("free"))
-            let transport = try TransportUnderTest.make()
+            let transport = try TransportUnderTest.makeEnding()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let call = Task { try await network.call(Fetch<GET>("held")) }
             try await gate.waitForArrivals()
@@ -106,7 +108,7 @@ struct ShutdownTests {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
-            let transport = try TransportUnderTest.make()
+            let transport = try TransportUnderTest.makeEnding()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let answer = try await network.stream(Fetch<GET>("a"))
             await transport.shutdown(.cutting)
@@ -121,7 +123,7 @@ struct ShutdownTests {
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             origin.on("/free", respond: .text("free"))
-            let transport = try TransportUnderTest.make()
+            let transport = try TransportUnderTest.makeEnding()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let answer = try await network.stream(Fetch<GET>("a"))
             let reader = Task { try await answer.body.text() }
@@ -145,7 +147,7 @@ struct ShutdownTests {
     }
 
     @Test func shuttingDownAgainChangesNothing() async throws {
-        let transport = try TransportUnderTest.make()
+        let transport = try TransportUnderTest.makeEnding()
         await transport.shutdown()
         await transport.shutdown(.cutting)
         await transport.shutdown(.waiting(atMost: .zero))
@@ -161,7 +163,7 @@ struct ShutdownTests {
         for _ in 0..<20 {
             weak var released: (any EndingTransport)?
             do {
-                let transport = try TransportUnderTest.make()
+                let transport = try TransportUnderTest.makeEnding()
                 released = transport
             }
             try await waitUntil("the transport to be released") { released == nil }
@@ -199,7 +201,7 @@ struct ShutdownTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<60 {
                     group.addTask { [baseURL = origin.baseURL] in
-                        let transport = try TransportUnderTest.make()
+                        let transport = try TransportUnderTest.makeEnding()
                         let network = NetworkLayer(to: baseURL, over: transport)
                         let isFree = index.isMultiple(of: 3)
                         let call: Task<RawData, any Error> = Task {

@@ -48,7 +48,7 @@ struct Fetch<Method: TestMethod>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A GET whose answer may have no more than a thousand bytes.
+/// A GET whose response may have no more than a thousand bytes.
 struct SmallFetch: Endpoint {
     static let service = TestService.self
     static let maximumResponseByteCount = 1000
@@ -100,7 +100,7 @@ extension BodyStream {
     }
 }
 
-/// Finishes its stream when it is let go, for tests that wait for that.
+/// Finishes its stream when it is released, for tests that wait for that.
 final class Lifetime: Sendable {
     let ended: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

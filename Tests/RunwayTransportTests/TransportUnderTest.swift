@@ -3,7 +3,7 @@ import Runway
 import RunwayTransport
 import Testing
 
-/// A transport that can be told to end.
+/// A transport that can be shut down.
 protocol EndingTransport: AnyObject, Transport {
     func shutdown(_ mode: ShutdownMode) async
 }
@@ -15,31 +15,47 @@ extension EndingTransport {
 extension AsyncHTTPClientTransport: EndingTransport {}
 extension NIOTransport: EndingTransport {}
 
-/// Which transport the layers of a test are made with.
+/// The transport that the layers of a test are made with.
 enum TransportUnderTest: String, CaseIterable {
     case asyncHTTPClient
     case nio
+    case urlSession
 
-    /// The one that the running test is for.
+    /// The transport that the running test is for.
     @TaskLocal static var current = nio
 
-    /// All of them, or the one that `RUNWAY_TRANSPORT` names.
+    /// All transports, or the one that `RUNWAY_TRANSPORT` names.
     static var chosen: [TransportUnderTest] {
         ProcessInfo.processInfo.environment["RUNWAY_TRANSPORT"].flatMap(Self.init).map { [$0] } ?? allCases
     }
 
-    /// A transport of its own for the running test.
+    /// Returns a new transport for the running test. A session reads the idle time-out and the limit on connections alone.
     static func make(
+        _ configuration: TransportConfiguration = TransportConfiguration()
+    ) throws(NetworkError) -> any Transport {
+        switch current {
+        case .asyncHTTPClient, .nio: try makeEnding(configuration)
+        case .urlSession:
+            URLSessionTransport(
+                configuration: URLSessionTransport.Configuration(
+                    idleTimeout: configuration.idleTimeout,
+                    maximumConnectionsPerOrigin: configuration.maximumConnectionsPerOrigin))
+        }
+    }
+
+    /// Returns a new transport for the running test that can be shut down, which a session can't.
+    static func makeEnding(
         _ configuration: TransportConfiguration = TransportConfiguration()
     ) throws(NetworkError) -> any EndingTransport {
         switch current {
         case .asyncHTTPClient: try AsyncHTTPClientTransport(configuration: configuration)
         case .nio: try NIOTransport(configuration: configuration)
+        case .urlSession: preconditionFailure("a session can't be shut down")
         }
     }
 }
 
-/// Runs every test of a suite once for each transport: what it says holds for all of them.
+/// Runs every test of a suite once for each transport: what a test claims holds for all of them.
 struct OverEveryTransport: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -56,7 +72,29 @@ struct OverEveryTransport: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
+/// Leaves out one transport, which does not promise what the test claims.
+struct ExceptOverTransport: SuiteTrait, TestTrait, TestScoping {
+    let transport: TransportUnderTest
+    /// Why the transport does not promise it.
+    let reason: Comment
+    var isRecursive: Bool { true }
+    var comments: [Comment] { [reason] }
+
+    @concurrent func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        if TransportUnderTest.current != transport { try await function() }
+    }
+}
+
 extension Trait where Self == OverEveryTransport {
     /// Runs the tests once for each transport.
     static var overEveryTransport: Self { Self() }
+}
+
+extension Trait where Self == ExceptOverTransport {
+    /// Leaves out a transport, for this reason. Stands behind ``overEveryTransport``, in the same list or in that of the suite.
+    static func except(_ transport: TransportUnderTest, _ reason: Comment) -> Self {
+        Self(transport: transport, reason: reason)
+    }
 }

@@ -1,16 +1,22 @@
 package import HTTPTypes
 
 extension HTTPField.Name {
+    /// Whether the field is for one connection of HTTP/1.1, and may not be sent over HTTP/2 (RFC 9113 §8.2.2).
+    package var isConnectionSpecific: Bool {
+        switch canonicalName {
+        case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade": true
+        default: false
+        }
+    }
+
     /// Whether the field is for the next hop alone and not part of the message (RFC 9110 §7.6.1).
     ///
     /// With the fields that concern one connection stand those between a client and the proxy that it uses (RFC 9110 §11.7), and
     /// `Trailer`, since nothing here passes trailers on that it could announce. `Proxy-Status` is for all recipients (RFC 9209 §2).
     package var isHopByHop: Bool {
         switch canonicalName {
-        case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-            "proxy-authenticate", "proxy-authentication-info", "proxy-authorization":
-            true
-        default: false
+        case "te", "trailer", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization": true
+        default: isConnectionSpecific
         }
     }
 }

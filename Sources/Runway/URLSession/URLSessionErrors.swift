@@ -6,11 +6,11 @@ import HTTPTypes
 #endif
 
 extension NetworkError {
-    /// What an error of a session means to a caller.
+    /// Translates an error of a session.
     ///
     /// - Parameters:
-    ///   - error: What was thrown while an answer was awaited or read.
-    ///   - authority: Whose answer it was to be.
+    ///   - error: The error of waiting for a response or reading it.
+    ///   - authority: The host and port of the request.
     init(session error: any Error, from authority: String?) {
         if let error = error as? NetworkError {
             self = error
@@ -22,14 +22,14 @@ extension NetworkError {
         case is CancellationError: (kind, detail, sending) = (.cancelled, "The call was cancelled.", .unknown)
         case let error as URLError: (kind, detail, sending) = Self.meaning(of: error, place)
         case let error as FileError:
-            (kind, detail, sending) = (.storage, "The body of the request could not be kept: \(error)", .notSent)
+            (kind, detail, sending) = (.storage, "The body of the request could not be stored: \(error)", .notSent)
         case let error as BodyTooLarge:
             (kind, sending) = (.invalidAnswer, .sent)
-            detail = "The answer of \(place) is larger than the \(error.limit) bytes that its reader allows."
+            detail = "The response of \(place) is larger than the \(error.limit) bytes that its reader allows."
         case let error as ReaderTooSlow:
             (kind, sending) = (.invalidAnswer, .sent)
             detail =
-                "The answer of \(place) was read too slowly: more than \(error.limit) bytes waited, and this system's URLSession "
+                "The response of \(place) was read too slowly: more than \(error.limit) bytes waited, and this system's URLSession "
                 + "can't pause."
         case let error as RequestBodyFailure:
             (kind, detail) = error.meaning
@@ -37,7 +37,8 @@ extension NetworkError {
         case let error as LoopbackProxy:
             (kind, sending) = (.invalidConfiguration, .notSent)
             detail =
-                "The request to this machine itself would go through the proxy that \(error.variable) names; name the host in no_proxy."
+                "The request to this machine itself would go through the proxy that \(error.variable) names; "
+                + "name the host in no_proxy."
         case let error as BodyNotAllowed:
             (kind, sending) = (.invalidParameters, .notSent)
             detail = "A \(error.method) request can't have a body."
@@ -49,10 +50,10 @@ extension NetworkError {
         self.init(kind, in: .transporting, detail, sending: sending, underlying: cause)
     }
 
-    /// The sentences are fixed: the system's own may show anything of a response or of a certificate.
+    /// The sentences are fixed: the system's own may contain anything of a response or of a certificate.
     private static func meaning(of error: URLError, _ place: String) -> (Kind, String, SendState) {
         switch error.code {
-        // Who cancels the task of an exchange otherwise says so first.
+        // Any other cancellation of a task is recorded before.
         case .cancelled: return (.noNetwork, "The transport was shut down.", .unknown)
         case .timedOut: return (.timedOut, "\(place) was silent for too long.", .unknown)
         case .cannotFindHost, .dnsLookupFailed:
@@ -90,18 +91,20 @@ extension NetworkError {
     private static func platformMeaning(of error: URLError, _ place: String) -> (Kind, String, SendState) {
         #if canImport(FoundationNetworking)
             if error.code == .badServerResponse {
-                return (.noNetwork, "\(place) closed the connection before it answered in full.", .unknown)
+                return (.noNetwork, "\(place) closed the connection before the response was complete.", .unknown)
             }
-            // Foundation has no code for most of what libcurl tells apart, but passes its sentence on, which is compared and not shown.
+            // Foundation has no code for most of libcurl's errors, but passes on libcurl's sentence, which is compared and not
+            // shown.
             let text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
             if text.hasPrefix("SSL") || text.contains("certificate") {
                 let fault = certificateFaults.first { text.contains($0.text) }
                 return notTrusted(place, fault?.reason ?? "TLS could not be set up")
             }
-            let isAnswer = ["HTTP", "encoding", "transfer closed", "chunk", "header", "Header", "decompress"].contains {
-                text.contains($0)
-            }
-            return isAnswer
+            let isOfResponse = ["HTTP", "encoding", "transfer closed", "chunk", "header", "Header", "decompress"]
+                .contains {
+                    text.contains($0)
+                }
+            return isOfResponse
                 ? (.invalidAnswer, "The response of \(place) can't be read (\(error.named)).", .unknown)
                 : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #else
@@ -112,7 +115,7 @@ extension NetworkError {
     }
 
     #if canImport(FoundationNetworking)
-        /// What libcurl and OpenSSL say of certificates, by the parts of their sentences that tell them apart.
+        /// The errors of libcurl and OpenSSL about certificates, by parts of their sentences.
         private static let certificateFaults = [
             (text: "expired", reason: "its certificate, or that of an authority in its chain, has expired"),
             (text: "not yet valid", reason: "its certificate, or that of an authority in its chain, is not valid yet"),
@@ -125,6 +128,6 @@ extension NetworkError {
 }
 
 extension URLError {
-    /// The error by its number.
+    /// The error with its number.
     fileprivate var named: String { "URLError \(errorCode)" }
 }

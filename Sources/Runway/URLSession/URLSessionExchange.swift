@@ -6,29 +6,29 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// One request and its answer over one task of a session.
+/// One request and its response over one task of a session.
 ///
-/// The session's delegate pushes what comes; one reader takes it. Whoever stops the exchange lets the reader go at once, and the
-/// task winds down behind it.
+/// The session's delegate appends what comes; one reader consumes it. ``stop(_:)`` resumes the reader at once, before the task has
+/// ended.
 final class URLSessionExchange: Sendable {
     /// What the reader waits for.
-    private enum Want { case head, part, end }
+    private enum Milestone { case head, part, end }
 
     private struct State {
         var head: HTTPResponse?
         var lostFields: [HTTPField.Name] = []
         var isDecoded = false
-        /// What has come and nobody has taken.
+        /// The unread parts.
         var parts: [[UInt8]] = []
-        var waitingByteCount = 0
+        var unreadByteCount = 0
         var isSuspended = false
         /// How the exchange ended; `nil` while it has not.
         var end: Result<Void, any Error>?
-        var waiter: (want: Want, continuation: CheckedContinuation<Void, Never>)?
+        var waiter: (milestone: Milestone, continuation: CheckedContinuation<Void, Never>)?
 
-        func has(_ want: Want) -> Bool {
+        func has(_ milestone: Milestone) -> Bool {
             if end != nil { return true }
-            switch want {
+            switch milestone {
             case .head: return head != nil
             case .part: return !parts.isEmpty
             case .end: return false
@@ -41,7 +41,7 @@ final class URLSessionExchange: Sendable {
     private let flight: Flight
     private let upload: Upload?
     private let maximumBufferedByteCount: Int
-    /// Guards what has come so far and who waits for more.
+    /// Guards what has come so far, and the waiting reader.
     private let state = Mutex(State())
 
     init(
@@ -64,7 +64,7 @@ final class URLSessionExchange: Sendable {
         task.resume()
     }
 
-    /// The answer: all of it, or its head and a stream, as the request wants it.
+    /// Returns the response, whole or with a stream, as the request's delivery says.
     func response() async throws -> Response {
         switch request.delivery {
         case .whole:
@@ -115,8 +115,8 @@ final class URLSessionExchange: Sendable {
                 return (nil, false)
             }
             let part = state.parts.removeFirst()
-            state.waitingByteCount -= part.count
-            let isToResume = state.isSuspended && state.waitingByteCount <= maximumBufferedByteCount / 2
+            state.unreadByteCount -= part.count
+            let isToResume = state.isSuspended && state.unreadByteCount <= maximumBufferedByteCount / 2
             if isToResume { state.isSuspended = false }
             return (part, isToResume)
         }
@@ -131,12 +131,12 @@ final class URLSessionExchange: Sendable {
         task.cancel()
     }
 
-    private func wait(for want: Want) async {
+    private func wait(for milestone: Milestone) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    if state.has(want) { return true }
-                    state.waiter = (want, continuation)
+                    if state.has(milestone) { return true }
+                    state.waiter = (milestone, continuation)
                     return false
                 }
                 if isReady { continuation.resume() }
@@ -148,10 +148,10 @@ final class URLSessionExchange: Sendable {
 
     // MARK: The session's side
 
-    func receive(_ answer: HTTPURLResponse) {
-        let (head, lostFields, isDecoded) = HTTPResponse.reading(answer)
+    func receive(_ response: HTTPURLResponse) {
+        let (head, lostFields, isDecoded) = HTTPResponse.reading(response)
         if case .whole(let maximumByteCount) = request.delivery, !isDecoded, request.head.method != .head,
-            answer.expectedContentLength > Int64(maximumByteCount)
+            response.expectedContentLength > Int64(maximumByteCount)
         {
             return stop(BodyTooLarge(limit: maximumByteCount))
         }
@@ -168,14 +168,14 @@ final class URLSessionExchange: Sendable {
         let byteCount = change { state in
             guard state.end == nil else { return 0 }
             state.parts.append(part)
-            state.waitingByteCount += part.count
-            return state.waitingByteCount
+            state.unreadByteCount += part.count
+            return state.unreadByteCount
         }
         switch request.delivery {
         case .whole(let maximumByteCount):
             if byteCount > maximumByteCount { stop(BodyTooLarge(limit: maximumByteCount)) }
         case .streamed:
-            if byteCount > maximumBufferedByteCount { holdUp() }
+            if byteCount > maximumBufferedByteCount { pause() }
         }
     }
 
@@ -184,8 +184,8 @@ final class URLSessionExchange: Sendable {
         upload?.stop()
     }
 
-    /// Slows the server down, where the session can.
-    private func holdUp() {
+    /// Pauses the task, or fails it if the session can't pause.
+    private func pause() {
         #if canImport(FoundationNetworking)
             stop(ReaderTooSlow(limit: maximumBufferedByteCount))
         #else
@@ -197,7 +197,7 @@ final class URLSessionExchange: Sendable {
         #endif
     }
 
-    /// Ends the exchange; gives whether it had not ended before.
+    /// Ends the exchange; returns `false` if it has ended already.
     @discardableResult
     private func end(_ result: Result<Void, any Error>) -> Bool {
         change { state in
@@ -207,12 +207,12 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Changes the state, and wakes the reader where it has what it waits for.
+    /// Changes the state, and resumes the reader if it has what it waits for.
     @discardableResult
     private func change<Value: Sendable>(_ change: (inout State) -> Value) -> Value {
         let (value, waiter) = state.withLock { state -> (Value, CheckedContinuation<Void, Never>?) in
             let value = change(&state)
-            guard let waiter = state.waiter, state.has(waiter.want) else { return (value, nil) }
+            guard let waiter = state.waiter, state.has(waiter.milestone) else { return (value, nil) }
             state.waiter = nil
             return (value, waiter.continuation)
         }
@@ -229,12 +229,12 @@ final class URLSessionExchange: Sendable {
     #endif
 }
 
-/// A reader of a streamed answer fell too far behind where a task can't be paused.
+/// A reader of a streamed response fell too far behind on a system whose tasks can't be paused.
 struct ReaderTooSlow: Error {
     let limit: Int
 }
 
-/// Stops an exchange when the last who reads its stream lets go.
+/// Stops an exchange when the last reader of its stream is released.
 private final class ExchangeLease: Sendable {
     let exchange: URLSessionExchange
     init(_ exchange: URLSessionExchange) { self.exchange = exchange }

@@ -21,14 +21,14 @@ extension Request {
         where field.name != .contentLength && field.name != .transferEncoding {
             request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
-        // A range is counted in the bytes of the coded body, of which no part can be decoded alone; for the rest the session names
-        // the codings that it undoes.
+        // A range counts the bytes of the coded body, of which no part can be decoded alone. Otherwise the session sets the codings
+        // that it decodes.
         if head.headerFields[.acceptEncoding] == nil, head.method == .head || head.headerFields[.range] != nil {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         if head.headerFields[.userAgent] == nil { request.setValue("runway", forHTTPHeaderField: "User-Agent") }
         if head.headerFields[.contentType] == nil, body.byteCount != 0 {
-            // Left alone, the session would call any body a form.
+            // The session's default is that of a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch body {
@@ -51,12 +51,12 @@ struct BodyNotAllowed: Error {
 }
 
 extension HTTPResponse {
-    /// The head of an answer, and whether the session undid its content coding; then the fields that spoke of the coded body are gone.
+    /// The head of a response, and whether the session decoded the body; then the fields of the coded body are removed.
     static func reading(
-        _ answer: HTTPURLResponse
+        _ response: HTTPURLResponse
     ) -> (head: HTTPResponse, lostFields: [HTTPField.Name], isDecoded: Bool) {
-        let isDecoded = isDecoded(answer.value(forHTTPHeaderField: "Content-Encoding"))
-        let fields = answer.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
+        let isDecoded = isDecoded(response.value(forHTTPHeaderField: "Content-Encoding"))
+        let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
         var decoded = DecodedFields(capacity: fields.count)
         for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
             guard let name = HTTPField.Name(name) else { continue }
@@ -65,7 +65,7 @@ extension HTTPResponse {
                 decoded.append(name, value)
             }
         }
-        let head = HTTPResponse(status: .init(code: answer.statusCode), headerFields: decoded.fields)
+        let head = HTTPResponse(status: .init(code: response.statusCode), headerFields: decoded.fields)
         return (head, decoded.lost, isDecoded)
     }
 
@@ -77,12 +77,12 @@ extension HTTPResponse {
                 known.contains($0.trimmingCharacters(in: .whitespaces).lowercased())
             }
         #else
-            // What libcurl does not undo, it does not give.
+            // libcurl fails a response that it can't decode.
             return coding.trimmingCharacters(in: .whitespaces).lowercased() != "identity"
         #endif
     }
 
-    /// The values of several `Set-Cookie` fields that were joined by commas, which also stand in dates.
+    /// Splits the values of several `Set-Cookie` fields that were joined by commas, which dates contain, too.
     static func cookies(in joined: String) -> [String] {
         var cookies: [String] = []
         for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {

@@ -6,13 +6,13 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The delegate of a session: takes what it says of a task to the exchange that the task is for.
+/// The delegate of a session: passes the events of each task to its exchange.
 ///
-/// A session keeps its delegate, and the delegate the exchanges that have not ended.
+/// A session retains its delegate, and the delegate retains the exchanges that have not ended.
 final class URLSessionRelay: NSObject, Sendable {
     /// Where the session calls its delegate: one call after the other.
     let queue: OperationQueue
-    /// Guards the exchanges under way, by the task.
+    /// Guards the exchanges in flight, by their tasks.
     private let exchanges = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
 
     override init() {
@@ -60,7 +60,7 @@ extension URLSessionRelay: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // The redirect is the answer; following it is a stage's affair.
+        // The redirect is the response; a stage follows it.
         completionHandler(nil)
     }
 
@@ -69,12 +69,12 @@ extension URLSessionRelay: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // Here this is about credentials alone, and comes after the whole answer, which would otherwise be lost.
+            // Here a challenge is about credentials alone, and comes after the whole response, which would be lost otherwise.
             exchange(of: task)?.finish(nil)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
-            // Credentials are a stage's affair: without one the session gives the answer as it came.
+            // Stages supply credentials: without them the session returns the response.
             completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
         #endif
     }

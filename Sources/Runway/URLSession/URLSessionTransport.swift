@@ -5,40 +5,46 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Puts requests on the wire with the platform's `URLSession`: the choice on Apple's systems, where HTTP/3, the radio, the VPN and
-/// the proxy are up to the system.
+/// Sends requests with the platform's `URLSession`: the choice on Apple's systems, where the system decides on HTTP/3, the radio,
+/// the VPN and the proxy. There it is the default of a ``NetworkLayer``.
 ///
-/// Redirects, cookies, caches, credentials and further attempts are left to the layer. Content codings are undone by the session.
-/// On Apple's systems a streamed answer that is read slowly suspends its task, the trust in servers is that of the system, and the record
-/// has the times that the system measured. It is what a ``NetworkLayer`` has there that is made without a transport.
+/// ```swift
+/// let network = NetworkLayer(transport: URLSessionTransport())
+/// ```
 ///
-/// On Linux, Foundation's `URLSession` stands on libcurl, and can do less. Use `NIOTransport` there. What it can't:
+/// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. On Apple's systems
+/// a slow reader of a streamed response suspends its task, the system decides which servers are trusted, and the record has the
+/// times that the system measured.
 ///
-/// - A running task can't be paused: a reader of a streamed answer that falls further behind than
+/// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
+///
+/// - A running task can't be paused: a reader of a streamed response that falls further behind than
 ///   ``Configuration/maximumBufferedByteCount`` gets an error.
 /// - The body of a redirect comes as a whole at its end.
-/// - A body that is a stream is written to a temporary file first, of at most ``Configuration/maximumSpooledByteCount``, and sent when it
+/// - A body that is a stream is written to a temporary file first, of at most ``Configuration/maximumSpooledByteCount``, and sent
+/// when it
 ///   is whole.
 /// - HTTP/1.1 alone, the system's certificate authorities alone, and no measured times. The record names no version of HTTP.
 /// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
 ///   loopback name or address therefore fails unless `no_proxy` lists the host.
-/// - Header fields that stand several times are given as one, and so is their order lost; `Set-Cookie` is taken apart again.
-/// - A content coding that libcurl does not know fails the call, as it is never passed on undone.
-/// - Waits are counted in whole seconds, from one second on.
-/// - A server that closes the connection in the middle of an answer's head ends the process, inside Foundation (seen with Swift 6.3):
-///   talk only to servers you know.
+/// - Header fields of one name are joined, and their order is lost; only `Set-Cookie` is split again.
+/// - A content coding that libcurl does not know fails the call.
+/// - Time-outs are rounded up to whole seconds, at least one.
+/// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen with Swift
+/// 6.3): send
+///   requests to servers you know alone.
 public final class URLSessionTransport: Transport {
     /// How a transport connects.
     public struct Configuration: Sendable {
-        /// The longest silence of a server while it is connected to, awaited, or while it sends. The default is 60 s.
+        /// The longest time without a byte while connecting, waiting for a response or reading it. The default is 60 s.
         public var idleTimeout: Duration
         /// The most HTTP/1.1 connections to one origin; further requests wait. The default is 8.
         public var maximumConnectionsPerOrigin: Int
-        /// The most bytes of one streamed answer that wait for their reader. The default is 4 MiB; at least 64 KiB.
+        /// The most unread bytes of one streamed response. The default is 4 MiB; at least 64 KiB.
         ///
-        /// What the system has read already comes on top of it.
+        /// Bytes that the system has read are not counted.
         public var maximumBufferedByteCount: Int
-        /// The most bytes of one streamed request that are written to a file before they are sent, on Linux. The default is 4 GiB.
+        /// The most bytes of one streamed request, which is written to a file before it is sent, on Linux. The default is 4 GiB.
         public var maximumSpooledByteCount: Int
 
         /// Makes a configuration; see the properties for the defaults.
@@ -57,7 +63,7 @@ public final class URLSessionTransport: Transport {
     private let relay = URLSessionRelay()
     private let session: URLSession
 
-    /// Makes a transport. No connection is opened before it is needed.
+    /// Makes a transport, which connects when a request needs it.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         session = URLSession(
@@ -68,7 +74,7 @@ public final class URLSessionTransport: Transport {
         session.invalidateAndCancel()
     }
 
-    /// Whether nothing can hold a caller longer than it wants to wait: always, but on Linux for a body that is a stream.
+    /// Whether a call ends at its deadline or cancellation: always, except on Linux for a body that is a stream.
     public func endsInTime(_ request: Request) -> Bool {
         #if canImport(FoundationNetworking)
             if case .stream = request.body { return false }
@@ -76,7 +82,7 @@ public final class URLSessionTransport: Transport {
         return true
     }
 
-    /// Sends a request and gives its answer.
+    /// Sends a request and returns the response.
     ///
     /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
@@ -121,7 +127,7 @@ public final class URLSessionTransport: Transport {
 extension URLSessionTransport.Configuration {
     fileprivate var idleSeconds: TimeInterval { max(1, idleTimeout.seconds.rounded(.up)) }
 
-    /// A session that keeps nothing and adds nothing.
+    /// A session that stores nothing and adds nothing.
     fileprivate var sessionConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil

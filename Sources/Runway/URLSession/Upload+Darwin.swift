@@ -5,7 +5,7 @@
 
     /// A body that is read while it is sent, through a pair of bound streams: the session reads one, a thread fills the other.
     final class Upload: Sendable {
-        /// The most bytes that wait for the session.
+        /// The most bytes that the session has not read.
         private static let bufferByteCount = 1 << 16
 
         private struct State {
@@ -13,13 +13,13 @@
             var isStopped = false
         }
 
-        /// What the session reads. Only the session touches it.
+        /// The end that the session alone reads.
         nonisolated(unsafe) let stream: InputStream?
-        /// What is filled. Only the thread of `writing` touches it.
+        /// The end that the queue `writing` alone writes.
         nonisolated(unsafe) private let output: OutputStream?
         private let body: BodyStream
         private let byteCount: Int?
-        /// Guards whether anybody still wants the body, and what makes it.
+        /// Guards the task that reads the body, and whether it was stopped.
         private let state = Mutex(State())
         /// A write waits for the session to read, which no task may.
         private let writing = DispatchQueue(label: "runway.upload")
@@ -32,7 +32,7 @@
             (stream, self.output) = (input, output)
         }
 
-        /// Starts to read the body; `fail` is called where it can't be.
+        /// Starts to read the body; calls `fail` if that fails.
         func start(onFailure fail: @escaping @Sendable (RequestBodyFailure) -> Void) {
             let task = Task {
                 writing.async { self.output?.open() }
@@ -51,7 +51,7 @@
             if isStopped { task.cancel() }
         }
 
-        /// Ends the reading: nobody sends the rest.
+        /// Stops the reading; the rest is not sent.
         func stop() {
             let task = state.withLock { state in
                 defer { (state.isStopped, state.task) = (true, nil) }
@@ -60,7 +60,7 @@
             task?.cancel()
         }
 
-        /// Writes a part, as far as the session reads; gives whether more is wanted.
+        /// Writes a part as fast as the session reads. Returns `false` if the upload was stopped.
         private func write(_ part: [UInt8]) async -> Bool {
             await withCheckedContinuation { continuation in
                 writing.async {

@@ -3,10 +3,10 @@
 
     /// A body that is a stream, written to a file from which the session sends it.
     ///
-    /// The session waits for a stream on the one thread that serves all sessions of a process, which must not wait for the body's maker.
-    /// The file is the user's own and nobody else's, and goes when the upload is stopped or let go.
+    /// The session would wait for a stream on the one thread that serves all sessions of a process. Only the user can read the
+    /// file, which is removed when the upload is stopped or released.
     final class Upload: Sendable {
-        /// Where the body is.
+        /// The file with the body.
         let file: URL
 
         /// Writes the whole body.
@@ -31,7 +31,7 @@
 
         deinit { stop() }
 
-        /// Nobody sends the rest.
+        /// Removes the file; the rest is not sent.
         func stop() { try? FileManager.default.removeItem(at: file) }
     }
 #endif

@@ -2,7 +2,7 @@
     import Foundation
 
     extension URLSessionTaskTransactionMetrics {
-        /// The version of HTTP, as records name it; `nil` where the system does not say.
+        /// The version of HTTP, as records name it; `nil` if the system does not report it.
         var httpVersion: String? {
             switch networkProtocolName {
             case "h3": "HTTP/3"
@@ -14,8 +14,8 @@
     }
 
     extension WireRecord {
-        /// What the system measured of one request. Its address family, races and proxies are the system's affair; the address is the one
-        /// that it was connected to.
+        /// What the system measured of one request. The address is the one that the system connected to, after races and proxies of
+        /// its own.
         init(_ metrics: URLSessionTaskTransactionMetrics) {
             self.init()
             isReused = metrics.isReusedConnection
@@ -30,7 +30,7 @@
             }
             queueing = Self.time(metrics.fetchStartDate, metrics.requestStartDate)
             dns = Self.time(metrics.domainLookupStartDate, metrics.domainLookupEndDate)
-            // The time of TCP ends where TLS begins; that of the connection goes on to the end of TLS.
+            // The time of TCP ends where TLS starts; the system's time of the connection includes TLS.
             tcp = Self.time(metrics.connectStartDate, metrics.secureConnectionStartDate ?? metrics.connectEndDate)
             tls = Self.time(metrics.secureConnectionStartDate, metrics.secureConnectionEndDate)
             sending = Self.time(metrics.requestStartDate, metrics.requestEndDate)

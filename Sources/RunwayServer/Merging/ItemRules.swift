@@ -108,7 +108,7 @@ extension HTTPField.Name {
     var belongsToConnection: Bool {
         switch canonicalName {
         case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-            "proxy-authenticate", "proxy-authorization":
+            "proxy-authenticate", "proxy-authentication-info", "proxy-authorization":
             true
         default: false
         }

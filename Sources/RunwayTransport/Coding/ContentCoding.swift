@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A content coding that answers may have and that ``NIOTransport`` undoes (RFC 9110 §8.4.1).
+/// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1).
 enum ContentCoding: String, Sendable, CaseIterable {
     /// RFC 1952.
     case gzip
@@ -34,10 +34,11 @@ enum ContentCoding: String, Sendable, CaseIterable {
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// The codings of a body that can be undone, the one that was applied last first: all that are named, or those that were applied after
-    /// the last one that is not known here. Codings are named in the order in which they were applied (RFC 9110 §8.4).
+    /// The codings of a body that can be undone, the one that was applied last first: all that are named, or those that were
+    /// applied after the last one that is not known here. Codings are named in the order in which they were applied (RFC 9110
+    /// §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
-        // Most answers name none, and pay for no more than that.
+        // Most responses have none.
         guard let value = fields[.contentEncoding] else { return [] }
         var codings: [ContentCoding] = []
         for name in value.namedCodings.reversed() {
@@ -49,8 +50,7 @@ enum ContentCoding: String, Sendable, CaseIterable {
 }
 
 extension HTTPResponse {
-    /// The head of an answer of which so many codings were undone: the fields that spoke of the coded body are gone, and the codings below
-    /// are still named.
+    /// The head after this many codings were decoded: without the fields of the coded body, and with the codings that remain.
     func undoing(_ codingCount: Int) -> HTTPResponse {
         guard codingCount > 0 else { return self }
         var head = self

@@ -1,28 +1,28 @@
 import NIOCore
 import Runway
 
-/// Undoes the content codings of an answer, part by part and within bounds.
+/// Decodes the content codings of a response, part by part and with limits.
 ///
-/// What comes in is pushed, what comes out is pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
-/// when decoded waits, coded, for its reader. After each ``push(_:)`` it is pulled until ``pull()`` gives `nil`, and at the end
-/// ``finish()`` says whether that was all.
+/// Coded bytes are pushed, and decoded ones pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
+/// when decoded is stored coded until it is read. After each ``push(_:)`` the caller pulls until ``pull()`` returns `nil`; at the
+/// end ``finish()`` checks that the body was complete.
 ///
-/// Several codings are undone in sequence, one decoder each. The output of each is limited relative to the original input, so that
+/// Several codings are decoded in sequence, one decoder each. The output of each is limited relative to the original input, so that
 /// several codings together can't expand a body more than one may.
 ///
-/// Nothing of it is safe to share: it belongs to the loop that gathers a whole answer, or to the reader of a stream.
+/// It is not safe to share: the loop that collects a whole response owns it, or the reader of a stream.
 final class ContentDecoder {
-    /// The most bytes that ``pull()`` gives at once.
+    /// The most bytes that ``pull()`` returns at once.
     static let partByteCount = 1 << 16
-    /// How many it gives at first; a body that fills that is given more.
+    /// The most bytes that it returns at first.
     private static let firstPartByteCount = 1 << 12
 
     /// The maximum number of codings of one body. Bodies with more are refused, since each coding costs the memory of a decoder.
     static let maximumCodingCount = 5
 
-    /// How much an answer may grow when it is decoded.
+    /// How much a response may grow when it is decoded.
     struct Limits: Sendable {
-        /// The most bytes that come out. The default is 64 GiB: whoever reads a whole answer or keeps one has a bound of their own.
+        /// The most decoded bytes. The default is 64 GiB; whole and cached responses have limits of their own.
         var maximumByteCount = 64 << 30
         /// How many times the bytes that came in may come out, beyond ``freeByteCount``. The default is 250.
         ///
@@ -37,7 +37,7 @@ final class ContentDecoder {
 
     /// What is wrong with a coded body.
     enum Failure: DescribedError, Equatable {
-        /// It is not what its coding says.
+        /// It does not have the format of its coding.
         case malformed
         /// It ends before its end.
         case truncated
@@ -49,7 +49,7 @@ final class ContentDecoder {
         case size(limit: Int)
         /// It has more than ``maximumCodingCount`` codings.
         case tooManyCodings
-        /// There was no memory to decode it with.
+        /// There was no memory for decoding.
         case outOfMemory
 
         var description: String {

@@ -31,7 +31,7 @@ final class Inflater {
         return inflater
     }
 
-    /// Begins another member of gzip; gives whether what follows is one (RFC 1952 §2.2).
+    /// Starts another member of gzip. Returns whether what follows is one (RFC 1952 §2.2).
     func beginMember(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool {
         guard format == .gzip, let inflater,
             input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F
@@ -64,8 +64,7 @@ final class Inflater {
         }
     }
 
-    /// Sees, once it can, whether a body that calls itself deflate is in the format of that name (RFC 1950 §2.2): some servers leave its
-    /// frame out.
+    /// Decides from its first bytes whether a body of the coding deflate has zlib's frame (RFC 1950 §2.2), which some servers omit.
     private func seeFrame(_ input: inout ByteBuffer) throws(ContentDecoder.Failure) {
         guard let first = firstByte ?? input.readInteger(as: UInt8.self) else { return }
         firstByte = first

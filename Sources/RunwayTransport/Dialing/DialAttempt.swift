@@ -2,82 +2,73 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// One address of a dial: connects to it, sets up TLS, and tells once what came of it. Lives on its event loop.
+/// An attempt to connect to one address: performs what ``DialAttemptMachine`` decides. Runs on its event loop.
 final class DialAttempt {
-    private let address: SocketAddress
-    private let host: String
-    /// `nil` where the connection is a plain one.
-    private let tls: TLSPreparation?
-    private let tunnel: ProxyHandshake?
-    private let eventLoop: any EventLoop
-    /// Told when TCP leads to the address.
-    var onConnect: (() -> Void)?
-    private var onEnd: ((Result<DialedConnection, any Error>) -> Void)?
-    private var channel: (any Channel)?
-    private var times = DialTimes()
-    /// Whether it began anew with all roots that there are.
-    private var isWithAllRoots = false
-    private var start = NIODeadline.uptimeNanoseconds(0)
+    /// What an attempt reports.
+    enum Event {
+        /// TCP leads to the address. With all roots it may connect a second time.
+        case connected
+        /// The connection is made. Its owner uses it, or closes it by ``DialAttempt/cut()``. Nothing follows.
+        case established(DialedConnection)
+        /// The attempt failed; as ``TLSUnavailable`` if no address is to blame. Nothing follows.
+        case failed(any Error)
+        /// The time of ``DialAttempt/limit(to:)`` passed. Nothing follows.
+        case timedOut
+    }
 
-    /// Makes an attempt.
+    /// Where an attempt leads.
+    struct Target {
+        let address: SocketAddress
+        /// The host that the server has to prove that it is. A name is sent to the server (SNI).
+        let host: String
+        /// Verifies the server; `nil` for a plain connection.
+        let tls: TLSPreparation?
+        /// Asks the proxy at the address for a connection to the host; `nil` for a direct connection. The default is `nil`.
+        var tunnel: ProxyHandshake?
+    }
+
+    private let target: Target
+    private let eventLoop: any EventLoop
+    private let report: (Event) -> Void
+    private var machine: DialAttemptMachine
+    private var channel: (any Channel)?
+    private var timer: Scheduled<Void>?
+
+    /// Makes an attempt, which ``run()`` starts.
     ///
     /// - Parameters:
-    ///   - address: Where to connect to.
-    ///   - host: The host that the server has to prove that it is, whatever the address; a name is told to it (SNI).
-    ///   - tls: How it has to prove that; `nil` for a plain connection.
-    ///   - tunnel: What to say to a proxy, where the address is one's.
-    ///   - eventLoop: The loop that it is on, as is whoever calls it.
-    ///   - onEnd: Told once what came of it, unless it is cancelled before. Fails as ``TLSUnavailable`` where no address is to blame.
-    init(
-        to address: SocketAddress, for host: String, over tls: TLSPreparation?,
-        through tunnel: ProxyHandshake? = nil, on eventLoop: any EventLoop,
-        onEnd: @escaping (Result<DialedConnection, any Error>) -> Void
-    ) {
-        self.address = address
-        self.host = host
-        self.tls = tls
-        self.tunnel = tunnel
+    ///   - target: Where it leads.
+    ///   - eventLoop: The loop that the attempt and its owner run on.
+    ///   - report: Called with each event until the attempt ends or is cancelled.
+    init(to target: Target, on eventLoop: any EventLoop, report: @escaping (Event) -> Void) {
+        self.target = target
         self.eventLoop = eventLoop
-        self.onEnd = onEnd
+        self.report = report
+        machine = DialAttemptMachine(usesProxy: target.tunnel != nil, usesTLS: target.tls != nil)
     }
 
-    /// Starts to connect.
+    /// Starts the attempt, once.
     func run() {
-        start = .now()
-        let attempt = NIOLoopBound(self, eventLoop: eventLoop)
-        ClientBootstrap(group: eventLoop)
-            // Nothing is read before there is somebody to read it.
-            .channelOption(.autoRead, value: false)
-            // Whoever runs the attempt ends it in time.
-            .connectTimeout(.hours(24))
-            .channelInitializer { channel in
-                attempt.value.channel = channel
-                return channel.eventLoop.makeSucceededVoidFuture()
-            }
-            .connect(to: address).assumeIsolated().whenComplete { result in
-                switch result {
-                case .success(let channel): self.connected(channel)
-                case .failure(let error): self.end(.failure(error))
-                }
-            }
+        machine.start(now: .now())
+        connect()
     }
 
-    /// Closes the socket at once, without a word. Nothing is told any more.
+    /// Ends the attempt after this time, unless it has ended by then.
+    func limit(to limit: Duration) {
+        timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) {
+            if self.machine.end() { self.finish(.timedOut) }
+        }
+    }
+
+    /// Ends the attempt and closes its socket. Nothing is reported any more.
     func cancel() {
-        if onEnd == nil { return }
-        onEnd = nil
-        cut()
+        if machine.end() { finish(nil) }
     }
 
-    /// Tells somebody else what comes of it.
-    func redirect(to onEnd: @escaping (Result<DialedConnection, any Error>) -> Void) {
-        if self.onEnd != nil { self.onEnd = onEnd }
-    }
-
-    /// Closes the socket at once, without a word.
+    /// Closes the socket at once, without TLS's closing handshake.
     func cut() {
         guard let channel else { return }
-        // TLS would say goodbye and wait for an answer, which may never come from who did not answer before: so it is passed by.
+        // TLS would wait for the server's part of it, which may never come from a server that has sent nothing.
         if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
             tls.close(promise: nil)
         } else {
@@ -85,99 +76,135 @@ final class DialAttempt {
         }
     }
 
-    private func end(_ result: Result<DialedConnection, any Error>) {
-        guard let onEnd else { return cut() }
-        self.onEnd = nil
-        if case .failure = result { cut() }
-        onEnd(result)
+    /// Reports the end of an attempt that the machine has just ended.
+    private func finish(_ event: Event?) {
+        timer?.cancel()
+        if case .established? = event {} else { cut() }
+        if let event { report(event) }
+    }
+
+    private func fail(_ error: any Error) {
+        if machine.end() { finish(.failed(error)) }
+    }
+}
+
+/// The steps.
+extension DialAttempt {
+    private func connect() {
+        let attempt = NIOLoopBound(self, eventLoop: eventLoop)
+        ClientBootstrap(group: eventLoop)
+            // Nothing is read before a handler for it is there.
+            .channelOption(.autoRead, value: false)
+            // The owner of the attempt ends it in time.
+            .connectTimeout(.hours(24))
+            .channelInitializer { channel in
+                attempt.value.channel = channel
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+            .connect(to: target.address).assumeIsolated().whenComplete { result in
+                switch result {
+                case .success(let channel): self.connected(channel)
+                case .failure(let error): self.fail(error)
+                }
+            }
     }
 
     private func connected(_ channel: any Channel) {
-        guard onEnd != nil else { return cut() }
-        let connected = NIODeadline.now()
-        times.tcp = Duration(connected - start)
-        onConnect?()
-        guard let tunnel else { return secure(channel, since: connected) }
-        do {
-            var handler: ProxyHandshakeHandler?
-            let asking = ProxyHandshakeHandler(tunnel) { [weak self] result in
-                guard let self, let handler else { return }
-                switch result {
-                case .success:
-                    channel.pipeline.syncOperations.removeHandler(handler, promise: nil)
-                    self.secure(channel, since: connected)
-                case .failure(let error): self.end(.failure(error))
-                }
-            }
-            handler = asking
-            try channel.pipeline.syncOperations.addHandler(asking)
-            try channel.syncOptions?.setOption(.autoRead, value: true)
-            try asking.start(on: channel)
-        } catch {
-            end(.failure(error))
-        }
+        let next = machine.connected(now: .now())
+        if next != nil { report(.connected) }
+        perform(next, on: channel)
     }
 
-    private func secure(_ channel: any Channel, since connected: NIODeadline) {
-        guard onEnd != nil else { return cut() }
-        guard let tls else {
+    private func perform(_ next: DialAttemptMachine.Next?, on channel: any Channel) {
+        switch next {
+        case nil: cut()
+        case .tunnel?: requestTunnel(on: channel)
+        case .prepareTLS?: prepareTLS(for: channel)
+        case .establish(let times)?:
             let handover = HandoverHandler()
-            return end(
-                Result {
-                    try channel.pipeline.syncOperations.addHandler(handover)
-                    return connection(over: channel, handover, speaking: nil, nil)
-                })
-        }
-        tls.policy(on: eventLoop).assumeIsolated().whenComplete { result in
-            guard self.onEnd != nil else { return }
             do {
-                let client = Result { try result.get().client(for: self.host) }.mapError(TLSUnavailable.init)
-                try self.shakeHands(over: channel, client.get(), since: connected)
+                try channel.pipeline.syncOperations.addHandler(handover)
+                finish(.established(connection(over: channel, handover, after: times)))
             } catch {
-                self.end(.failure(error))
+                finish(.failed(error))
             }
         }
     }
 
-    private func shakeHands(over channel: any Channel, _ client: TLSClient, since connected: NIODeadline) throws {
-        var handover: HandoverHandler?
-        let behind = HandoverHandler { [weak self] result in
-            guard let self, let handover else { return }
-            if case .failure(let error) = result, client.mayHaveLackedRoot(error), !self.isWithAllRoots {
-                return self.runWithAllRoots()
+    private func requestTunnel(on channel: any Channel) {
+        guard let tunnel = target.tunnel else { preconditionFailure("a tunnel through no proxy") }
+        let handler = ProxyHandshakeHandler(tunnel) { [weak self] handler, result in
+            switch result {
+            case .success:
+                channel.pipeline.syncOperations.removeHandler(handler, promise: nil)
+                self?.perform(self?.machine.tunnelled(), on: channel)
+            case .failure(let error): self?.fail(error)
             }
-            self.times.tls = Duration(.now() - connected)
-            self.end(
-                result.mapError(client.explained).map { name in
-                    let version = try? channel.pipeline.syncOperations.nioSSL_tlsVersion()
-                    return self.connection(over: channel, handover, speaking: name, version.map(\.name))
-                })
         }
-        handover = behind
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+            try channel.syncOptions?.setOption(.autoRead, value: true)
+            try handler.start(on: channel)
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func prepareTLS(for channel: any Channel) {
+        guard let tls = target.tls else { preconditionFailure("TLS on a plain connection") }
+        tls.policy(on: eventLoop).assumeIsolated().whenComplete { result in
+            guard self.machine.prepared() else { return }
+            do {
+                let client = Result { try result.get().client(for: self.target.host) }.mapError(TLSUnavailable.init)
+                try self.shakeHands(over: channel, client.get())
+            } catch {
+                self.fail(error)
+            }
+        }
+    }
+
+    private func shakeHands(over channel: any Channel, _ client: TLSClient) throws {
+        let handover = HandoverHandler { [weak self] handover, result in
+            switch result {
+            case .success(let name): self?.secured(channel, handover, name)
+            case .failure(let error): self?.handshakeFailed(client, error)
+            }
+        }
         let operations = channel.pipeline.syncOperations
-        try operations.addHandler(behind)
-        // The handshake begins in here.
-        try operations.addHandler(client.handler, position: .before(behind))
+        try operations.addHandler(handover)
+        // The handshake starts here.
+        try operations.addHandler(client.handler, position: .before(handover))
         try channel.syncOptions?.setOption(.autoRead, value: true)
     }
 
-    private func runWithAllRoots() {
-        isWithAllRoots = true
-        cut()
-        tls?.readAllRoots()
-        if onEnd != nil { run() }
+    private func secured(_ channel: any Channel, _ handover: HandoverHandler, _ name: String?) {
+        guard let times = machine.secured(now: .now()) else { return }
+        let version = try? channel.pipeline.syncOperations.nioSSL_tlsVersion()
+        finish(.established(connection(over: channel, handover, speaking: name, version?.name, after: times)))
+    }
+
+    private func handshakeFailed(_ client: TLSClient, _ error: any Error) {
+        switch machine.handshakeFailed(mayLackRoot: client.mayHaveLackedRoot(error), now: .now()) {
+        case nil: break
+        case .fail?: finish(.failed(client.explained(error)))
+        case .retryWithAllRoots?:
+            cut()
+            target.tls?.readAllRoots()
+            connect()
+        }
     }
 
     private func connection(
-        over channel: any Channel, _ handover: HandoverHandler, speaking name: String?, _ tlsVersion: String?
+        over channel: any Channel, _ handover: HandoverHandler, speaking name: String? = nil,
+        _ tlsVersion: String? = nil, after times: DialTimes
     ) -> DialedConnection {
         DialedConnection(
-            channel: channel, applicationProtocol: name?.isEmpty == true ? nil : name, address: address,
+            channel: channel, applicationProtocol: name?.isEmpty == true ? nil : name, address: target.address,
             dialTimes: times, tlsVersion: tlsVersion, handover: NIOLoopBound(handover, eventLoop: eventLoop))
     }
 }
 
-/// The device could not set up its own side of TLS, of which no address knows: with any other it would fail in the same way.
+/// The device could not set up its own side of TLS, which would fail in the same way with any other address.
 struct TLSUnavailable: Error {
     let reason: any Error
 }

@@ -3,20 +3,20 @@ import NIOPosix
 import NIOSSL
 import Runway
 
-/// Why no connection to a host was made. Nothing of any request was sent.
+/// The reason why no connection to a host was made. Nothing of any request was sent.
 struct DialError: DescribedError {
     enum Cause: Sendable {
-        /// The origin names no host that could be dialled.
+        /// The origin has no host that can be dialled, for this reason.
         case unusableOrigin(String)
         /// Every address that was tried failed.
         case failed
         /// The deadline passed first.
         case timedOut
-        /// Nobody wants the connection any more.
+        /// The dial was cancelled.
         case cancelled
     }
 
-    /// What one address said.
+    /// The error of one address.
     struct Failure: Sendable {
         var address: SocketAddress
         var error: any Error
@@ -25,12 +25,12 @@ struct DialError: DescribedError {
     var cause: Cause
     /// Why the host's name could not be looked up, if that was tried and failed.
     var lookupError: (any Error)?
-    /// What the addresses said that were tried, in the order in which they failed.
+    /// The errors of the addresses that were tried, in the order in which they failed.
     var failures: [Failure] = []
 
     var description: String { NetworkError(transport: self, from: nil).detail }
 
-    /// What it means to a caller.
+    /// The kind and the sentence that a caller sees.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch cause {
         case .unusableOrigin(let reason): return (.invalidConfiguration, "\(place) can't be dialled: \(reason).")
@@ -39,10 +39,10 @@ struct DialError: DescribedError {
             return (.timedOut, "No connection to \(place) could be made in time.")
         case .failed, .timedOut: break
         }
-        // What keeps TLS from being set up at all is no address's fault.
+        // An error in the setup of TLS on the device does not depend on the address.
         let mistake = failures.lazy.compactMap { $0.error as? NetworkError }.first
         if let mistake { return (mistake.kind, mistake.detail) }
-        // Who could not prove who it is weighs more than who could not be reached: no other attempt will mend it.
+        // An address that is not trusted matters more than one that can't be reached: another attempt would not help.
         let meanings = failures.map { NetworkError(transport: $0.error, from: place) }
         let distrusts = zip(failures, meanings).filter { $0.1.kind == .notTrusted }
         if distrusts.count == 1, failures.count == 1 { return (.notTrusted, distrusts[0].1.detail) }

@@ -1,7 +1,7 @@
 import NIOCore
 import Runway
 
-/// One dial: performs what its ``DialRace`` wants until an address has proved that it is the host. Lives on its event loop.
+/// One dial: performs what its ``DialRace`` decides, until an address has proved that it is the host. Runs on its event loop.
 final class DialOperation {
     private let origin: Origin
     private let dialer: Dialer
@@ -15,16 +15,15 @@ final class DialOperation {
     /// The host that is dialled: the origin's, or a proxy's.
     private let host: String
     private let port: Int
-    private var race = DialRace(HostPlan(), lookup: .never)
+    private var race: DialRace
+    /// The attempts that have not ended. After the race those that are only measured go on.
     private var attempts: [IPAddress: DialAttempt] = [:]
-    /// The looked-up addresses as the system gave them, which may name an interface.
+    /// The addresses that the lookup returned as it returned them, since they may name an interface.
     private var lookedUp: [IPAddress: SocketAddress] = [:]
     private var lookupTime: Duration?
-    /// What was dialled so far; a race bounds how many there are.
+    /// The addresses that were dialled; the race limits their number.
     private var dialed: [DialedAddress] = []
-    private var won: DialedConnection?
     private var failure = DialError(cause: .failed)
-    private var isOver = false
     private var deadlineTimer: Scheduled<Void>?
     private var wakeTimer: Scheduled<Void>?
 
@@ -41,11 +40,6 @@ final class DialOperation {
         proxy = dialer.proxies.server(for: origin)
         host = proxy?.host ?? origin.bareHost
         port = proxy?.port ?? origin.port
-    }
-
-    func run() {
-        if let reason = unusableReason { return end(.unusableOrigin(reason)) }
-        deadlineTimer = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.end(.timedOut) }
         if let address = IPAddress(host) {
             race = DialRace(HostPlan(order: [address]), lookup: .never)
         } else {
@@ -53,6 +47,11 @@ final class DialOperation {
             let plan = listed.isEmpty ? HostPlan() : dialer.selector.plan(listed, of: host).avoiding(avoided)
             race = DialRace(plan, lookup: listed.isEmpty ? .atOnce : .onTrouble)
         }
+    }
+
+    func run() {
+        if let reason = unusableReason { return end(.unusableOrigin(reason)) }
+        deadlineTimer = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.end(.timedOut) }
         perform(race.start(at: now))
     }
 
@@ -68,29 +67,61 @@ final class DialOperation {
             return "its host in brackets is no IPv6 address"
         }
         if let proxy, proxy.host.isEmpty || !(1...65535).contains(proxy.port) {
-            return "its proxy \(proxy) has no host or no port that can be"
+            return "its proxy \(proxy) has an empty host or an invalid port"
         }
         return nil
     }
 
-    private func perform(_ actions: [DialRace.Action]) {
+    /// Ends the dial before the race has ended.
+    private func end(_ cause: DialError.Cause) {
+        if race.isOver { return }
+        failure.cause = cause
+        perform(race.end(at: now))
+    }
+
+    /// Performs what the race decides.
+    ///
+    /// - Parameter winner: The connection that has just been made. The default is `nil`.
+    private func perform(_ actions: [DialRace.Action], winner: DialedConnection? = nil) {
         for action in actions {
             switch action {
             case .lookUp: lookUp()
             case .connect(let address): connect(to: address)
             case .wake(let instant): wake(at: instant)
             case .cancel(let address): attempts.removeValue(forKey: address)?.cancel()
-            case .measure(let address, let limit): measure(address, for: limit)
+            case .measure(let address, let limit): attempts[address]?.limit(to: limit)
             case .note(let event, let address): note(event, address)
-            case .succeed: succeed()
-            case .fail: fail()
+            case .succeed:
+                guard let winner else { preconditionFailure("a race was won without a connection") }
+                succeed(with: winner)
+            case .fail:
+                cancelTimers()
+                promise.fail(failure)
             }
         }
     }
 
+    private func succeed(with winner: DialedConnection) {
+        cancelTimers()
+        var connection = winner
+        connection.dialTimes.dns = lookupTime
+        connection.dialed = dialed
+        if proxy == nil, let address = connection.address.ipAddress.flatMap({ IPAddress($0) }), IPAddress(host) == nil {
+            connection.report = AddressReport(
+                address: address, host: host, selector: dialer.selector, hosts: dialer.hosts)
+        }
+        promise.succeed(connection)
+    }
+
+    private func cancelTimers() {
+        deadlineTimer?.cancel()
+        wakeTimer?.cancel()
+    }
+}
+
+extension DialOperation {
     private func lookUp() {
         dialer.resolver.addresses(of: host, on: eventLoop).assumeIsolated().whenComplete { result in
-            if self.isOver { return }
             switch result {
             case .success(let addresses):
                 self.lookupTime = self.now
@@ -116,98 +147,60 @@ final class DialOperation {
 
     private func connect(to address: IPAddress) {
         guard var socketAddress = lookedUp[address] ?? (try? SocketAddress(ipAddress: "\(address)", port: port)) else {
-            return
+            preconditionFailure("\(address) is no address of a socket")
         }
         socketAddress.port = port
         dialed.append(DialedAddress("\(address)", at: now))
-        let attempt = DialAttempt(
-            to: socketAddress, for: origin.bareHost,
-            over: origin.scheme == "https" ? dialer.tls : nil,
-            through: proxy.map { ProxyHandshake($0, host: origin.bareHost, port: origin.port) }, on: eventLoop
-        ) { result in
-            self.attempts[address] = nil
-            switch result {
-            case .success(let connection):
-                self.noteDial(connection, address)
-                self.won = connection
-                self.perform(self.race.secured(address, at: self.now))
-            case .failure(let error as TLSUnavailable):
-                self.failure.failures.append(DialError.Failure(address: socketAddress, error: error.reason))
-                self.end(.failed)
-            case .failure(let error):
-                self.failure.failures.append(DialError.Failure(address: socketAddress, error: error))
-                self.perform(self.race.failed(address, at: self.now))
-            }
-        }
-        attempt.onConnect = { self.perform(self.race.connected(address, at: self.now)) }
+        let target = DialAttempt.Target(
+            address: socketAddress, host: origin.bareHost, tls: origin.scheme == "https" ? dialer.tls : nil,
+            tunnel: proxy.map { ProxyHandshake($0, host: origin.bareHost, port: origin.port) })
+        let attempt = DialAttempt(to: target, on: eventLoop) { self.handle($0, of: address, socketAddress) }
         attempts[address] = attempt
         attempt.run()
     }
 
-    /// Lets an attempt that did not win go on for a while, to learn how long it takes.
-    private func measure(_ address: IPAddress, for limit: Duration) {
-        guard let attempt = attempts.removeValue(forKey: address) else { return }
-        attempt.onConnect = nil
-        let timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) {
-            attempt.cancel()
-            self.note(.failed, address)
+    private func handle(_ event: DialAttempt.Event, of address: IPAddress, _ socketAddress: SocketAddress) {
+        if case .connected = event { return perform(race.connected(address, at: now)) }
+        guard let attempt = attempts.removeValue(forKey: address) else {
+            preconditionFailure("an attempt ended twice, or after its cancellation")
         }
-        attempt.redirect { result in
-            timer.cancel()
-            switch result {
-            case .success(let connection):
-                self.noteDial(connection, address)
-                attempt.cut()
-            case .failure: self.note(.failed, address)
-            }
+        switch event {
+        case .connected: break
+        case .established(let connection):
+            // What a proxy does after TCP takes no time of its own.
+            let roundTrip = proxy == nil ? connection.roundTrip : connection.dialTimes.tcp
+            if let roundTrip { note(.dialed(roundTrip: roundTrip), address) }
+            if race.isOver { return attempt.cut() }
+            perform(race.secured(address, at: now), winner: connection)
+        case .failed(let error):
+            if race.isOver { return note(.failed, address) }
+            let unavailable = error as? TLSUnavailable
+            failure.failures.append(DialError.Failure(address: socketAddress, error: unavailable?.reason ?? error))
+            if unavailable == nil { perform(race.failed(address, at: now)) } else { end(.failed) }
+        case .timedOut: note(.failed, address)
         }
-    }
-
-    private func noteDial(_ connection: DialedConnection, _ address: IPAddress) {
-        // A proxy's part says nothing of the proxy.
-        let roundTrip = proxy == nil ? connection.roundTrip : connection.dialTimes.tcp
-        if let roundTrip { note(.dialed(roundTrip: roundTrip), address) }
     }
 
     private func note(_ event: HostEvent, _ address: IPAddress) {
-        // An address that is the host itself has no others to be compared with.
+        // A host that is an address has no other addresses to compare it with.
         if IPAddress(host) == nil { dialer.selector.note(event, of: address, of: host) }
     }
+}
 
-    private func succeed() {
-        guard var connection = won else { return }
-        close()
-        connection.dialTimes.dns = lookupTime
-        connection.dialed = dialed
-        if proxy == nil, let address = connection.address.ipAddress.flatMap({ IPAddress($0) }), IPAddress(host) == nil {
-            connection.report = AddressReport(
-                address: address, host: host, selector: dialer.selector, hosts: dialer.hosts)
-        }
-        promise.succeed(connection)
-    }
-
-    private func fail() {
-        close()
-        promise.fail(failure)
-    }
-
-    /// Ends the dial before the race has.
-    private func end(_ cause: DialError.Cause) {
-        if isOver { return }
-        failure.cause = cause
-        perform(race.end(at: now))
-    }
-
-    private func close() {
-        isOver = true
-        won = nil
-        deadlineTimer?.cancel()
-        wakeTimer?.cancel()
+extension HostPlan {
+    /// The plan with some addresses behind all others that have not failed lately.
+    fileprivate func avoiding(_ avoided: Set<IPAddress>) -> HostPlan {
+        guard let first = order.first, avoided.contains(first) else { return self }
+        var plan = self
+        plan.order = order.filter { !avoided.contains($0) } + order.filter { avoided.contains($0) }
+        // The stagger is that of the address that was first.
+        if plan.order.first != first { plan.stagger = nil }
+        return plan
     }
 }
 
 extension Sequence where Element: Hashable {
-    /// The elements without those that came before.
+    /// The elements without repetitions.
     fileprivate func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -2,27 +2,28 @@ import Runway
 
 /// A staggered race of a host's addresses (RFC 8305), through TLS: a state machine without clock, sockets or timers.
 ///
-/// An address wins when its handshake is done. The next one starts when one fails, and otherwise when 250 ms have
-/// passed without news, or less where the first is known to be quick; an address that has come as far as a connection
-/// has as much again. So one that is dead or silent costs at most 250 ms and one round trip. The name is looked up at
-/// once where no address is known, and at the first sign of trouble where some are. What failed of late comes last.
+/// An address wins when its handshake is complete. The next one starts when one fails, or 250 ms after the last start, less if the
+/// first address is known to be fast; a connection over TCP delays it by as much again. So a dead or silent address costs at most
+/// 250 ms and one round trip. The name is looked up at the start if no address is known, and otherwise when an address fails or is
+/// silent. Addresses that failed lately come last.
 ///
-/// To be slower than the winner is no failure. What was overtaken goes on for a while; only what is silent even then has failed.
+/// To be slower than the winner is not a failure. A losing attempt keeps running for 2 s or as long as the winner took; it counts
+/// as failed only if it has not connected by then.
 struct DialRace {
     enum Action: Equatable {
-        /// Look up the host's addresses; the answer goes to ``DialRace/lookedUp(_:at:)`` or ``DialRace/lookupFailed(at:)``.
+        /// Look up the host's addresses, and report them by ``DialRace/lookedUp(_:at:)`` or ``DialRace/lookupFailed(at:)``.
         case lookUp
         /// Connect to an address, and set up TLS.
         case connect(IPAddress)
-        /// Call ``DialRace/woke(at:)`` then. It takes the place of an earlier one.
+        /// Call ``DialRace/woke(at:)`` then. Replaces an earlier instant.
         case wake(at: Duration)
         /// Stop connecting to an address.
         case cancel(IPAddress)
-        /// Go on with an address that did not win to learn how long it takes, for so long at most; then stop.
+        /// Continue with an address that did not win, to measure it, for this time at most.
         case measure(IPAddress, for: Duration)
-        /// Something was learned of an address.
+        /// Record an event of an address.
         case note(HostEvent, IPAddress)
-        /// This address won. Nothing follows but what is learned of others.
+        /// This address won. Only events of others follow.
         case succeed(IPAddress)
         /// No address is left.
         case fail
@@ -45,9 +46,9 @@ struct DialRace {
         var isExplored = false
     }
 
-    /// How long an address has before the next one starts, where nothing else is said.
+    /// How long after an address the next one starts, unless the plan says otherwise.
     static let defaultStagger = Duration.milliseconds(250)
-    /// How long an address may go on that did not win; where the winner took longer, as long as that.
+    /// How long an address that did not win is measured, or as long as the winner took if that is longer.
     static let longestMeasurement = Duration.seconds(2)
     /// The most addresses that are tried in one race.
     static let maximumAttempts = 16
@@ -62,7 +63,8 @@ struct DialRace {
     private var seen: Set<IPAddress>
     private var attemptCount = 0
     private var nextStart = Duration.zero
-    private var isOver = false
+    /// Whether an address has won, or none can any more.
+    private(set) var isOver = false
 
     /// Prepares a race of the addresses that are known.
     init(_ plan: HostPlan, lookup: Lookup) {
@@ -70,7 +72,7 @@ struct DialRace {
         lastResort = plan.banned
         explored = plan.explored
         seen = Set(plan.order + plan.banned)
-        // Who has nothing good to start with does not wait for trouble.
+        // Without an address that has not failed lately the lookup starts at once.
         if case .onTrouble = lookup, plan.order.isEmpty { self.lookup = .atOnce } else { self.lookup = lookup }
         stagger = plan.stagger ?? Self.defaultStagger
     }
@@ -79,14 +81,14 @@ struct DialRace {
         var actions: [Action] = []
         if case .atOnce = lookup { actions += lookUp() }
         if queue.isEmpty, isLookingUp {
-            // What failed of late is tried when the lookup takes long.
+            // Addresses that failed lately are tried if the lookup takes long.
             nextStart = now + stagger
             return actions + (lastResort.isEmpty ? [] : [.wake(at: nextStart)])
         }
         return actions + startNext(at: now)
     }
 
-    /// The time for which ``Action/wake(at:)`` asked has come.
+    /// The instant of ``Action/wake(at:)`` has come.
     mutating func woke(at now: Duration) -> [Action] {
         if isOver { return [] }
         guard now >= nextStart else { return [.wake(at: nextStart)] }
@@ -99,7 +101,7 @@ struct DialRace {
         let fresh = plan.order.filter { seen.insert($0).inserted }
         lastResort += plan.banned.filter { seen.insert($0).inserted }
         if let address = plan.explored, explored == nil, fresh.contains(address) { explored = address }
-        // The listed ones are in doubt when this comes to pass: so the looked-up ones go first, and then in turn.
+        // A lookup means that a listed address failed or is silent: looked-up and listed ones alternate, a looked-up one first.
         var listed = queue[...]
         queue = []
         for address in fresh {
@@ -129,12 +131,12 @@ struct DialRace {
         guard !isOver, let index = runners.firstIndex(where: { $0.address == address }) else { return [] }
         let runner = runners.remove(at: index)
         let actions = [.note(.failed, address)] + trouble()
-        // One that was to be looked at and fails is no reason to hurry while the others are on their way.
+        // If the explored address fails the others keep their time.
         if runner.isExplored, !runners.isEmpty { return actions }
         return actions + startNext(at: now)
     }
 
-    /// The handshake with an address is done: it wins.
+    /// The handshake with an address is complete: it wins.
     mutating func secured(_ address: IPAddress, at now: Duration) -> [Action] {
         guard !isOver, let winner = runners.first(where: { $0.address == address }) else { return [] }
         isOver = true
@@ -156,7 +158,7 @@ struct DialRace {
         return actions
     }
 
-    /// Nobody waits any more: the deadline has passed, or the dial was called off.
+    /// The deadline has passed, or the dial was cancelled.
     mutating func end(at now: Duration) -> [Action] {
         if isOver { return [] }
         isOver = true
@@ -189,10 +191,10 @@ struct DialRace {
         return [.lookUp]
     }
 
-    /// The known addresses are in doubt.
+    /// A known address failed or is silent.
     private mutating func trouble() -> [Action] { isToBeLookedUp ? lookUp() : [] }
 
-    /// Starts the next address, and the one that is looked at beside it.
+    /// Starts the next address, and the explored one at the same time.
     private mutating func startNext(at now: Duration) -> [Action] {
         var actions: [Action] = []
         if attemptCount < Self.maximumAttempts, let address = popNext() {

@@ -1,51 +1,71 @@
 import NIOCore
 import Runway
 
-/// A connection that was made and, for `https`, proved to lead to its host; nothing was sent on it yet.
+/// A connection that was made and, for `https`, verified; nothing was sent on it yet.
 ///
-/// Its channel does not read by itself, and a ``HandoverHandler`` at its end keeps whatever came right after the handshake, such as a
-/// server's HTTP/2 SETTINGS. Whoever gets it adds the handlers that shall speak on it behind that one, and then calls
-/// ``takeOver()``: no byte, error or end is lost, however much later that is. Whoever doesn't want it closes
-/// the channel.
+/// Its channel does not read automatically, and a ``HandoverHandler`` at the end of its pipeline stores what came right after the
+/// handshake, such as a server's HTTP/2 SETTINGS. Its user adds handlers behind that one, and then calls ``takeOver()``, at any
+/// time: no byte, error or end is lost. A connection that is not used has to be closed.
 struct DialedConnection: Sendable {
-    /// The channel, whose pipeline holds TLS where there is any.
+    /// The channel, whose pipeline contains TLS for `https`.
     var channel: any Channel
-    /// What both ends agreed to speak (ALPN), such as `h2`; `nil` where nothing was agreed.
+    /// The protocol that both ends agreed on (ALPN, RFC 7301), such as `h2`; `nil` if none.
     var applicationProtocol: String?
-    /// The address that was dialled; a proxy's where there is one.
+    /// The address that was dialled; the proxy's if there is one.
     var address: SocketAddress
     /// How long it took.
     var dialTimes: DialTimes
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     var tlsVersion: String?
-    /// Every address that was dialled for it, in order.
+    /// All addresses that were dialled, in order.
     var dialed: [DialedAddress] = []
-    /// Where to tell how the address does; `nil` where it is a proxy's.
+    /// Records how the address performs; `nil` for a proxy's.
     var report: AddressReport?
-    /// Keeps what comes until somebody takes over.
+    /// Stores what comes until ``takeOver()``.
     var handover: NIOLoopBound<HandoverHandler>
 
-    /// The time of one round trip, as the dial took it: TCP takes one, TLS 1.3 another one, older versions two (RFC 8446 §2).
+    /// The round-trip time, estimated from the dial: TCP takes one round trip, TLS 1.3 one more, older versions two (RFC 8446 §2).
     var roundTrip: Duration? {
         guard let tcp = dialTimes.tcp, let tls = dialTimes.tls else { return dialTimes.tcp }
         return (tcp + tls) / (tlsVersion == "TLSv1.3" ? 2 : 3)
     }
 
-    /// Gives what came so far to the handlers behind, in order, and lets the channel read by itself. On the channel's loop, once.
+    /// Passes what came so far to the handlers behind, in order, and turns on automatic reading. On the channel's loop, once.
     func takeOver() {
-        // The handler gives what it keeps while it is removed. A channel that is closed already has lost all its handlers, and has
-        // told them.
+        // The handler passes on what it stores while it is removed. A closed channel has removed its handlers already.
         channel.pipeline.syncOperations.removeHandler(handover.value, promise: nil)
         try? channel.syncOptions?.setOption(.autoRead, value: true)
     }
 }
 
-/// How long the steps of a dial took. A step that was not needed, or whose time is not known, is `nil`.
+/// How long the steps of a dial took; `nil` for a step that was not needed, or whose time is not known.
 struct DialTimes: Sendable, Equatable {
-    /// From the first question for the host's addresses to the answer.
+    /// The lookup of the host's addresses.
     var dns: Duration?
-    /// From the first packet to this address to the connection.
+    /// From the first packet to the connection.
     var tcp: Duration?
-    /// From the connection to the end of the handshake; a proxy's part is in it.
+    /// From the connection to the end of TLS's handshake, a proxy's handshake included.
     var tls: Duration?
+}
+
+/// Records for the next dial how an address performs, from any thread.
+struct AddressReport: Sendable {
+    let address: IPAddress
+    let host: String
+    let selector: HostSelector
+    let hosts: HostBook?
+
+    /// A response to the endpoint of this hash began this long after its request was sent in full.
+    func responded(after firstByte: Duration, endpoint: Int = 0) {
+        selector.note(.answered(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
+    }
+
+    /// The connection was lost with requests in flight: closed, reset or silent.
+    func failed() { selector.note(.failed, of: address, of: host) }
+
+    /// Whether another address of the host is known to be so much faster that a new connection pays off.
+    var isOutrun: Bool {
+        let known = hosts?.addresses(of: host, scheme: "https") ?? []
+        return known.count > 1 && selector.isOutrun(address, among: known, of: host)
+    }
 }

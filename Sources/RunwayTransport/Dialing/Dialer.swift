@@ -2,26 +2,26 @@ import NIOCore
 import NIOSSL
 import Runway
 
-/// Makes connections to hosts, the nearest address first, and proves over TLS that they lead there.
+/// Makes connections to hosts, the fastest address first, and verifies the hosts over TLS.
 ///
-/// Whatever address is dialled, and through whatever proxy, TLS is told the host's name and verifies that one alone.
+/// Whatever address is dialled, and through whatever proxy, TLS verifies the host's name.
 struct Dialer: Sendable {
     /// The TLS of connections to `https` origins.
     let tls: TLSPreparation
     /// Looks up the addresses of hosts.
     let resolver: HostResolver
-    /// Knows addresses of hosts without looking them up.
+    /// The lists of hosts' addresses, which need no lookup.
     let hosts: HostBook?
-    /// Knows which address is the best.
+    /// Decides which address is the best.
     let selector: HostSelector
-    /// Which proxies connections are made through.
+    /// The proxies that connections are made through.
     let proxies: ProxySettings
-    /// Gives the addresses that this device has now; `nil` where the system does not say.
+    /// Returns the current addresses of this device; `nil` if the system does not know them.
     let localAddresses: @Sendable () -> Set<IPAddress>?
 
-    /// Makes a dialer, and begins to prepare TLS on another thread, unless it is given what it needs of TLS.
+    /// Makes a dialer, and prepares TLS on another thread, unless `tls` is passed.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be held to.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be applied.
     init(
         _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system,
         localAddresses: @escaping @Sendable () -> Set<IPAddress>? = systemLocalAddresses, tls: TLSPreparation? = nil
@@ -44,17 +44,16 @@ struct Dialer: Sendable {
         self.localAddresses = localAddresses
     }
 
-    /// Makes a connection to an origin, on this loop, until a deadline; ``start(_:on:deadline:avoiding:)`` gives one
-    /// that can be called off.
+    /// Makes a connection to an origin, on this loop, until a deadline. ``start(_:on:deadline:avoiding:)`` can be cancelled.
     ///
-    /// It fails as ``DialError``.
+    /// The future fails with a ``DialError``.
     func dial(
         _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline
     ) -> EventLoopFuture<DialedConnection> {
         start(origin, on: eventLoop, deadline: deadline).connection
     }
 
-    /// Begins to make a connection to an origin, on this loop, until a deadline. Any thread may do so.
+    /// Starts to make a connection to an origin, on this loop, until a deadline. From any thread.
     ///
     /// - Parameter avoided: Addresses that are dialled after all others. The default is none.
     func start(
@@ -75,14 +74,21 @@ struct Dialer: Sendable {
 
 /// A connection that is being made.
 struct Dial: Sendable {
-    /// The connection, on the loop that was asked for. Fails as ``DialError``.
+    /// The connection, on the loop that was passed. Fails with a ``DialError``.
     let connection: EventLoopFuture<DialedConnection>
     fileprivate let operation: NIOLoopBoundBox<DialOperation?>
 
-    /// Calls it off: its sockets are closed, and ``connection`` fails. Does nothing once there is a connection. Any thread may do so.
+    /// Cancels the dial: closes its sockets and fails ``connection``, unless that has succeeded. From any thread.
     func cancel() {
         let operation = operation
         let cancel = { @Sendable in operation.value?.cancel() ?? () }
         if connection.eventLoop.inEventLoop { cancel() } else { connection.eventLoop.execute(cancel) }
     }
+}
+
+/// The addresses of all interfaces of this device; `nil` if the system does not know them.
+@Sendable
+func systemLocalAddresses() -> Set<IPAddress>? {
+    guard let devices = try? System.enumerateDevices() else { return nil }
+    return Set(devices.compactMap { $0.address?.ipAddress.flatMap { IPAddress($0) } })
 }

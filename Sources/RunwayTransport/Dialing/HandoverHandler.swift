@@ -1,12 +1,14 @@
 import NIOCore
 import NIOTLS
 
-/// Stands behind TLS until the handlers that speak HTTP are there: tells of the handshake, and keeps what comes after it.
+/// Stores what comes after TLS's handshake until the handlers that speak HTTP are in the pipeline, and reports the handshake.
 ///
-/// It keeps no more than one read of the socket holds, since the channel stops to read by itself when the handshake is done.
+/// It stores at most one read of the socket, since it turns off the channel's automatic reading at the end of the handshake.
 final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
+
+    typealias OnHandshake = (HandoverHandler, Result<String?, any Error>) -> Void
 
     private enum Event {
         case bytes(ByteBuffer)
@@ -17,21 +19,22 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private var events: [Event] = []
-    /// Told once what became of the handshake: the protocol that was agreed on, or why it failed.
-    private var onHandshake: ((Result<String?, any Error>) -> Void)?
+    /// Called once with the protocol that both ends agreed on (ALPN), or with the error of the handshake; `nil` after that.
+    private var onHandshake: OnHandshake?
 
-    /// Makes a handler; without `onHandshake` there is none to wait for.
-    init(onHandshake: ((Result<String?, any Error>) -> Void)? = nil) { self.onHandshake = onHandshake }
+    /// Makes a handler; without `onHandshake`, one for a plain connection.
+    init(onHandshake: OnHandshake? = nil) { self.onHandshake = onHandshake }
 
     private func endHandshake(_ result: Result<String?, any Error>) {
-        // Whoever is told may close the channel, which tells again.
-        let told = onHandshake.take()
-        told?(result)
+        // The call may close the channel, which ends the handshake again.
+        let call = onHandshake.take()
+        call?(self, result)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted(let name)? = event as? TLSUserEvent, onHandshake != nil {
-            // TLS gives what followed the handshake in the same read right after this event, whatever the option says then.
+            // TLS passes on what came in the same read as the end of the handshake right after this event, whatever the option
+            // says.
             try? context.channel.syncOptions?.setOption(.autoRead, value: false)
             endHandshake(.success(name))
         } else {
@@ -56,9 +59,9 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func removeHandler(context: ChannelHandlerContext, removalToken: ChannelHandlerContext.RemovalToken) {
-        let kept = events
+        let stored = events
         events = []
-        for event in kept {
+        for event in stored {
             switch event {
             case .bytes(let bytes): context.fireChannelRead(wrapInboundOut(bytes))
             case .readComplete: context.fireChannelReadComplete()

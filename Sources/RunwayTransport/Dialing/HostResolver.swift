@@ -4,53 +4,53 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// Asks the system for the addresses of hosts, off the event loops: one question a host at a time, shared by all who ask it.
+/// Looks up the addresses of hosts off the event loops. Lookups of one host at a time share one call of the system.
 ///
-/// The addresses of IPv4 and IPv6 come together, when the system has both, in the order that it prefers (RFC 6724): it is one call of
-/// `getaddrinfo`. RFC 8305 §3 would have a client start with whichever came first; what that could save is the difference of two answers of
-/// one name server, and it would cost the order and a second thread for each host. A host of which a list names addresses waits for
-/// neither.
+/// IPv4 and IPv6 addresses come together, in the order that the system prefers (RFC 6724), from one call of `getaddrinfo`. RFC 8305
+/// §3 recommends to start with the family that comes first; that would save the difference between two responses of one name
+/// server, and cost the order and a second thread for each host. A host with listed addresses needs no lookup.
 ///
-/// A name below `localhost` leads to this machine, whatever a name server says of it (RFC 6761 §6.3).
+/// `localhost` and names below it lead to this machine, whatever a name server says (RFC 6761 §6.3).
 final class HostResolver: Sendable {
-    /// The most questions that are asked at once, each of which holds a thread; further ones wait in line.
+    /// The most lookups at once, each of which blocks a thread; further ones wait.
     static let maximumConcurrentLookups = 16
 
     private struct State {
         var waiting: [String: [EventLoopPromise<[SocketAddress]>]] = [:]
-        var line: [String] = []
+        var queue: [String] = []
         var lookupCount = 0
     }
 
     private let lookUp: @Sendable (String) throws -> [SocketAddress]
-    /// Guards who waits for which host, and which hosts wait for a thread.
+    /// Guards the waiters of each host, and the hosts that wait for a thread.
     private let state = Mutex(State())
 
     /// Makes a resolver.
     ///
-    /// - Parameter lookUp: Gives the addresses of a host, in the order in which they are preferred (RFC 6724); may block its thread. The
-    ///   default asks the system.
+    /// - Parameter lookUp: Returns the addresses of a host in the order of preference (RFC 6724); may block its thread. The default
+    /// is
+    ///   the system's lookup.
     init(_ lookUp: @escaping @Sendable (String) throws -> [SocketAddress] = systemAddresses) { self.lookUp = lookUp }
 
-    /// The addresses of a host, without a port, on this loop; never none.
+    /// Returns the addresses of a host, at least one, without a port, on this loop.
     func addresses(of host: String, on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
         let promise = eventLoop.makePromise(of: [SocketAddress].self)
         let isFree = state.withLock { state in
-            let isAsked = state.waiting[host] != nil
+            let isInFlight = state.waiting[host] != nil
             state.waiting[host, default: []].append(promise)
-            if isAsked { return false }
+            if isInFlight { return false }
             if state.lookupCount < Self.maximumConcurrentLookups {
                 state.lookupCount += 1
                 return true
             }
-            state.line.append(host)
+            state.queue.append(host)
             return false
         }
         if isFree { DispatchQueue.global(qos: .userInitiated).async { self.work(on: host) } }
         return promise.futureResult
     }
 
-    /// Asks for this host, and then for those in line.
+    /// Looks up this host, and then those that wait for a thread.
     private func work(on first: String) {
         var next: String? = first
         while let host = next {
@@ -62,7 +62,7 @@ final class HostResolver: Sendable {
             let promises: [EventLoopPromise<[SocketAddress]>]
             (promises, next) = state.withLock { state in
                 let promises = state.waiting.removeValue(forKey: host) ?? []
-                let next = state.line.isEmpty ? nil : state.line.removeFirst()
+                let next = state.queue.isEmpty ? nil : state.queue.removeFirst()
                 if next == nil { state.lookupCount -= 1 }
                 return (promises, next)
             }
@@ -72,7 +72,7 @@ final class HostResolver: Sendable {
 }
 
 extension HostResolver {
-    /// What the system takes for this machine, if it is that, and otherwise the addresses that always are.
+    /// The loopback addresses that the system has for `localhost`, or else 127.0.0.1 and ::1.
     private func ownAddresses() throws -> [SocketAddress] {
         let known = (try? lookUp("localhost")) ?? []
         let own = known.filter { $0.ipAddress.flatMap { IPAddress($0) }?.isLoopback == true }
@@ -105,7 +105,7 @@ private func systemAddresses(of host: String) throws -> [SocketAddress] {
     guard status == 0 else { throw LookupError(host: host, reason: String(cString: gai_strerror(status))) }
     return sequence(first: first, next: { $0?.pointee.ai_next }).compactMap { entry in
         guard let info = entry?.pointee, let bytes = UnsafeRawPointer(info.ai_addr) else { return nil }
-        // The family says of what kind the bytes are.
+        // The family decides the type of the bytes.
         switch info.ai_family {
         case AF_INET: return SocketAddress(bytes.loadUnaligned(as: sockaddr_in.self))
         case AF_INET6: return SocketAddress(bytes.loadUnaligned(as: sockaddr_in6.self))

@@ -1,12 +1,12 @@
 import NIOCore
 import Runway
 
-/// Sends a body that is a stream, a part at a time, as fast as the connection takes it.
+/// Sends a body that is a stream, part by part, each when the connection has written the one before.
 ///
-/// It works in ``run()``, in a task of its own, since an answer may come before the body is over. A connection gives it a turn; what a
-/// turn that is over still writes goes nowhere.
+/// ``run()`` reads the stream in a task of its own, since a response may come before the end of the body. A connection starts and
+/// stops the sending; parts of a sending that was stopped are discarded.
 ///
-/// Unchecked: everything that changes is touched on the event loop only.
+/// Unchecked: every variable is read and written on the event loop alone.
 final class BodyUpload: @unchecked Sendable {
     private let stream: BodyStream
     private let byteCount: Int?
@@ -14,9 +14,10 @@ final class BodyUpload: @unchecked Sendable {
     private let eventLoop: any EventLoop
 
     private weak var exchange: Exchange?
-    private var turn = 0
-    private var isTurnPending = false
-    private var hasBegun = false
+    /// The number of the sending that was started or stopped last.
+    private var generation = 0
+    private var isStartPending = false
+    private var hasStarted = false
     private var isOver = false
     private var waiter: CheckedContinuation<Int?, Never>?
     private var task: Task<Void, Never>?
@@ -29,9 +30,9 @@ final class BodyUpload: @unchecked Sendable {
     }
 
     /// Whether the body can be sent from its start. On the loop.
-    var canRestart: Bool { isReplayable || !hasBegun }
+    var canRestart: Bool { isReplayable || !hasStarted }
 
-    /// Works for this exchange in this task. Before the exchange begins.
+    /// Sets the exchange whose body it sends, and the task that ``run()`` is called in. Called before the exchange begins.
     func attach(to exchange: Exchange, in task: Task<Void, Never>) {
         eventLoop.execute {
             self.exchange = exchange
@@ -40,68 +41,69 @@ final class BodyUpload: @unchecked Sendable {
         }
     }
 
-    /// A connection wants the body, from its start. On the loop.
-    func startTurn() {
+    /// Starts to send the body from its start. On the loop.
+    func start() {
         guard !isOver else { return }
-        turn += 1
-        hasBegun = true
+        generation += 1
+        hasStarted = true
         if let waiter {
             self.waiter = nil
-            waiter.resume(returning: turn)
+            waiter.resume(returning: generation)
         } else {
-            isTurnPending = true
+            isStartPending = true
         }
     }
 
-    /// The connection wants no more of the body. On the loop.
-    func stopTurn() {
-        turn += 1
-        isTurnPending = false
+    /// Stops the sending. On the loop.
+    func stop() {
+        generation += 1
+        isStartPending = false
     }
 
-    /// Nobody wants anything of the body any more. On the loop.
+    /// Ends ``run()``. On the loop.
     func end() {
         isOver = true
-        stopTurn()
+        stop()
         task?.cancel()
         task = nil
         waiter?.resume(returning: nil)
         waiter = nil
     }
 
-    /// Sends the body whenever a connection wants it, until the exchange is over.
+    /// Sends the body whenever a connection starts to, until the exchange ends.
     func run() async {
-        while let turn = await nextTurn() { await send(turn) }
+        while let generation = await nextStart() { await send(generation) }
     }
 
-    private func nextTurn() async -> Int? {
+    private func nextStart() async -> Int? {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
                 if self.isOver { return continuation.resume(returning: nil) }
-                guard self.isTurnPending else { return self.waiter = continuation }
-                self.isTurnPending = false
-                continuation.resume(returning: self.turn)
+                guard self.isStartPending else { return self.waiter = continuation }
+                self.isStartPending = false
+                continuation.resume(returning: self.generation)
             }
         }
     }
 
-    private func send(_ turn: Int) async {
+    private func send(_ generation: Int) async {
         do {
             var parts = RequestBodyParts(stream, byteCount: byteCount)
             while let part = try await parts.next() {
-                guard await write(part, turn) else { return }
+                guard await write(part, generation) else { return }
             }
-            onLoop(turn) { $0.connection?.sendEnd(of: $0) }
+            onLoop(generation) { $0.connection?.sendEnd(of: $0) }
         } catch {
-            onLoop(turn) { $0.uploadFailed(error) }
+            onLoop(generation) { $0.uploadFailed(error) }
         }
     }
 
-    /// Gives a part to the connection and waits until it takes more; `false` where the turn is over.
-    private func write(_ part: [UInt8], _ turn: Int) async -> Bool {
+    /// Passes a part to the connection and waits until it was written. Returns `false` if the sending was stopped.
+    private func write(_ part: [UInt8], _ generation: Int) async -> Bool {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
-                guard self.turn == turn, let exchange = self.exchange, let connection = exchange.connection else {
+                guard self.generation == generation, let exchange = self.exchange, let connection = exchange.connection
+                else {
                     return continuation.resume(returning: false)
                 }
                 let promise = self.eventLoop.makePromise(of: Void.self)
@@ -117,9 +119,9 @@ final class BodyUpload: @unchecked Sendable {
         }
     }
 
-    private func onLoop(_ turn: Int, _ body: @escaping @Sendable (Exchange) -> Void) {
+    private func onLoop(_ generation: Int, _ body: @escaping @Sendable (Exchange) -> Void) {
         eventLoop.execute {
-            guard self.turn == turn, let exchange = self.exchange else { return }
+            guard self.generation == generation, let exchange = self.exchange else { return }
             body(exchange)
         }
     }

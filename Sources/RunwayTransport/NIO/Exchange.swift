@@ -2,52 +2,53 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// One request on its way through a pool and over a connection, and its answer as it comes.
+/// One request in flight, from its pool over a connection, and its response as it comes.
 ///
-/// Unchecked: everything that changes is touched on the event loop of its pool only, which ``begin(_:)`` and ``cancel(_:)`` go to first.
+/// Unchecked: every variable is read and written on the event loop of the pool alone, which ``begin(_:)`` and ``cancel(_:)`` hop
+/// to.
 final class Exchange: @unchecked Sendable {
-    /// The answer or why there is none, and what the wire did for it.
-    typealias Outcome = (answer: Result<WireAnswer, any Error>, wire: WireRecord)
+    /// The response or the error, and the record of the wire.
+    typealias Outcome = (response: Result<WireResponse, any Error>, wire: WireRecord)
 
     let request: Request
     let head: WireRequestHead
     let pool: OriginPool
     let isTransparent: Bool
 
-    /// Its number within its pool, once it was given to it.
+    /// Its number within its pool; 0 before it is submitted.
     var id: RequestID = 0
-    /// The number of its stream, where its connection has streams.
+    /// The number of its HTTP/2 stream; 0 over HTTP/1.1.
     var streamNumber = 0
-    /// When it was given to its pool.
+    /// When it was submitted to its pool.
     var submitted = NIODeadline.uptimeNanoseconds(0)
-    /// What its answer is measured by.
+    /// When its steps happened, and its byte counts.
     private(set) var meter = ExchangeMeter()
     /// The connection that carries it.
     private(set) var connection: (any WireConnection)?
-    /// The connection that carried it last, which may have let go of it.
+    /// The connection that carries or carried it last.
     private weak var carrier: (any WireConnection)?
-    /// How often it was given to a connection and lost.
+    /// How many connections lost it.
     private var moves = 0
-    /// Whether any of the request may have reached the wire on a connection that was lost.
+    /// Whether any of the request may have reached the wire on connections that lost it.
     private var sentBefore = SendState.notSent
-    /// Whether any byte of an answer came.
-    private(set) var hasAnswer = false
+    /// Whether any byte of a response came.
+    private(set) var hasResponse = false
     private(set) var isReused = false
     private var facts: ConnectionFacts?
-    /// Whether the body waits for the server's word.
+    /// Whether the body waits for status 100.
     private(set) var expectsContinue: Bool
-    /// What sends a body that is a stream.
+    /// Sends a body that is a stream; `nil` for any other.
     let upload: BodyUpload?
-    /// Told the version of HTTP as soon as it is known.
+    /// Called with the version of HTTP as soon as it is known.
     private let onVersion: @Sendable (String) -> Void
 
     private var continuation: CheckedContinuation<Outcome, Never>?
-    private var answerHead: HTTPResponse?
+    private var responseHead: HTTPResponse?
     private var lostFields: [HTTPField.Name] = []
     private var isDecoded = false
     private var whole: WholeBody?
-    private(set) var stream: AnswerStream?
-    /// Whether nobody waits for anything of it any more.
+    private(set) var stream: ResponseStream?
+    /// Whether it ended, with a response or an error.
     private(set) var isOver = false
     private var cancellation: (any Error)?
 
@@ -67,7 +68,7 @@ final class Exchange: @unchecked Sendable {
         expectsContinue = head.expectsContinue(pool.configuration.wire)
     }
 
-    /// Hands the exchange over to its pool. The continuation is resumed once, on the pool's loop.
+    /// Submits the exchange to its pool. The continuation is resumed once, on the pool's loop.
     func begin(_ continuation: CheckedContinuation<Outcome, Never>) {
         pool.eventLoop.execute {
             self.continuation = continuation
@@ -79,56 +80,56 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Ends the exchange, from any thread: nobody wants its answer any more.
+    /// Cancels the exchange, from any thread. After its end it discards the unread bytes of its response.
     func cancel(_ reason: any Error) {
         pool.eventLoop.execute {
             if self.cancellation == nil { self.cancellation = reason }
             self.reportSilence()
             if self.isOver {
                 self.stream?.drop()
-                self.carrier?.readersTook()
+                self.carrier?.readersConsumed()
             }
             // Before it began there is nothing to end.
             guard self.continuation != nil || self.stream != nil, !self.isOver else { return }
             let connection = self.connection
             if connection == nil { self.pool.withdraw(self) }
             self.finish(failing: ExchangeFailure(cause: reason, sending: self.sending))
-            connection?.giveUp(self)
+            connection?.cancel(self)
         }
     }
 }
 
 extension Exchange {
-    /// Begins to work on a body that is a stream. Before the exchange begins.
+    /// Starts the task that reads a body that is a stream. Called before ``begin(_:)``.
     func startUpload() {
         guard let upload else { return }
         upload.attach(to: self, in: Task { @concurrent in await upload.run() })
     }
 
-    /// The reader of the answer took so many bytes of it. From any thread.
-    func readerTook(_ byteCount: Int) {
+    /// The reader of the response consumed this many bytes. From any thread.
+    func consumed(_ byteCount: Int) {
         pool.eventLoop.execute {
-            if let connection = self.connection { return connection.readerTook(byteCount, of: self) }
-            self.carrier?.readersTook()
+            if let connection = self.connection { return connection.consumed(byteCount, of: self) }
+            self.carrier?.readersConsumed()
         }
     }
 }
 
-/// What its pool and its connection tell it. On the loop.
+/// What its pool and its connection report. On the loop.
 extension Exchange {
-    /// Whether any of the request reached the wire, as far as can be known.
+    /// Whether any of the request reached the wire on the current connection, as far as is known.
     private var sending: SendState {
-        if hasAnswer { return .sent }
+        if hasResponse { return .sent }
         return connection == nil ? .notSent : .unknown
     }
 
-    /// Bytes of an answer came, though they may be no more than the beginning of a head.
-    func answerBegan() {
-        hasAnswer = true
+    /// Bytes of a response came, if only the first of a head.
+    func responseBegan() {
+        hasResponse = true
         if meter.firstByte == nil { meter.firstByte = .now() }
     }
 
-    /// Puts the request on a connection.
+    /// Sends the request on a connection.
     func start(on connection: any WireConnection, isReused: Bool) {
         self.connection = connection
         carrier = connection
@@ -138,27 +139,27 @@ extension Exchange {
         connection.send(self)
     }
 
-    /// The version of HTTP is known: over HTTP/2 as the request leaves, over HTTP/1 when the head of the answer tells.
-    func speaks(_ version: String) { onVersion(version) }
+    /// The version of HTTP is known: over HTTP/2 when the request is sent, over HTTP/1 from the head of the response.
+    func noteVersion(_ version: String) { onVersion(version) }
 
-    /// The whole request is written.
+    /// The request was sent in full.
     func requestSent(at instant: NIODeadline) { meter.sent = instant }
 
-    /// Bytes of the request were written; framing included.
+    /// Bytes of the request were written, framing included.
     func sent(byteCount: Int) { meter.sentByteCount += byteCount }
 
-    /// Bytes of the answer came; framing included.
+    /// Bytes of the response came, framing included.
     func received(byteCount: Int) { meter.receivedByteCount += byteCount }
 
-    /// An answer of status 1xx came before the final one.
+    /// The head of a response of status 1xx came.
     ///
     /// - Throws: ``WireError/malformed(_:)`` for too many.
     func receive(informational status: HTTPResponse.Status) throws {
-        hasAnswer = true
+        hasResponse = true
         meter.firstByte = nil
         meter.informationalCount += 1
-        guard meter.informationalCount <= pool.configuration.wire.maximumInformationalAnswers else {
-            throw WireError.malformed("there are too many answers of status 1xx")
+        guard meter.informationalCount <= pool.configuration.wire.maximumInformationalResponses else {
+            throw WireError.malformed("there are too many responses of status 1xx")
         }
         if meter.informationalStatuses.count < 16 { meter.informationalStatuses.append(status.code) }
     }
@@ -167,21 +168,21 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - head: The head.
-    ///   - lostFields: The names of fields that are not in it, since their values are not text. The default is none.
-    ///   - isEmpty: Whether no body can follow.
-    ///   - contentLength: The length that the head names.
-    /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` where there is no memory to decode with.
+    ///   - lostFields: The names of fields that were left out, since their values are not text. The default is none.
+    ///   - isEmpty: Whether the response has no body.
+    ///   - contentLength: The length in the head; `nil` if it has none.
+    /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` if there is no memory for decoding.
     func receive(
         _ head: HTTPResponse, leavingOut lostFields: [HTTPField.Name] = [], isEmpty: Bool, contentLength: Int?
     ) throws {
-        answerBegan()
-        reportAnswer()
+        responseBegan()
+        reportResponse()
         request.noteHead(head.status)
         let codings = isTransparent ? [] : ContentCoding.undoable(in: head.headerFields)
         isDecoded = !codings.isEmpty
         let hasBody = !isEmpty && contentLength != 0
         let visible = head.undoing(codings.count)
-        answerHead = visible
+        responseHead = visible
         self.lostFields = lostFields
         switch request.delivery {
         case .whole(let maximumByteCount):
@@ -189,33 +190,33 @@ extension Exchange {
                 hasBody && isDecoded ? try makeDecoder(codings) : nil, contentLength: hasBody ? contentLength : nil,
                 upTo: maximumByteCount)
         case .streamed:
-            let stream = AnswerStream(
+            let stream = ResponseStream(
                 step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
             self.stream = stream
-            let answer = WireAnswer(
+            let response = WireResponse(
                 head: visible, lostFields: lostFields, body: .stream(stream), codings: hasBody ? codings : [],
                 isDecoded: isDecoded)
-            continuation?.resume(returning: (.success(answer), wireRecord))
+            continuation?.resume(returning: (.success(response), wireRecord))
             continuation = nil
         }
     }
 
-    /// Tells how the address does. A connection to one that others have left far behind takes no further exchange.
-    private func reportAnswer() {
+    /// Records the response time of the address. If another address is much faster, the connection takes no further exchange.
+    private func reportResponse() {
         guard let report = facts?.report, let sent = meter.sent, let firstByte = meter.firstByte, firstByte >= sent
         else {
             return
         }
-        report.answered(after: Duration(firstByte - sent), endpoint: request.head.endpointNumber)
+        report.responded(after: Duration(firstByte - sent), endpoint: request.head.endpointNumber)
         if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
-    /// Tells how the address does that was outrun by another: its answer would have begun later than now.
+    /// Records for an address that another attempt outran that its response would begin later than now.
     private func reportSilence() {
         guard !isOver, request.hedged?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent,
             let report = facts?.report
         else { return }
-        report.answered(after: Duration(NIODeadline.now() - sent), endpoint: request.head.endpointNumber)
+        report.responded(after: Duration(NIODeadline.now() - sent), endpoint: request.head.endpointNumber)
         if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
@@ -232,7 +233,7 @@ extension Exchange {
         try whole?.append(part)
     }
 
-    /// The answer is complete. The connection has let go of the exchange.
+    /// The response is complete. The connection has stopped carrying the exchange.
     func receiveEnd() {
         do {
             try whole?.finish()
@@ -242,14 +243,14 @@ extension Exchange {
         }
     }
 
-    /// The connection could not answer the exchange, and has let go of it: it is sent on another one, or ends.
+    /// The connection was lost before the response was complete: the request moves to another connection, or fails.
     ///
-    /// - Parameters:
-    ///   - isUnprocessed: Whether the server did certainly not act on the request.
+    /// - Parameter isUnprocessed: Whether the server certainly did not process the request. The default is `false`.
     func lost(_ error: any Error, isUnprocessed: Bool = false) {
         guard !isOver else { return }
-        if !hasAnswer, TLSFailure(error)?.refusesClient == true {
-            // It would on any connection. With TLS 1.3 it says so before its side of the handshake is done, and reads nothing of a request.
+        if !hasResponse, TLSFailure(error)?.refusesClient == true {
+            // It would on any connection. With TLS 1.3 it does so before its side of the handshake is complete, without reading a
+            // request.
             let isInHandshake = facts?.tlsVersion == "TLSv1.3" && !isReused
             return finish(failing: ExchangeFailure(cause: error, sending: isInHandshake ? .notSent : sending))
         }
@@ -257,38 +258,38 @@ extension Exchange {
         connection = nil
         sentBefore = sentBefore.and(failure.sending)
         let loss = LostRequest(
-            isUnprocessed: isUnprocessed, wasReused: isReused, hasAnswer: hasAnswer,
+            isUnprocessed: isUnprocessed, wasReused: isReused, hasResponse: hasResponse,
             isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves,
             begun: meter.begun ?? submitted)
         if loss.mayMove {
             moves += 1
-            upload?.stopTurn()
+            upload?.stop()
         }
         pool.lost(self, loss, failing: failure)
     }
 
-    /// The server does not know `Expect`: the request is sent once more without (RFC 9110 §10.1.1), on another connection.
+    /// The server does not support `Expect`: the request is sent without it on another connection (RFC 9110 §10.1.1).
     func expectationFailed() {
         expectsContinue = false
-        hasAnswer = false
+        hasResponse = false
         lost(WireError.closed, isUnprocessed: true)
     }
 
-    /// The stream of the request's body threw, or was not as long as it was said to be.
+    /// The stream of the request's body threw, or did not have the declared length.
     func uploadFailed(_ error: any Error) {
         guard !isOver else { return }
         let connection = connection
         failed(error)
-        connection?.giveUp(self)
+        connection?.cancel(self)
     }
 
-    /// The exchange failed on its connection, which has let go of it.
+    /// The exchange failed on its connection, which has stopped carrying it.
     func failed(_ error: any Error) { finish(failing: ExchangeFailure(cause: error, sending: sending)) }
 
-    /// Ends the exchange with an error, once.
+    /// Ends the exchange with an error, unless it has ended.
     func finish(failing failure: ExchangeFailure) {
         guard !isOver else { return }
-        // What ends it on a later connection, or while it waits for one, says nothing about those before.
+        // An error on a later connection, or while waiting for one, says nothing about those before.
         let failure = ExchangeFailure(cause: failure.cause, sending: sentBefore.and(failure.sending))
         end()
         stream?.finish(.failure(failure), wireRecord)
@@ -300,12 +301,12 @@ extension Exchange {
         guard !isOver else { return }
         end()
         stream?.finish(.success(()), wireRecord)
-        guard let continuation, let answerHead, let whole else { return }
+        guard let continuation, let responseHead, let whole else { return }
         self.continuation = nil
         self.whole = nil
-        let answer = WireAnswer(
-            head: answerHead, lostFields: lostFields, body: .whole(whole.bytes), codings: [], isDecoded: isDecoded)
-        continuation.resume(returning: (.success(answer), wireRecord))
+        let response = WireResponse(
+            head: responseHead, lostFields: lostFields, body: .whole(whole.bytes), codings: [], isDecoded: isDecoded)
+        continuation.resume(returning: (.success(response), wireRecord))
     }
 
     private func end() {
@@ -323,8 +324,8 @@ extension Exchange {
 }
 
 extension HTTPRequest {
-    /// A number of its method and its path without the query and without what names one thing among many, such as `42`: answers to
-    /// requests of one number are much the same work.
+    /// A hash of the method and of the path without the query and without segments that contain digits, such as `42`. Requests of
+    /// one hash are assumed to take the server about as long.
     fileprivate var endpointNumber: Int {
         var hasher = Hasher()
         hasher.combine(method)

@@ -1,31 +1,30 @@
 import NIOCore
 import Runway
 
-/// When the steps of an exchange happened on its connection, and how many bytes they took.
+/// When the steps of an exchange happened on its connection, and how many bytes it sent and received.
 struct ExchangeMeter {
-    /// When it was given to its pool.
+    /// When it was submitted to its pool.
     private var submitted: NIODeadline?
-    /// When it was given to its connection.
+    /// When its connection started to carry it.
     private(set) var begun: NIODeadline?
-    /// When its request was written in full.
+    /// When its request was sent in full.
     var sent: NIODeadline?
-    /// When the head of its answer had come.
+    /// When the first byte of its response came.
     var firstByte: NIODeadline?
     var end: NIODeadline?
-    /// 0 where the connection does not count.
     var sentByteCount = 0
     var receivedByteCount = 0
     var informationalCount = 0
     var informationalStatuses: [Int] = []
 
-    /// It was given to a connection, for the first time or again.
+    /// A connection starts to carry it, maybe after another lost it.
     mutating func start(after submitted: NIODeadline) {
         self = ExchangeMeter()
         self.submitted = submitted
         begun = .now()
     }
 
-    /// What a flight record says of it.
+    /// The record of the wire for a flight record.
     func record(isReused: Bool, _ facts: ConnectionFacts?) -> WireRecord {
         var record = WireRecord()
         guard let begun, let facts else { return record }

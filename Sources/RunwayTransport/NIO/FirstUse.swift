@@ -4,15 +4,15 @@ import NIOHPACK
 import NIOPosix
 import NIOSSL
 
-/// What a process makes or looks up once, when it is met first.
+/// Prepares what a process creates or looks up once.
 ///
-/// The threads of the event loops take their time to start, and Swift's runtime looks through every conformance of the program when a
-/// type is first asked for one, as each handler of a channel is. Together that is milliseconds of a program's first call.
+/// The threads of the event loops take time to start, and Swift's runtime searches all conformances of the program at the first
+/// cast of a type to a protocol, as happens with each channel handler. Together that takes milliseconds of a program's first call.
 enum FirstUse {
-    /// Begins with it on another thread, while the caller goes on. Only what is needed before it is done is waited for.
+    /// Starts the preparation on another thread.
     static func anticipate() { DispatchQueue.global(qos: .userInitiated).async { _ = preparation } }
 
-    /// What was found is kept, so that the compiler may not leave the search out.
+    /// The results are stored, so that the compiler can't remove the search.
     private static let preparation: [[Bool]] = {
         _ = MultiThreadedEventLoopGroup.singleton
         var encoder = HPACKEncoder(allocator: ByteBufferAllocator())

@@ -1,12 +1,12 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// The length that the fields of an answer name; `nil` where they name none.
+    /// The value of `Content-Length`; `nil` if there is none.
     ///
-    /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated, also as a list
-    /// (RFC 9112 §6.3). A malformed value is refused even if no body follows: after it, the connection can't be trusted.
+    /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated, also as a
+    /// list (RFC 9112 §6.3). A malformed value is refused even if no body follows: after it, the connection can't be trusted.
     ///
-    /// - Throws: ``WireError/malformed(_:)`` for what is no number, or several.
+    /// - Throws: ``WireError/malformed(_:)`` for a value that is not a number, or for different values.
     func contentLength() throws(WireError) -> Int? {
         var length: Int?
         for value in self[values: .contentLength] {
@@ -18,7 +18,7 @@ extension HTTPFields {
                 }
                 let number = significant.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
                 guard length == nil || length == number else {
-                    throw .malformed("its Content-Length is said in several ways")
+                    throw .malformed("it has different values of Content-Length")
                 }
                 length = number
             }

@@ -6,18 +6,20 @@ public import Runway
     #error("RunwayTransport needs the package trait Transport.")
 #endif
 
-/// Puts requests on the wire over connections of its own, made with SwiftNIO: HTTP/1.1 and HTTP/2, TLS, gzip and deflate.
+/// Sends requests over HTTP/1.1 and HTTP/2 with SwiftNIO, over TLS, and decodes gzip and deflate.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: try NIOTransport())
 /// ```
 ///
-/// Each origin has a pool: one HTTP/2 connection, or up to ``TransportConfiguration/maximumConnectionsPerOrigin`` of HTTP/1.1, kept for
-/// ``TransportConfiguration/keepAlive`` after their last use. TLS sessions are not resumed, so that a connection that is kept saves
-/// its whole handshake. A request that the server certainly did not act on, or an idempotent one that met a connection which the
-/// server was just closing, is sent once more on another connection; every other repetition is left to the layer, also of what the
-/// server ended itself by resetting its stream or by ending the connection with an error. A transport that is let go cuts its
-/// connections; ``shutdown(_:)`` is there for those who want to wait.
+/// Each origin has a pool: one HTTP/2 connection, or up to ``TransportConfiguration/maximumConnectionsPerOrigin`` of HTTP/1.1,
+/// which stay open for ``TransportConfiguration/keepAlive`` after their last use. TLS sessions are not resumed, so that an open
+/// connection saves its whole handshake.
+///
+/// A request that the server certainly did not process, or an idempotent one on a reused connection that the server was closing, is
+/// sent again on another connection (RFC 9112 §9.3.1). Every other retry is up to the layer, also after a reset of the stream or
+/// after an error with which the server closed the connection. The deinit of a transport closes its connections at once;
+/// ``shutdown(_:)`` waits for the requests in flight.
 public final class NIOTransport: Transport {
     private let pools: OriginPools
     private let arrival: NetworkArrival
@@ -25,7 +27,7 @@ public final class NIOTransport: Transport {
     private let isTransparent: Bool
     private let gauge = RequestGauge()
 
-    /// Makes a transport. No connection is opened before it is needed.
+    /// Makes a transport, which connects when a request needs it.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
     public convenience init(
@@ -55,22 +57,22 @@ public final class NIOTransport: Transport {
         }
     }
 
-    /// Sends a request and gives its answer.
+    /// Sends a request and returns the response.
     ///
     /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         do {
             let head = try WireRequestHead(request, isTransparent: isTransparent)
-            // The second attempt of a hedged request goes another way than the first.
+            // The second attempt of a hedged request uses another address than the first.
             let isSpare = request.hedged?.contender == .second
-            guard let pass = PoolPass(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
+            guard let lease = PoolLease(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
             }
-            let exchange = Exchange(request, head, in: pass.pool) { flight.noteHTTPVersion($0, of: request) }
+            let exchange = Exchange(request, head, in: lease.pool) { flight.noteHTTPVersion($0, of: request) }
             exchange.startUpload()
-            let (answer, wire) = await Self.outcome(of: exchange, in: flight)
+            let (response, wire) = await Self.outcome(of: exchange, in: flight)
             flight.noteWire(wire, of: request)
-            return Response(try answer.get(), to: exchange, in: flight, until: pass)
+            return Response(try response.get(), to: exchange, in: flight, holding: lease)
         } catch {
             throw NetworkError(transport: error, from: request.head.authority)
         }
@@ -88,22 +90,21 @@ public final class NIOTransport: Transport {
         }
     }
 
-    /// Makes a connection to the origin of a URL, unless there is one, so that the first request need not wait for it. It returns at
-    /// once; whether a connection was made shows when one is needed.
+    /// Connects to the origin of a URL, unless a connection is open, so that the first request need not wait. Returns at once, and
+    /// reports no failure.
     ///
-    /// - Parameter url: An absolute URL of `http` or `https`, such as a service's base URL. Of anything else nothing is made.
+    /// - Parameter url: An absolute URL of `http` or `https`, such as a service's base URL. Anything else is ignored.
     public func warmUp(_ url: String) {
         guard let target = try? HTTPTarget(URIReference(url.utf8)) else { return }
         warmUp(
             Origin(HTTPRequest(method: .head, scheme: target.scheme, authority: target.authority.text, path: "/")))
     }
 
-    private func warmUp(_ origin: Origin) { PoolPass(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
+    private func warmUp(_ origin: Origin) { PoolLease(to: origin, of: pools, countedBy: gauge)?.pool.warm() }
 
-    /// Takes what was learned of addresses on the last network for what it is, and retires all connections, see
-    /// ``retireConnections()``; then measures the addresses of the hosts in use, and connects to them, so
-    /// that the next calls need not wait for either. At most ``maximumRenewedOrigins`` are, those that were used last. It returns at
-    /// once. A layer calls it when its status says that the device came to another network.
+    /// Prepares for another network: stores what is known of addresses with the last network, retires all connections (see
+    /// ``retireConnections()``), then measures the addresses of the ``maximumRenewedOrigins`` origins that were used last, and
+    /// connects to them. Returns at once. A layer calls it when its status reports another network.
     public func networkDidChange(to status: NetworkStatus) {
         selector.follow(status)
         retireConnections()
@@ -112,16 +113,15 @@ public final class NIOTransport: Transport {
         arrival.renew(origins) { [weak self] in self?.warmUp($0) }
     }
 
-    /// The most origins that are made ready again when the device came to another network.
+    /// The most origins that ``networkDidChange(to:)`` connects to: 8.
     public static let maximumRenewedOrigins = 8
 
-    /// Gives no further request to the connections that there are: for a device whose network has changed under them. Requests that
-    /// they carry may end; the next ones go over new connections. One that was made from an address that the device has no more is cut at
-    /// once. Any other of HTTP/2 that carries some is asked with a PING whether it lives, and cut where it does not answer within
-    /// ``WireSettings/pingTimeout``.
+    /// Sends further requests over new connections alone. Requests in flight may complete, except on a connection from an address
+    /// that the device does not have any more, which is closed at once. Any other HTTP/2 connection with requests in flight is sent
+    /// a PING, and closed if the server does not acknowledge it within ``WireSettings/pingTimeout``.
     public func retireConnections() { pools.drainAll() }
 
-    /// Ends the transport. Requests made after it fail; calling it again changes nothing.
+    /// Shuts the transport down. Later requests fail as `NetworkError.Kind.noNetwork`. A second call has no effect.
     public func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
         arrival.cancel()
         await gauge.close(waitingFor: mode)
@@ -129,17 +129,18 @@ public final class NIOTransport: Transport {
     }
 }
 
-/// The right to use the pool of an origin: counts a request as over when the last who holds it lets go.
-final class PoolPass: Sendable {
+/// A request's use of the pool of an origin, which ends with the deinit.
+final class PoolLease: Sendable {
     let pool: OriginPool
     private let origin: Origin
     private let isSpare: Bool
     private let pools: OriginPools
     private let gauge: RequestGauge
 
-    /// `nil` after the shutdown.
+    /// Returns `nil` after the shutdown.
     ///
-    /// - Parameter isSpare: Whether the pool is wanted whose connections lead elsewhere than those of the origin's own.
+    /// - Parameter isSpare: Whether to use the spare pool, which avoids the addresses of the origin's main pool. The default is
+    /// `false`.
     init?(to origin: Origin, of pools: OriginPools, isSpare: Bool = false, countedBy gauge: RequestGauge) {
         guard gauge.begin() else { return nil }
         guard let pool = pools.enter(origin, isSpare: isSpare) else {

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// How many bytes of streamed answers that came over one connection wait for their readers, whether the answers have ended or not.
+/// Counts the unread bytes of streamed responses over one connection, those of responses that have ended included.
 ///
-/// The connection lets the server send accordingly. Where it had to hold it back it says so here, and is then told of every byte that is
-/// read.
+/// The connection lets the server send accordingly. While it holds the server back, it sets ``isHeld``, and every read is reported
+/// to it.
 final class UnreadBytes: Sendable {
     private let bytes = Atomic(0)
     private let isHolding = Atomic(false)
 
-    /// How many bytes there are.
+    /// The number of unread bytes.
     var count: Int { bytes.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether the connection waits for its readers. Set before ``count`` is looked at and looked at after ``count`` was changed, so that
-    /// one side always sees the other.
+    /// Whether the connection waits for its readers. The connection sets it before it reads ``count``, and a reader reads it after
+    /// it changed ``count``, so that one of them always sees the other's change.
     var isHeld: Bool {
         get { isHolding.load(ordering: .sequentiallyConsistent) }
         set { isHolding.store(newValue, ordering: .sequentiallyConsistent) }

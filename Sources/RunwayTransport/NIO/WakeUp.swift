@@ -1,18 +1,18 @@
 import NIOCore
 
-/// One timer for all that a connection has to look after: it is set to the earliest instant that was asked for, and whoever is woken
-/// looks for himself what is due, and asks again.
+/// One timer for all time-outs of a connection: it fires at the earliest instant that was set, or before, and its handler finds out
+/// which time-outs have passed and sets it again.
 ///
-/// A timer for each exchange would cost more than the rest of a small one.
+/// A timer for each exchange would cost more than the rest of a small exchange.
 final class WakeUp {
     private let eventLoop: any EventLoop
     private var timer: (instant: NIODeadline, task: Scheduled<Void>)?
-    /// What is called on the loop. It is let go with ``stop()``.
+    /// Called on the loop; ``stop()`` releases it.
     var handler: (() -> Void)?
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// Wakes at this instant or before.
+    /// Fires at this instant or before.
     func set(_ instant: NIODeadline) {
         guard handler != nil else { return }
         if let timer, timer.instant <= instant { return }
@@ -24,7 +24,7 @@ final class WakeUp {
         timer = (instant, task)
     }
 
-    /// Wakes no more.
+    /// Does not fire any more.
     func stop() {
         timer?.task.cancel()
         timer = nil

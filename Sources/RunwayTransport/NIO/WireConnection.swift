@@ -7,66 +7,66 @@ import Runway
 protocol WireConnection: AnyObject {
     /// Its number within its pool.
     var id: ConnectionID { get }
-    /// What is known of how it was made.
+    /// How it was made.
     var facts: ConnectionFacts { get }
-    /// Where it counts what of the answers over it waits for readers; `nil` where it carries one at a time.
+    /// Counts the unread bytes of its streamed responses; `nil` for a connection that carries one exchange at a time.
     var unread: UnreadBytes? { get }
 
-    /// Puts a request on the wire, and tells the exchange of its answer.
+    /// Sends a request, and reports the response to the exchange.
     func send(_ exchange: Exchange)
 
-    /// Puts a part of the body of its request on the wire; the promise is kept when more may come.
+    /// Sends a part of the body of the exchange's request. The promise succeeds when the next part may be sent.
     func sendPart(_ part: [UInt8], of exchange: Exchange, promise: EventLoopPromise<Void>)
 
-    /// The body of its request is complete.
+    /// The body of the exchange's request is complete.
     func sendEnd(of exchange: Exchange)
 
-    /// The exchange is over on its side: nobody wants its answer. The connection is kept if it can be.
-    func giveUp(_ exchange: Exchange)
+    /// Stops carrying an exchange, which has ended. The connection stays open if it can.
+    func cancel(_ exchange: Exchange)
 
-    /// Finds out soon whether the connection still leads to the server, if it carries anything and there is a way to ask.
-    func checkLife()
+    /// Checks whether the server still responds, if the connection carries an exchange and the protocol has a way to.
+    func checkLiveness()
 
-    /// The connection leads nowhere: what it carries is lost, and may go on another.
+    /// Closes the connection, which does not reach the server any more. Exchanges may move to another.
     func abandon(_ error: any Error)
 
-    /// The reader of the exchange's answer took so many bytes.
-    func readerTook(_ byteCount: Int, of exchange: Exchange)
+    /// The reader of the exchange's response consumed this many bytes.
+    func consumed(_ byteCount: Int, of exchange: Exchange)
 
-    /// Readers took something of answers that have ended.
-    func readersTook()
+    /// Readers consumed bytes of responses that have ended.
+    func readersConsumed()
 
-    /// Ends the connection at once; what it carries fails with the error.
+    /// Closes the connection at once. Exchanges fail with the error.
     func close(failing error: any Error)
 }
 
 extension WireConnection {
-    /// Bodies in memory are written in pieces of this size. Their progress shows piece by piece, so that a way on which one takes longer
-    /// than a server may be silent looks like silence.
+    /// Bodies in memory are written in pieces of this size. Progress is noticed piece by piece: a path on which one piece takes
+    /// longer than the idle time-out looks silent.
     static var pieceByteCount: Int { 64 << 10 }
 
-    /// Tells that the connection was lost under what it carried, where that says something of its address: a server that closes what was
-    /// idle, or what it said that it would close, is as well as before.
+    /// Records that the address lost a connection with exchanges in flight. Nothing is recorded if the server closes a connection
+    /// that was idle, or that it had announced to close.
     ///
     /// - Parameters:
     ///   - error: What the channel reported before it ended; `nil` where the server closed it.
-    ///   - isDraining: Whether the server had said that it would end the connection.
+    ///   - isDraining: Whether the server had announced to close the connection. The default is `false`.
     func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
-        // What the device itself gave up says nothing of the other end.
+        // A connection that the device closed says nothing about the server.
         if carried.isEmpty || error as? WireError == .networkGone { return }
-        // Nor does a refusal that any address of the host would give.
+        // Nor does a refusal that any address of the host would send.
         if error.flatMap({ TLSFailure($0)?.refusesClient }) == true { return }
-        let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasAnswer }
+        let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasResponse }
         if isRace, error.map(\.isCloseOrReset) ?? true { return }
         facts.report?.failed()
     }
 
-    /// There is no way to ask.
-    func checkLife() {}
+    /// HTTP/1.1 has no way to.
+    func checkLiveness() {}
 
-    /// It carries one answer at a time, and counts that one alone.
+    /// A connection that carries one exchange at a time counts that one alone.
     var unread: UnreadBytes? { nil }
-    func readersTook() {}
+    func readersConsumed() {}
 }
 
 extension Error {
@@ -86,15 +86,15 @@ extension Error {
 struct ConnectionFacts {
     /// The address that was dialled, with its port.
     var address: String
-    /// The address of this device that it was made from; `nil` where that is not known.
+    /// The address of this device that it was made from; `nil` if that is not known.
     var localAddress: IPAddress?
     /// The version of TLS.
     var tlsVersion: String?
-    /// What the steps of the dial took.
+    /// How long the steps of the dial took.
     var times: DialTimes
     /// Every address that was dialled.
     var dialed: [DialedAddress]
-    /// Where to tell how the address does.
+    /// Records how the address performs.
     var report: AddressReport?
 
     init(_ dialed: DialedConnection) {

@@ -1,70 +1,70 @@
 import NIOHTTP2
 import Runway
 
-/// What goes wrong on a connection of our own, or before there is one.
+/// An error of a connection, or of a request before it has one.
 enum WireError: Error, Equatable {
     /// The transport was shut down.
     case shutDown
-    /// The URL of the request is none that can be asked.
+    /// The URL of the request can't be used, for this reason.
     case unusableURL(String)
     /// A TRACE request had a body (RFC 9110 §9.3.8).
     case traceWithBody
-    /// As many requests wait for this origin as may.
+    /// The limit on requests that wait for a connection to the origin is reached.
     case tooManyWaiting(limit: Int)
     /// No connection was made in time.
     case notConnectedInTime
     /// The deadline of the call passed.
     case deadlineExceeded
-    /// Neither side sent anything for too long.
+    /// No byte was written or read for too long.
     case silent
-    /// The head of the answer did not begin in time.
+    /// No byte of the response came in time.
     case noFirstByte
-    /// The other end did not answer a PING.
-    case unanswered
-    /// The device has the address no more that the connection was made from.
+    /// The server did not acknowledge a PING (RFC 9113 §6.7) in time.
+    case pingTimedOut
+    /// The device does not have the address any more that the connection was made from.
     case networkGone
-    /// The connection ended before a byte of the answer.
+    /// The connection ended before a byte of the response.
     case closed
-    /// The connection ended within the answer.
-    case closedInAnswer
-    /// The server sent something over HTTP/1.1 before it was asked.
+    /// The connection ended within the response.
+    case closedInResponse
+    /// The server sent bytes over HTTP/1.1 before any request.
     case unsolicited
-    /// The server switched protocols, which no request of this transport asks for (RFC 9110 §15.2.2).
+    /// The server switched protocols, which no request of this transport allows (RFC 9110 §15.2.2).
     case switchedProtocols
-    /// What came is not HTTP, or not unambiguous; says why.
+    /// What came is not HTTP, or is ambiguous, for this reason.
     case malformed(String)
-    /// The body of an HTTP/1.1 response has a transfer coding that is not undone here; names it.
+    /// The body of an HTTP/1.1 response has this transfer coding, which is not supported.
     case transferCoding(String)
-    /// The server ended the stream of the request.
+    /// The server reset the stream of the request.
     case reset(HTTP2ErrorCode)
-    /// The server is ending the connection, and did not act on the request.
+    /// The server closes the connection and did not process the request.
     case goneAway(HTTP2ErrorCode)
-    /// The server ended the connection because of an error, and may have acted on the request.
+    /// The server closed the connection because of an error, and may have processed the request.
     case ended(HTTP2ErrorCode)
 }
 
 extension WireError {
-    /// What it means to a caller.
+    /// The kind and the sentence that a caller sees.
     func meaning(_ place: String) -> (NetworkError.Kind, String) {
         switch self {
         case .shutDown: (.noNetwork, "The transport was shut down.")
         case .unusableURL(let reason): (.invalidConfiguration, "The URL of the request can't be used: \(reason).")
         case .traceWithBody: (.invalidParameters, "A TRACE request can't have a body.")
         case .tooManyWaiting(let limit):
-            (.overloaded, "\(limit) requests wait for a connection to \(place) already.")
+            (.overloaded, "\(limit) requests are waiting for a connection to \(place) already.")
         case .notConnectedInTime: (.timedOut, "No connection to \(place) could be made in time.")
         case .deadlineExceeded: (.timedOut, "The exchange with \(place) took too long.")
         case .silent: (.timedOut, "\(place) was silent for too long.")
-        case .noFirstByte: (.timedOut, "\(place) did not begin to answer in time.")
-        case .unanswered: (.noNetwork, "The connection to \(place) was lost: a PING on it was not answered.")
-        case .networkGone: (.noNetwork, "The network is gone that the connection to \(place) was made over.")
-        case .closed: (.noNetwork, "\(place) closed the connection before it answered in full.")
-        case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+        case .noFirstByte: (.timedOut, "\(place) did not begin to respond in time.")
+        case .pingTimedOut: (.noNetwork, "The connection to \(place) was lost: a PING was not acknowledged.")
+        case .networkGone: (.noNetwork, "The device left the network that it was connected to \(place) over.")
+        case .closed: (.noNetwork, "\(place) closed the connection before the response was complete.")
+        case .closedInResponse: (.invalidAnswer, "The connection to \(place) ended in the middle of the response.")
         case .unsolicited:
-            (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
+            (.invalidAnswer, "\(place) sent bytes before any request, which could be taken for a response.")
         case .switchedProtocols:
             (.invalidAnswer, "\(place) responded with status 101, which the request had not asked for.")
-        case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
+        case .malformed(let reason): (.invalidAnswer, "The response of \(place) is not HTTP: \(reason).")
         case .transferCoding(let name):
             (
                 .invalidAnswer,
@@ -72,13 +72,15 @@ extension WireError {
             )
         case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm), .ended(.enhanceYourCalm):
             (.overloaded, "\(place) asks for fewer requests (ENHANCE_YOUR_CALM).")
-        case .reset(let code): (.noNetwork, "\(place) gave up the request over HTTP/2: \(code).")
-        case .goneAway(let code): (.noNetwork, "\(place) closes the connection and did not take the request: \(code).")
-        case .ended(let code): (.noNetwork, "\(place) ended the connection over HTTP/2 under the request: \(code).")
+        case .reset(let code): (.noNetwork, "\(place) reset the stream of the request: \(code).")
+        case .goneAway(let code):
+            (.noNetwork, "\(place) closes the connection and did not process the request: \(code).")
+        case .ended(let code):
+            (.noNetwork, "\(place) closed the HTTP/2 connection with an error during the request: \(code).")
         }
     }
 
-    /// Whether any of the request left, as far as the error itself says.
+    /// Whether any of the request was sent, as far as the error itself says.
     var sending: SendState {
         switch self {
         case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .goneAway,
@@ -89,7 +91,7 @@ extension WireError {
     }
 }
 
-/// An error of an exchange, and whether any of its request reached the wire.
+/// An error of an exchange, and whether any of its request was sent.
 struct ExchangeFailure: Error {
     let cause: any Error
     let sending: SendState
@@ -99,6 +101,6 @@ struct ExchangeFailure: Error {
         self.sending = sending
     }
 
-    /// Of a request that no connection ever had.
+    /// The failure of a request that was never on a connection.
     init(_ cause: any Error) { self.init(cause: cause, sending: .notSent) }
 }

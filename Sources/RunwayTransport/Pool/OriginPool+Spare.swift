@@ -1,15 +1,15 @@
 import Runway
 import Synchronization
 
-/// A pool beside an origin's own, for the second attempts of hedged requests: its connections lead elsewhere, where they can.
+/// The spare pool of an origin, for the second attempts of hedged requests: it avoids the addresses of the main pool.
 extension OriginPool {
-    /// Tells the spare pool where the connections lead. On the loop.
+    /// Publishes the addresses of the connections for the spare pool. On the loop.
     func publishAddresses() {
         let addresses = Set(connections.values.compactMap { $0.facts.report?.address })
         addressesInUse.withLock { $0 = addresses }
     }
 
-    /// Lets go of a connection that leads where the other pool's do by now, if there is another address to go to. On the loop.
+    /// Drains connections to addresses that the main pool uses by now, if there is another address. On the loop.
     func keepApart() {
         guard isSpare else { return }
         let avoided = avoidedAddresses

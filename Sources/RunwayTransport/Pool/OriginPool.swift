@@ -4,21 +4,22 @@ import Synchronization
 
 /// The connections of one origin: performs what ``PoolMachine`` decides.
 ///
-/// All of it lives on one event loop, and so do its connections, so that an exchange meets no lock on its way.
+/// The pool, its connections and its exchanges run on one event loop, and share no lock with other threads except the addresses in
+/// use.
 ///
-/// Unchecked: everything that changes is touched on `eventLoop` only, which every function that is called from elsewhere goes to first.
+/// Unchecked: every variable is read and written on `eventLoop` alone, which the functions for any thread hop to.
 final class OriginPool: @unchecked Sendable {
     let origin: Origin
     let eventLoop: any EventLoop
     let configuration: TransportConfiguration
     let dialer: Dialer
-    /// Gives the origin's own pool as it is by now, where this is a spare one.
+    /// Returns the origin's current main pool; `nil` if this is the main pool.
     private let main: (@Sendable () -> OriginPool?)?
-    /// Whether its connections lead elsewhere than those of the origin's own pool.
+    /// Whether it avoids the addresses of the origin's main pool.
     var isSpare: Bool { main != nil }
-    /// What a new connection should lead to only if there is nothing else.
+    /// The addresses that a new connection uses only if there are no others.
     var avoidedAddresses: Set<IPAddress> { main?()?.addressesInUse.withLock { $0 } ?? [] }
-    /// The addresses that its connections lead to, as far as they are known; any thread may ask.
+    /// The known addresses of its connections, which the spare pool reads from its own loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
     private var machine: PoolMachine
@@ -26,11 +27,11 @@ final class OriginPool: @unchecked Sendable {
         didSet { publishAddresses() }
     }
     private var dials: [ConnectionID: Dial] = [:]
-    /// Why the last dial failed that did.
+    /// The error of the last dial that failed.
     private var dialError: (any Error)?
     private var waiting: [RequestID: Exchange] = [:]
     private var requestCount: RequestID = 0
-    /// What wakes the machine, and when.
+    /// The timer of the machine, and when it fires.
     private var timer: (instant: NIODeadline, task: Scheduled<Void>)?
 
     init(
@@ -55,7 +56,7 @@ final class OriginPool: @unchecked Sendable {
 
 /// Exchanges. On the loop.
 extension OriginPool {
-    /// Sends an exchange, now or when there is a connection for it.
+    /// Sends an exchange as soon as there is a connection for it.
     func submit(_ exchange: Exchange) {
         requestCount += 1
         exchange.id = requestCount
@@ -64,14 +65,14 @@ extension OriginPool {
         perform(machine.submit(exchange.id, now: exchange.submitted), for: exchange, or: nil)
     }
 
-    /// A connection did not answer an exchange: sends it on another, if that may be, or ends it.
+    /// A connection lost an exchange: sends it on another, or fails it.
     func lost(_ exchange: Exchange, _ loss: LostRequest, failing failure: ExchangeFailure) {
         let now = NIODeadline.now()
         if loss.isStale { perform(machine.retireIdle(since: loss.begun, now: now)) }
         perform(machine.lost(exchange.id, loss, now: now), for: exchange, or: failure)
     }
 
-    /// An exchange that waits is not wanted any more.
+    /// A waiting exchange is cancelled.
     func withdraw(_ exchange: Exchange) {
         guard machine.withdraw(exchange.id) else { return }
         waiting[exchange.id] = nil
@@ -88,7 +89,7 @@ extension OriginPool {
     }
 
     private func send(_ exchange: Exchange, on id: ConnectionID, isReused: Bool) {
-        // The machine knows of no connection that is not here.
+        // The connection may have closed while an earlier action of the same event was performed.
         guard let connection = connections[id] else {
             return exchange.finish(failing: ExchangeFailure(WireError.closed))
         }
@@ -106,14 +107,14 @@ extension OriginPool {
     }
 }
 
-/// What connections tell. On the loop.
+/// What connections report. On the loop.
 extension OriginPool {
-    /// An exchange left its connection, which can carry another one or not.
-    func ended(_ connection: ConnectionID, isKept: Bool) {
-        perform(machine.ended(connection, isKept: isKept, now: .now()))
+    /// A connection stopped carrying an exchange.
+    func ended(_ connection: ConnectionID, isReusable: Bool) {
+        perform(machine.ended(connection, isReusable: isReusable, now: .now()))
     }
 
-    /// The server takes so many exchanges at once.
+    /// The server accepts this many exchanges at once.
     func limitChanged(_ connection: ConnectionID, to limit: Int) {
         perform(machine.limitChanged(connection, to: limit, now: .now()))
     }
@@ -121,23 +122,23 @@ extension OriginPool {
     /// A connection takes no more exchanges.
     func drain(_ connection: ConnectionID) { perform(machine.drain(connection, now: .now())) }
 
-    /// A connection is gone. What it carried it tells of after this.
+    /// A connection closed. It reports the loss of its exchanges after this.
     func closed(_ connection: ConnectionID) {
-        // One that was never taken on is a dial that failed.
+        // A connection that closed before it was added is reported as a failed dial.
         guard connections.removeValue(forKey: connection) != nil else { return }
         perform(machine.closed(connection, now: .now()))
     }
 }
 
-/// The life of the pool. From any thread.
+/// The pool as a whole. From any thread.
 extension OriginPool {
     /// Makes a connection if there is none.
     func warm() {
         eventLoop.execute { self.perform(self.machine.warm()) }
     }
 
-    /// Gives no further exchange to the connections that there are. Of those that carry some it cuts those that were made from an address
-    /// that the device has no more, and asks the others whether they live.
+    /// Sends no further exchange on the current connections. Of those with exchanges in flight it closes those from an address that
+    /// the device does not have any more, and checks the others.
     func drainAll() {
         eventLoop.execute {
             self.perform(self.machine.drainAll(now: .now()))
@@ -148,13 +149,13 @@ extension OriginPool {
                 if let addresses, let own = connection.facts.localAddress, !addresses.contains(own) {
                     connection.abandon(WireError.networkGone)
                 } else {
-                    connection.checkLife()
+                    connection.checkLiveness()
                 }
             }
         }
     }
 
-    /// Cuts every connection, and ends all that waits.
+    /// Closes every connection at once, and fails the waiting exchanges.
     func shutDown() {
         eventLoop.execute {
             let cut = self.connections
@@ -167,7 +168,7 @@ extension OriginPool {
     }
 }
 
-/// What the machine wants.
+/// What the machine decides.
 extension OriginPool {
     private func perform(_ actions: [PoolAction], failing error: (any Error)? = nil) {
         for action in actions {
@@ -200,7 +201,7 @@ extension OriginPool {
 
     private func connected(_ id: ConnectionID, _ dialed: DialedConnection) {
         if dialed.applicationProtocol == "h2" { return useShared(id, dialed) }
-        // What came in the same read as the end of the handshake TLS gives right after it has told of that end.
+        // TLS passes on what came in the same read as the end of the handshake after it has reported that end.
         eventLoop.execute { self.useExclusive(id, dialed) }
     }
 
@@ -221,9 +222,9 @@ extension OriginPool {
         guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
         do {
             let connection = try HTTP1Connection(id, dialed, in: self)
-            // What came already would pass for the answer to what is sent next: whoever sent it is not asked anything.
+            // Bytes that came before a request could be taken for its response: a server that sends such is sent no request.
             dialed.takeOver()
-            if connection.isClosed { throw connection.isUnsolicited ? WireError.unsolicited : WireError.closed }
+            if let reason = connection.closeReason { throw reason }
             connections[id] = connection
             perform(machine.connected(id, .exclusive, now: .now()))
         } catch {
@@ -237,7 +238,7 @@ extension OriginPool {
         perform(machine.connectFailed(id, now: .now()))
     }
 
-    /// Sees to it that the machine is woken when it has something to do. A timer that is too early is left alone.
+    /// Sets the timer to the machine's next deadline. A timer that fires earlier is not replaced.
     private func setTimer() {
         guard let next = machine.nextDeadline else { return }
         if let timer, timer.instant <= next { return }

@@ -2,20 +2,20 @@ import NIOPosix
 import Runway
 import Synchronization
 
-/// The pools of a transport, one for each origin. At most ``maximumPools`` are kept that nobody uses.
+/// The pools of a transport, one for each origin. At ``maximumPools`` the unused pool that was used least recently is evicted.
 final class OriginPools: Sendable {
     fileprivate struct Entry {
         let pool: OriginPool
-        /// How many exchanges use it.
+        /// The number of leases.
         var userCount = 0
-        /// When it was entered last, counted in entries.
+        /// The sequence number of its last use.
         var lastUse: UInt64 = 0
     }
 
-    /// What a pool is for.
+    /// Names a pool.
     fileprivate struct Key: Hashable {
         let origin: Origin
-        /// Whether its connections lead elsewhere than those of the origin's own pool, for hedged requests.
+        /// Whether it is the spare pool, which avoids the addresses of the main pool, for hedged requests.
         let isSpare: Bool
     }
 
@@ -25,12 +25,12 @@ final class OriginPools: Sendable {
         var isShutDown = false
     }
 
-    /// So many pools may be there before one that nobody uses makes room for another.
+    /// The number of pools from which on a new pool evicts an unused one.
     static let maximumPools = 64
 
     private let dialer: Dialer
     private let configuration: TransportConfiguration
-    /// Guards the pools and who uses them.
+    /// Guards the pools and the number of their leases.
     private let state = Mutex(State())
 
     init(_ configuration: TransportConfiguration, dialer: Dialer) {
@@ -38,7 +38,7 @@ final class OriginPools: Sendable {
         self.dialer = dialer
     }
 
-    /// The pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown.
+    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown.
     func enter(_ origin: Origin, isSpare: Bool = false) -> OriginPool? {
         let key = Key(origin: origin, isSpare: isSpare)
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in
@@ -48,7 +48,7 @@ final class OriginPools: Sendable {
             if state.entries[key] == nil {
                 if state.entries.count >= Self.maximumPools { evicted = state.evict() }
                 let main = { @Sendable [weak self] in self?.main(of: origin) }
-                // All connections of a pool share one loop, and its exchanges with them.
+                // All connections and exchanges of a pool share one loop.
                 let pool = OriginPool(
                     origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration,
                     beside: isSpare ? main : nil)
@@ -62,28 +62,28 @@ final class OriginPools: Sendable {
         return pool
     }
 
-    /// The pool of an origin that is no spare one; `nil` where there is none.
+    /// The main pool of an origin; `nil` if there is none.
     private func main(of origin: Origin) -> OriginPool? {
         state.withLock { $0.entries[Key(origin: origin, isSpare: false)]?.pool }
     }
 
-    /// An exchange has left the pool.
+    /// An exchange does not use the pool any more.
     func leave(_ origin: Origin, isSpare: Bool = false) {
         state.withLock { $0.entries[Key(origin: origin, isSpare: isSpare)]?.userCount -= 1 }
     }
 
-    /// The origins that were used last, at most so many, the last first.
+    /// The origins that were used most recently, the latest first.
     func recentOrigins(_ maximumCount: Int) -> [Origin] {
         let entries = state.withLock { $0.entries.filter { !$0.key.isSpare } }
         return entries.sorted { $0.value.lastUse > $1.value.lastUse }.prefix(maximumCount).map(\.key.origin)
     }
 
-    /// Gives no further exchange to any connection that there is, and asks those that carry some whether they live.
+    /// Drains all connections, see ``OriginPool/drainAll()``.
     func drainAll() {
         for pool in state.withLock({ $0.entries.values.map(\.pool) }) { pool.drainAll() }
     }
 
-    /// Cuts all connections. No pool is given any more.
+    /// Closes all connections at once. ``enter(_:isSpare:)`` returns `nil` from then on.
     func shutDown() {
         let pools = state.withLock { state in
             defer { state.entries = [:] }
@@ -95,7 +95,7 @@ final class OriginPools: Sendable {
 }
 
 extension OriginPools.State {
-    /// Takes out the pool that was not used for the longest time; `nil` where all are in use.
+    /// Removes the unused pool that was used least recently; returns `nil` if all are in use.
     fileprivate mutating func evict() -> OriginPool? {
         guard let oldest = entries.filter({ $0.value.userCount == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
         else { return nil }

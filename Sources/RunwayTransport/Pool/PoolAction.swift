@@ -6,37 +6,37 @@ typealias ConnectionID = Int
 /// The number of a request within its pool, counted up.
 typealias RequestID = UInt64
 
-/// What ``PoolMachine`` wants done.
+/// What ``PoolMachine`` decides.
 enum PoolAction: Equatable {
-    /// Make a connection and tell of it under this number.
+    /// Make a connection, and report it under this number.
     case connect(ConnectionID)
-    /// Send a request on a connection that can take it; `isReused` where the connection was not made for the first requests on it.
+    /// Send a request on a connection; `isReused` unless the connection has just been made.
     case send(RequestID, on: ConnectionID, isReused: Bool)
-    /// End a request that waits.
+    /// Fail a waiting request.
     case fail(RequestID, PoolFailure)
-    /// Close a connection that nothing uses. The machine has forgotten it already.
+    /// Close a connection without requests, which the machine has removed.
     case close(ConnectionID)
 }
 
-/// What becomes of a request that is given to the pool.
+/// What happens to a request that is submitted to the pool.
 enum PoolSubmission: Equatable {
-    /// It goes out at once.
+    /// It is sent at once.
     case send(on: ConnectionID, isReused: Bool)
-    /// It waits for a connection, and this is to be done for it.
+    /// It waits for a connection, and these actions are due.
     case wait([PoolAction])
-    /// It does not wait.
+    /// It fails.
     case refuse(PoolFailure)
 }
 
-/// Why a request got no connection.
+/// Why a request has no connection.
 enum PoolFailure: Equatable {
-    /// As many requests wait as may.
+    /// The limit on waiting requests is reached.
     case tooManyWaiting
     /// The attempt to connect failed.
     case notConnected
     /// No connection was made in time.
     case notConnectedInTime
-    /// It was lost on a connection, and must not or may not be sent on another.
+    /// It was lost on a connection, and may not move to another.
     case notMoved
     /// The pool is shut down.
     case shutDown
@@ -46,40 +46,40 @@ enum PoolFailure: Equatable {
 enum ConnectionSharing: Equatable {
     /// One at a time (HTTP/1.1).
     case exclusive
-    /// So many at once (HTTP/2).
+    /// This many at once (HTTP/2).
     case shared(limit: Int)
 }
 
-/// A request that a connection did not answer: what decides whether it may be sent on another.
+/// A request that a connection lost: what decides whether it may move to another.
 struct LostRequest: Equatable {
-    /// Whether the server did certainly not act on it: nothing of it was written, or the server said so
-    /// (RFC 9113 §8.7: REFUSED_STREAM, and GOAWAY with a lower stream).
+    /// Whether the server certainly did not process it: nothing of it was written, or the server said so (RFC 9113 §8.7:
+    /// REFUSED_STREAM, and GOAWAY with a lower stream).
     var isUnprocessed: Bool
-    /// Whether the connection was in use before, so that the server may have closed it before it saw the request (RFC 9112 §9.3.1).
+    /// Whether the connection is reused, so that the server may have closed it before the request came (RFC 9112 §9.3.1).
     var wasReused: Bool
-    /// Whether a byte of its answer came.
-    var hasAnswer: Bool
+    /// Whether a byte of its response came.
+    var hasResponse: Bool
     /// Whether its method is idempotent (RFC 9110 §9.2.2).
     var isIdempotent: Bool
     /// Whether its body can be sent from its start.
     var isReplayable: Bool
-    /// On how many connections it was lost before.
+    /// The number of connections that lost it before.
     var moves: Int
-    /// When it was given to its connection.
+    /// When its connection started to carry it.
     var begun: NIODeadline
 
-    /// The most connections that one request is sent on, less one.
+    /// How often a request may move.
     static let maximumMoves = 3
 
-    /// Whether its connection may have been dead since before it was sent: closed by the server, or forgotten on the way to it. So may
-    /// be all others that were idle as long.
-    var isStale: Bool { wasReused && !isUnprocessed && !hasAnswer }
+    /// Whether its connection may have been closed by the server or dropped by the network before it was sent. So may be all others
+    /// that were idle as long.
+    var isStale: Bool { wasReused && !isUnprocessed && !hasResponse }
 
     /// Whether it may be sent on another connection.
     var mayMove: Bool {
-        guard moves < Self.maximumMoves, isReplayable, !hasAnswer else { return false }
-        // One stale connection is a race with the server's clock; what is lost on the new one after it meets a server that does not
-        // answer.
+        guard moves < Self.maximumMoves, isReplayable, !hasResponse else { return false }
+        // One stale connection is a race with the server's time-out. A request that is lost on a new one after it is not sent
+        // again.
         return isUnprocessed || (isStale && isIdempotent && moves == 0)
     }
 }

@@ -2,9 +2,10 @@ import NIOCore
 
 /// Decides which request of one origin goes on which connection. Pure: it does nothing itself, and reads no clock.
 ///
-/// Connections that carry many requests at once are never more than one, beside those that the server has begun to close. Of those
-/// that carry one at a time there are at most ``Limits/maximumConnections``, beside as many that are on their way out. What finds no place waits, first come, first served.
-/// While nobody knows how connections carry requests, one is made, and not as many as there are requests.
+/// There is at most one shared connection, which carries many requests at once, in addition to those that are draining. There are
+/// at most ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that are draining. Requests
+/// wait for a free connection in the order in which they came. Until the first connection shows which kind the server offers, one
+/// is made at a time.
 struct PoolMachine {
     /// The bounds of a pool.
     struct Limits {
@@ -12,9 +13,9 @@ struct PoolMachine {
         var maximumConnections: Int
         /// The most requests that wait.
         var maximumWaiting: Int
-        /// How long a connection is kept that carries nothing.
+        /// How long an idle connection stays open.
         var keepAlive: TimeAmount
-        /// How long a request waits for a connection to be made. For a free place it waits as long as it likes.
+        /// How long a request waits for a connection to be made. Its wait for a free connection has no limit here.
         var connectTimeout: TimeAmount
     }
 
@@ -27,15 +28,15 @@ struct PoolMachine {
 
         let id: ConnectionID
         var state = State.connecting
-        /// How many requests it carries.
+        /// The number of requests that it carries.
         var inUse = 0
-        /// Whether a request was given to it by a later event than the one that told of it.
+        /// Whether it was there before the event that sends a request on it.
         var isReused = false
-        /// Whether any request was given to it.
+        /// Whether it has carried a request.
         var hasCarried = false
         /// Whether it takes no further request.
         var isDraining = false
-        /// Since when it carries nothing.
+        /// When it became idle; `nil` while it carries requests.
         var idleSince: NIODeadline?
 
         var isFree: Bool {
@@ -46,30 +47,30 @@ struct PoolMachine {
             }
         }
 
-        /// Whether it can take a request that was lost on a stale connection: nothing can have become of it since it was made.
+        /// Whether it can take a request that was lost on a stale connection, since it can't be stale itself.
         var isFresh: Bool { !hasCarried || state != .exclusive }
     }
 
-    /// How a request waits.
+    /// The terms of a waiting request.
     struct Wait {
-        /// Until when at least, though no connection is made.
+        /// The earliest instant at which the request fails for want of a connection.
         var deadline: NIODeadline
-        /// Whether it was lost on a stale connection, and another one of that age would not do.
+        /// Whether it was lost on a stale connection, so that an idle one may be stale, too.
         var needsFresh: Bool
     }
 
     let limits: Limits
-    /// Whether connections carry many requests at once; `nil` while none has told.
+    /// Whether connections are shared; `nil` until the first is made.
     private(set) var isShared: Bool?
     private(set) var connections: [Connection] = []
     private var connectionCount = 0
-    /// The requests that wait, in order. One that left stays here until its turn comes.
-    private var line = CircularBuffer<RequestID>()
-    /// How each of them waits.
+    /// The waiting requests in order, among them withdrawn ones that are not removed yet.
+    private var queue = CircularBuffer<RequestID>()
+    /// The terms of every waiting request.
     private(set) var waiting: [RequestID: Wait] = [:]
-    /// Until when at least those who wait go on waiting for a connection to be made; `nil` while none is: they wait for a place.
+    /// The earliest instant at which waiting requests fail for want of a connection; `nil` while no connection is being made.
     private var connectDeadline: NIODeadline?
-    /// How many dials failed in a row, and the instant before which there is no other while there are connections to wait for.
+    /// The number of dials that failed in a row, and the instant of the next while there are connections to wait for.
     private var failedDials = 0
     private var nextDial: NIODeadline?
     private(set) var isShutDown = false
@@ -78,7 +79,7 @@ struct PoolMachine {
     ///
     /// - Parameters:
     ///   - limits: The bounds.
-    ///   - mayShare: Whether a connection may turn out to carry many requests at once.
+    ///   - mayShare: Whether a connection may be a shared one.
     init(limits: Limits, mayShare: Bool) {
         self.limits = limits
         isShared = mayShare ? nil : false
@@ -103,24 +104,24 @@ struct PoolMachine {
 
 /// Requests.
 extension PoolMachine {
-    /// A request wants to be sent.
+    /// A request is to be sent.
     mutating func submit(_ request: RequestID, now: NIODeadline) -> PoolSubmission {
         if isShutDown { return .refuse(.shutDown) }
-        // A place is free only while nobody waits who could take it.
+        // While a connection is free no request waits that it could carry.
         if let index = freeConnection() {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)
         }
         guard waiting.count < limits.maximumWaiting else { return .refuse(.tooManyWaiting) }
         waiting[request] = Wait(deadline: now + limits.connectTimeout, needsFresh: false)
-        line.append(request)
+        queue.append(request)
         return .wait(connectAsNeeded(now: now))
     }
 
-    /// A connection did not answer a request. Where it may be sent on another connection it comes first, and one that was lost on a stale
-    /// connection takes none that carried anything before.
+    /// A connection lost a request. If it may move to another connection it comes first; after a stale connection it needs one that
+    /// has carried no request.
     ///
-    /// Whether the connection lives on is another event.
+    /// The end of the connection is another event.
     mutating func lost(_ request: RequestID, _ loss: LostRequest, now: NIODeadline) -> PoolSubmission {
         guard loss.mayMove else { return .refuse(.notMoved) }
         if isShutDown { return .refuse(.shutDown) }
@@ -128,13 +129,13 @@ extension PoolMachine {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)
         }
-        // Whoever waited already is not turned away, and has the time of a new one for another connection.
+        // The limit on waiting requests does not apply, and the time for connecting starts anew.
         waiting[request] = Wait(deadline: now + limits.connectTimeout, needsFresh: loss.isStale)
-        line.prepend(request)
+        queue.prepend(request)
         return .wait(serve(now: now) + connectAsNeeded(now: now))
     }
 
-    /// A connection turned out to be stale that carried a request since `instant`: so may those be that were idle then.
+    /// A connection that carried a request since `instant` was stale: closes those that were idle then, and may be stale, too.
     mutating func retireIdle(since instant: NIODeadline, now: NIODeadline) -> [PoolAction] {
         let stale = connections.filter { connection in
             connection.state == .exclusive && connection.inUse == 0
@@ -144,20 +145,20 @@ extension PoolMachine {
         return stale.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// A request that waits is not wanted any more. Gives `false` where it does not wait.
+    /// A waiting request is cancelled. Returns `false` if it does not wait.
     mutating func withdraw(_ request: RequestID) -> Bool {
         guard waiting.removeValue(forKey: request) != nil else { return false }
-        if line.count > 2 * waiting.count + 64 { line = CircularBuffer(line.filter { waiting[$0] != nil }) }
+        if queue.count > 2 * waiting.count + 64 { queue = CircularBuffer(queue.filter { waiting[$0] != nil }) }
         return true
     }
 
-    /// A connection carries one request less.
+    /// A request on a connection ended.
     ///
-    /// - Parameter isKept: Whether it can carry another.
-    mutating func ended(_ connection: ConnectionID, isKept: Bool, now: NIODeadline) -> [PoolAction] {
+    /// - Parameter isReusable: Whether the connection can carry another.
+    mutating func ended(_ connection: ConnectionID, isReusable: Bool, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         connections[index].inUse -= 1
-        if !isKept { connections[index].isDraining = true }
+        if !isReusable { connections[index].isDraining = true }
         connections[index].isReused = true
         if connections[index].isDraining {
             guard connections[index].inUse == 0 else { return [] }
@@ -174,7 +175,7 @@ extension PoolMachine {
 
 /// Connections.
 extension PoolMachine {
-    /// A connection is wanted although no request waits for one.
+    /// A connection is to be made although no request waits for one.
     mutating func warm() -> [PoolAction] {
         guard !isShutDown, connections.allSatisfy(\.isDraining), isShared != false || room > 0 else { return [] }
         return [connect()]
@@ -203,8 +204,8 @@ extension PoolMachine {
 
     /// A connection could not be made.
     ///
-    /// While there are others, those who wait go on waiting for them, since a server may take only so many, and another try is made
-    /// after a pause that grows.
+    /// While there are others, waiting requests keep waiting for them, since a server may limit their number, and the next dial
+    /// follows after a backoff.
     mutating func connectFailed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         let isWanted = !connections.remove(at: index).isDraining
@@ -219,21 +220,21 @@ extension PoolMachine {
         return takeAllWaiting().map { .fail($0, .notConnected) }
     }
 
-    /// A connection is gone. What it carried is lost, which is told request by request, after this.
+    /// A connection closed. The requests that it carried are reported one by one after this.
     mutating func closed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         connections.remove(at: index)
         return connectAsNeeded(now: now)
     }
 
-    /// The server takes so many requests at once from now on.
+    /// The server accepts this many requests at once from now on.
     mutating func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection), case .shared = connections[index].state else { return [] }
         connections[index].state = .shared(limit: limit)
         return serve(now: now)
     }
 
-    /// A connection takes no further request; what it carries may end.
+    /// A connection takes no further request; requests in flight may complete.
     mutating func drain(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         connections[index].isDraining = true
@@ -244,33 +245,32 @@ extension PoolMachine {
         return [.close(connection)] + connectAsNeeded(now: now)
     }
 
-    /// No connection takes a further request, because the network changed under them; what they carry may end.
+    /// No connection takes a further request, since the network changed; requests in flight may complete.
     mutating func drainAll(now: NIODeadline) -> [PoolAction] {
         connections.map(\.id).flatMap { drain($0, now: now) }
     }
 
-    /// Ends what waited for too long for a connection to be made, and closes what was kept for too long.
+    /// Fails the requests that waited too long for a connection to be made, and closes the connections that were idle too long.
     mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
         if let connectDeadline, connectDeadline <= now, waiting.values.contains(where: { $0.deadline <= now }) {
             let reason = failedDials > 0 ? PoolFailure.notConnected : .notConnectedInTime
-            for request in line {
+            for request in queue {
                 guard let wait = waiting[request], wait.deadline <= now, withdrawInPlace(request) else { continue }
                 actions.append(.fail(request, reason))
             }
-            line = CircularBuffer(line.filter { waiting[$0] != nil })
+            queue = CircularBuffer(queue.filter { waiting[$0] != nil })
         }
         for connection in connections {
             guard let idleSince = connection.idleSince, idleSince + limits.keepAlive <= now else { continue }
             actions.append(.close(connection.id))
             connections.removeAll { $0.id == connection.id }
         }
-        // A server that takes nothing on its connection may have been kept for too long while requests waited for it.
+        // A shared connection whose limit is 0 is idle while requests wait for it.
         return actions + connectAsNeeded(now: now)
     }
 
-    /// Forgets every connection and ends every wait. What the connections carry is theirs to end, and what is being made is its
-    /// maker's to cancel.
+    /// Fails all waiting requests and closes all connections. The caller fails what they carry, and cancels dials.
     mutating func shutDown() -> [PoolAction] {
         isShutDown = true
         defer { connections = [] }
@@ -282,7 +282,7 @@ extension PoolMachine {
 extension PoolMachine {
     private func index(of connection: ConnectionID) -> Int? { connections.firstIndex { $0.id == connection } }
 
-    /// A connection that can take a request; of several the one that was used last, so that the others may go.
+    /// A free connection; of several the one that was used last, so that the others become idle for long enough to close.
     private func freeConnection(isFresh: Bool = false) -> Int? {
         var best: Int?
         for index in connections.indices
@@ -297,7 +297,7 @@ extension PoolMachine {
         return best
     }
 
-    /// Gives a connection one more request; gives whether it carried some before.
+    /// Assigns a request to a connection; returns whether the connection is reused.
     private mutating func take(_ index: Int) -> Bool {
         connections[index].inUse += 1
         connections[index].idleSince = nil
@@ -310,7 +310,7 @@ extension PoolMachine {
         connections[index].isReused = true
     }
 
-    /// Gives those who wait what is free.
+    /// Assigns waiting requests to free connections.
     private mutating func serve(now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
         for isFresh in [true, false] {
@@ -330,12 +330,12 @@ extension PoolMachine {
         return actions
     }
 
-    /// The first who still waits, of all or of those whom any connection serves.
+    /// Removes the first waiting request, of all or of those that do not need a fresh connection.
     private mutating func nextWaiting(mayNeedFresh: Bool) -> RequestID? {
-        while let first = line.first, waiting[first] == nil { line.removeFirst() }
-        let next = line.firstIndex { waiting[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }
+        while let first = queue.first, waiting[first] == nil { queue.removeFirst() }
+        let next = queue.firstIndex { waiting[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }
         guard let next else { return nil }
-        let request = line.remove(at: next)
+        let request = queue.remove(at: next)
         waiting[request] = nil
         return request
     }
@@ -346,10 +346,10 @@ extension PoolMachine {
 
     private mutating func takeAllWaiting() -> [RequestID] {
         defer {
-            line = CircularBuffer()
+            queue = CircularBuffer()
             waiting = [:]
         }
-        return line.filter { waiting[$0] != nil }
+        return queue.filter { waiting[$0] != nil }
     }
 
     private mutating func connect() -> PoolAction {
@@ -358,7 +358,7 @@ extension PoolMachine {
         return .connect(connectionCount)
     }
 
-    /// Makes as many connections as those who wait can use, and sets how long they wait for them.
+    /// Makes as many connections as waiting requests can use, and sets how long the requests wait for them.
     private mutating func connectAsNeeded(now: NIODeadline) -> [PoolAction] {
         if let nextDial, nextDial <= now { self.nextDial = nil }
         let actions = newConnections()
@@ -376,7 +376,7 @@ extension PoolMachine {
         var wanted = waiting.count - connecting
         if failedDials > 0, !usable.isEmpty { wanted = nextDial == nil && connecting == 0 ? min(wanted, 1) : 0 }
         var actions: [PoolAction] = []
-        // What is free here is no good to those who wait, and holds the place of what would be.
+        // A free connection that no waiting request can use counts towards the limit.
         while wanted > room,
             let index = connections.firstIndex(where: { $0.isFree && $0.state == .exclusive })
         {

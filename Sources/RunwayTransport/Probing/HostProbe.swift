@@ -10,9 +10,9 @@ public import Runway
 /// for entry in report.entries { print(entry.address, entry.tls ?? .zero, entry.failure ?? "") }
 /// ```
 ///
-/// Each address is connected to as a call would be, with the host's name in TLS and verified, and closed again; no request is sent. What a
-/// probe finds goes to the selector of the configuration's ``TransportConfiguration/hosts``, where there is one: an address that is not
-/// done in time is not left alone there, but comes after those that are. Proxies are not used.
+/// It connects to each address as a call would, verifies the host over TLS, and closes the connection; no request is sent. The
+/// results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if there is one: an address that
+/// times out is not banned there, but comes after faster ones. Proxies are not used.
 public struct HostProbe: Sendable {
     /// The most addresses that are measured; further ones are left out.
     public static let maximumAddressCount = 32
@@ -23,7 +23,7 @@ public struct HostProbe: Sendable {
     /// Makes a probe.
     ///
     /// - Parameters:
-    ///   - configuration: Whom it trusts, which hosts it knows, what it offers to speak.
+    ///   - configuration: The trust, the listed hosts and the versions of HTTP.
     ///   - timeout: The longest that DNS, and after it an address, may take. The default is 5 s; between 1 ms and 60 s.
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
     public init(
@@ -37,7 +37,7 @@ public struct HostProbe: Sendable {
         self.timeout = min(max(timeout, .milliseconds(1)), .seconds(60))
     }
 
-    /// Measures the addresses of a host: those given, those that are known, and those that DNS has.
+    /// Measures the addresses of a host: those passed, those listed, and those of DNS.
     ///
     /// - Parameters:
     ///   - host: The name of the host.
@@ -45,7 +45,8 @@ public struct HostProbe: Sendable {
     ///   - addresses: Addresses to measure beside the others. The default is none.
     ///   - isSecure: Whether TLS is part of it. The default is `true`.
     /// - Returns: What was found, an address that failed included; at most ``maximumAddressCount`` of them.
-    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, whose sockets are closed then; `invalidParameters` for a host
+    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, whose sockets are closed then; `invalidParameters` for a
+    /// host
     ///   without a name or a port that is none.
     public func run(
         _ host: String, port: Int = 443, addresses: [IPAddress] = [], isSecure: Bool = true

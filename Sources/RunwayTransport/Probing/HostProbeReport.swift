@@ -4,7 +4,7 @@ public import Runway
 public struct HostProbeReport: Sendable {
     /// Where an address was known from.
     public enum Source: String, Sendable, Hashable {
-        /// It was given to the probe.
+        /// It was passed to the probe.
         case given
         /// It stands in the list of hosts.
         case listed

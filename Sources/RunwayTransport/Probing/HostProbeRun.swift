@@ -1,7 +1,7 @@
 import NIOCore
 import Runway
 
-/// One probe under way: looks the host up and connects to all of its addresses at once. Lives on its event loop.
+/// One probe: looks the host up and connects to all of its addresses at once. Runs on its event loop.
 final class HostProbeRun {
     private let origin: Origin
     private let dialer: Dialer
@@ -9,8 +9,9 @@ final class HostProbeRun {
     private let timeout: Duration
     private let promise: EventLoopPromise<HostProbeReport>
     private var known: [(IPAddress, HostProbeReport.Source)]
-    private var attempts: [IPAddress: DialAttempt] = [:]
-    private var timers: [Scheduled<Void>] = []
+    /// The attempts that have not ended, and what is known of their addresses.
+    private var pending: [IPAddress: (attempt: DialAttempt, entry: HostProbeReport.Entry)] = [:]
+    private var lookupTimer: Scheduled<Void>?
     private var isLookingUp = false
     private var isOver = false
     private var report: HostProbeReport
@@ -39,17 +40,17 @@ final class HostProbeRun {
     func cancel() {
         if isOver { return }
         isOver = true
-        for timer in timers { timer.cancel() }
-        for attempt in attempts.values { attempt.cancel() }
-        attempts = [:]
+        lookupTimer?.cancel()
+        for (attempt, _) in pending.values { attempt.cancel() }
+        pending = [:]
         promise.fail(CancellationError())
     }
 
     private func lookUp() {
         isLookingUp = true
         let start = NIODeadline.now()
-        after(timeout) {
-            guard self.isLookingUp else { return }
+        lookupTimer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) {
+            guard self.isLookingUp, !self.isOver else { return }
             self.isLookingUp = false
             self.report.dnsFailure = "The name was not looked up in time."
             self.finishIfDone()
@@ -71,66 +72,65 @@ final class HostProbeRun {
     }
 
     private func connect(to address: IPAddress, _ source: HostProbeReport.Source) {
-        let isKnown = attempts[address] != nil || report.entries.contains { $0.address == address }
-        guard !isKnown, attempts.count + report.entries.count < HostProbe.maximumAddressCount,
+        let isKnown = pending[address] != nil || report.entries.contains { $0.address == address }
+        guard !isKnown, pending.count + report.entries.count < HostProbe.maximumAddressCount,
             let socketAddress = try? SocketAddress(ipAddress: "\(address)", port: origin.port)
         else { return }
-        var entry = HostProbeReport.Entry(address: address, source: source)
+        let entry = HostProbeReport.Entry(address: address, source: source)
+        let target = DialAttempt.Target(
+            address: socketAddress, host: origin.bareHost, tls: origin.scheme == "https" ? dialer.tls : nil)
         let start = NIODeadline.now()
-        let attempt = DialAttempt(
-            to: socketAddress, for: origin.bareHost,
-            over: origin.scheme == "https" ? dialer.tls : nil, on: eventLoop
-        ) { result in
-            switch result {
-            case .success(let connection):
-                entry.tcp = connection.dialTimes.tcp
-                entry.tls = connection.dialTimes.tls
-                entry.tlsVersion = connection.tlsVersion
-                entry.applicationProtocol = connection.applicationProtocol
-                self.attempts[address]?.cut()
-                if let roundTrip = connection.roundTrip { self.note(.dialed(roundTrip: roundTrip), address) }
-            case .failure(let error as TLSUnavailable):
-                entry.failure = NetworkError(transport: error.reason, from: self.origin.bareHost).detail
-            case .failure(let error):
-                entry.failure = NetworkError(transport: error, from: self.origin.bareHost).detail
-                self.note(.failed, address)
+        let attempt = DialAttempt(to: target, on: eventLoop) { event in
+            if case .connected = event {
+                self.pending[address]?.entry.tcp = Duration(.now() - start)
+            } else {
+                self.handle(event, of: address)
             }
-            self.end(entry)
         }
-        attempt.onConnect = { entry.tcp = Duration(.now() - start) }
-        attempts[address] = attempt
-        after(timeout) {
-            guard self.attempts[address] === attempt else { return }
-            attempt.cancel()
+        pending[address] = (attempt, entry)
+        attempt.limit(to: timeout)
+        attempt.run()
+    }
+
+    private func handle(_ event: DialAttempt.Event, of address: IPAddress) {
+        guard let (attempt, known) = pending.removeValue(forKey: address) else {
+            preconditionFailure("an attempt ended twice, or after its cancellation")
+        }
+        var entry = known
+        switch event {
+        case .connected: break
+        case .established(let connection):
+            entry.tcp = connection.dialTimes.tcp
+            entry.tls = connection.dialTimes.tls
+            entry.tlsVersion = connection.tlsVersion
+            entry.applicationProtocol = connection.applicationProtocol
+            attempt.cut()
+            if let roundTrip = connection.roundTrip { note(.dialed(roundTrip: roundTrip), address) }
+        case .failed(let error as TLSUnavailable):
+            entry.failure = NetworkError(transport: error.reason, from: origin.bareHost).detail
+        case .failed(let error):
+            entry.failure = NetworkError(transport: error, from: origin.bareHost).detail
+            note(.failed, address)
+        case .timedOut:
             entry.failure = entry.tcp == nil ? "No connection was made in time." : "TLS was not set up in time."
-            // It may be dead, or the network as slow as that: so it is no failure, and only those that were quicker go before it.
+            // The network may be as slow as that: so it is no failure, and only addresses that were quicker come before it.
             let event: HostEvent =
                 entry.tcp == nil
-                ? .silent(for: self.timeout, isMeasured: false) : .outrun(roundTripAbove: self.timeout / 2)
-            self.note(event, address)
-            self.end(entry)
+                ? .silent(for: timeout, isMeasured: false) : .outrun(roundTripAbove: timeout / 2)
+            note(event, address)
         }
-        attempt.run()
+        report.entries.append(entry)
+        finishIfDone()
     }
 
     private func note(_ event: HostEvent, _ address: IPAddress) {
         if IPAddress(origin.bareHost) == nil { dialer.selector.note(event, of: address, of: origin.bareHost) }
     }
 
-    private func end(_ entry: HostProbeReport.Entry) {
-        attempts[entry.address] = nil
-        report.entries.append(entry)
-        finishIfDone()
-    }
-
-    private func after(_ duration: Duration, _ body: @escaping () -> Void) {
-        timers.append(eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(duration)) { if !self.isOver { body() } })
-    }
-
     private func finishIfDone() {
-        guard !isOver, !isLookingUp, attempts.isEmpty else { return }
+        guard !isOver, !isLookingUp, pending.isEmpty else { return }
         isOver = true
-        for timer in timers { timer.cancel() }
+        lookupTimer?.cancel()
         report.entries.sort { ($0.total ?? .seconds(3600)) < ($1.total ?? .seconds(3600)) }
         promise.succeed(report)
     }

@@ -1,13 +1,13 @@
 import Foundation
 import Runway
 
-/// What is said to a proxy before it passes bytes on: a state machine over bytes.
+/// The handshake with a proxy before it passes bytes on, by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928). Pure.
 struct ProxyHandshake {
     /// What to do next.
     enum Step: Equatable {
         /// Send these bytes.
         case send([UInt8])
-        /// Wait for more of the proxy's.
+        /// Wait for more bytes.
         case wait
         /// The connection leads to the host from here on.
         case done
@@ -20,7 +20,7 @@ struct ProxyHandshake {
         case requesting
     }
 
-    /// The most bytes that a proxy may say.
+    /// The most bytes that a proxy may send in its handshake.
     static let maximumByteCount = 16 << 10
 
     private let server: ProxyServer
@@ -30,7 +30,7 @@ struct ProxyHandshake {
     private var received: [UInt8] = []
     private var byteCount = 0
 
-    /// Prepares to ask a proxy for a connection to a host.
+    /// Prepares to request a connection to a host from a proxy.
     init(_ server: ProxyServer, host: String, port: Int) {
         self.server = server
         self.host = host
@@ -52,12 +52,12 @@ struct ProxyHandshake {
         return [5, 1, 0]
     }
 
-    /// Takes in what the proxy said.
+    /// Reads bytes of the proxy.
     ///
-    /// - Throws: ``ProxyError`` when it refuses, says what it may not say, or says too much.
+    /// - Throws: ``ProxyError`` if it refuses, violates its protocol or sends too much.
     mutating func receive(_ bytes: some Collection<UInt8>) throws -> Step {
         byteCount += bytes.count
-        guard byteCount <= Self.maximumByteCount else { throw ProxyError("it says more than it may") }
+        guard byteCount <= Self.maximumByteCount else { throw ProxyError("it sends more than it may") }
         received += bytes
         switch state {
         case .connecting: return try readHead()
@@ -87,7 +87,7 @@ struct ProxyHandshake {
             let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
             guard line.starts(with: Array("HTTP/1.".utf8)), words.count >= 2, words[1].count == 3,
                 let status = Int(String(decoding: words[1], as: UTF8.self))
-            else { throw ProxyError("its answer is not HTTP") }
+            else { throw ProxyError("its response is not HTTP") }
             switch status {
             case 100..<200 where status != 101: continue
             case 200..<300: return try done()
@@ -102,7 +102,7 @@ struct ProxyHandshake {
 
     private mutating func readMethod() throws -> Step {
         guard received.count >= 2 else { return .wait }
-        guard received[0] == 5 else { throw ProxyError("its answer is not SOCKS 5") }
+        guard received[0] == 5 else { throw ProxyError("its response is not SOCKS 5") }
         let method = received[1]
         received.removeFirst(2)
         switch (method, server.credentials) {
@@ -114,7 +114,7 @@ struct ProxyHandshake {
             let (name, password) = (Array(credentials.name.utf8), Array(credentials.password.utf8))
             return try expectSilence(
                 .send([1, UInt8(name.count)] + name + [UInt8(password.count)] + password))
-        default: throw ProxyError("it wants to be shown who asks in a way that is not known here")
+        default: throw ProxyError("it requires a method of authentication that is not supported")
         }
     }
 
@@ -126,7 +126,7 @@ struct ProxyHandshake {
         return try expectSilence(.send(request))
     }
 
-    /// Asks for the host by its name, or by its address where it is one.
+    /// Requests the host by its name, or by its address if it is one.
     private var request: [UInt8] {
         var bytes: [UInt8] = [5, 1, 0]
         if let address = IPAddress(host) {
@@ -139,21 +139,21 @@ struct ProxyHandshake {
 
     private mutating func readReply() throws -> Step {
         guard received.count >= 5 else { return .wait }
-        guard received[0] == 5 else { throw ProxyError("its answer is not SOCKS 5") }
+        guard received[0] == 5 else { throw ProxyError("its response is not SOCKS 5") }
         guard received[1] == 0 else { throw ProxyError("it refuses to connect: \(Self.reason(received[1]))") }
         let addressByteCount: Int
         switch received[3] {
         case 1: addressByteCount = 4
         case 3: addressByteCount = 1 + Int(received[4])
         case 4: addressByteCount = 16
-        default: throw ProxyError("its answer is not SOCKS 5")
+        default: throw ProxyError("its response is not SOCKS 5")
         }
         guard received.count >= 4 + addressByteCount + 2 else { return .wait }
         received.removeFirst(4 + addressByteCount + 2)
         return try done()
     }
 
-    /// What a reply's code says (RFC 1928 §6).
+    /// The meaning of a reply's code (RFC 1928 §6).
     private static func reason(_ code: UInt8) -> String {
         switch code {
         case 2: "its rules forbid it"
@@ -165,16 +165,16 @@ struct ProxyHandshake {
         }
     }
 
-    /// Nobody may speak before the host was asked: whatever comes here is no answer of the host's.
+    /// Bytes that follow the handshake are not the host's, which was sent nothing yet.
     private func done() throws -> Step { try expectSilence(.done) }
 
     private func expectSilence(_ step: Step) throws -> Step {
-        guard received.isEmpty else { throw ProxyError("it answers before it is asked") }
+        guard received.isEmpty else { throw ProxyError("it responds before it is asked") }
         return step
     }
 }
 
-/// A proxy does not pass bytes on to the host.
+/// A proxy does not connect to the host.
 struct ProxyError: DescribedError, Equatable {
     private let reason: String
 

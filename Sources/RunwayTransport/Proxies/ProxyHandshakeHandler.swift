@@ -1,33 +1,36 @@
 import NIOCore
 
-/// Asks a proxy for a connection to the host, before anybody else speaks on the channel.
+/// Asks a proxy for a connection to the host: performs what ``ProxyHandshake`` decides.
 final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private var handshake: ProxyHandshake
-    private var onEnd: ((Result<Void, any Error>) -> Void)?
+    typealias OnEnd = (ProxyHandshakeHandler, Result<Void, any Error>) -> Void
 
-    /// Makes a handler; `onEnd` is told once what the proxy said.
-    init(_ handshake: ProxyHandshake, onEnd: @escaping (Result<Void, any Error>) -> Void) {
+    private var handshake: ProxyHandshake
+    /// `nil` after the end.
+    private var onEnd: OnEnd?
+
+    /// Makes a handler, which calls `onEnd` once.
+    init(_ handshake: ProxyHandshake, onEnd: @escaping OnEnd) {
         self.handshake = handshake
         self.onEnd = onEnd
     }
 
-    /// Sends the first bytes. The handler is in the pipeline of a channel that is active.
+    /// Sends the first bytes on an active channel that the handler was added to.
     func start(on channel: any Channel) throws {
         channel.writeAndFlush(ByteBuffer(bytes: try handshake.start()), promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // After the end there is nobody left to whom the bytes could be given; the channel does not read by then.
+        // After the end the channel does not read.
         if onEnd == nil { return }
         do {
             switch try handshake.receive(unwrapInboundIn(data).readableBytesView) {
             case .wait: break
             case .send(let bytes): context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
             case .done:
-                // What follows is for TLS, which is not there yet.
+                // What follows is for TLS, whose handler is not in the pipeline yet.
                 try context.channel.syncOptions?.setOption(.autoRead, value: false)
                 end(.success(()))
             }
@@ -44,8 +47,7 @@ final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandle
     }
 
     private func end(_ result: Result<Void, any Error>) {
-        guard let onEnd else { return }
-        self.onEnd = nil
-        onEnd(result)
+        let call = onEnd.take()
+        call?(self, result)
     }
 }

@@ -1,6 +1,6 @@
 /// A proxy that connections are made through.
 public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
-    /// What a proxy speaks.
+    /// The protocol of a proxy.
     public enum Kind: String, Sendable, Hashable {
         /// HTTP's CONNECT (RFC 9110 §9.3.6), for `https` and plain `http` alike.
         case http
@@ -8,7 +8,7 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
         case socks5
     }
 
-    /// Name and password, which a proxy may want; sent as they are, over a connection that nobody encrypts.
+    /// Name and password, which are sent unencrypted.
     public struct Credentials: Sendable, Hashable, CustomStringConvertible {
         /// The name.
         public var name: String
@@ -21,20 +21,20 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
             self.password = password
         }
 
-        /// Says nothing of them.
+        /// A constant, without name and password.
         public var description: String { "credentials" }
     }
 
-    /// What it speaks.
+    /// Its protocol.
     public var kind: Kind
     /// Its host, a name or an address.
     public var host: String
     /// Its port.
     public var port: Int
-    /// What it wants to know of us, if anything.
+    /// Name and password for the proxy; `nil` for none.
     public var credentials: Credentials?
 
-    /// Makes a proxy. The default is one that wants no credentials. Without a host and a port from 1 to 65535 calls through it fail as
+    /// Makes a proxy, by default without credentials. Without a host and a port from 1 to 65535 calls through it fail as
     /// `NetworkError.Kind.invalidConfiguration`.
     public init(_ kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
         self.kind = kind

@@ -1,6 +1,6 @@
 public import Runway
 
-/// Which proxy connections to which hosts are made through. The default is none, whatever the environment says.
+/// Decides which proxy connections to which hosts are made through. The default is none, whatever the environment contains.
 ///
 /// No proxy is used for this machine itself, whatever the settings are: `localhost` and names below it, 127.0.0.0/8 and ::1.
 ///
@@ -12,8 +12,8 @@ public struct ProxySettings: Sendable, Hashable {
     public var https: ProxyServer?
     /// The proxy for plain `http` hosts. The default, `nil`, is none.
     public var http: ProxyServer?
-    /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is itself,
-    /// `10.0.0.0/8` a block of addresses; each may end in a port. The default is none.
+    /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is
+    /// itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is none.
     public var bypassed: [String]
 
     /// No proxy for anything.
@@ -26,10 +26,10 @@ public struct ProxySettings: Sendable, Hashable {
         self.bypassed = bypassed
     }
 
-    /// Makes settings of the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case first and
-    /// then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
+    /// Makes settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
+    /// first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
     ///
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable that names no proxy that can be used.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable without a usable proxy.
     public init(environment: [String: String]) throws(NetworkError) {
         func value(_ name: String, isLowerCaseAlone: Bool = false) -> (name: String, text: String)? {
             for name in isLowerCaseAlone ? [name] : [name, name.uppercased()] {

@@ -10,7 +10,7 @@ struct NetlinkMessage {
         static let getRoute: UInt16 = 26
     }
 
-    /// Set where the table changed while it was told.
+    /// Set if the table changed while it was read.
     static let interruptedFlag: UInt16 = 0x10
     private static let headerByteCount = 16
 

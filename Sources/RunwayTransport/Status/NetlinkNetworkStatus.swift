@@ -5,10 +5,10 @@
     public import Runway
     import Synchronization
 
-    /// The network status of a Linux machine, as its kernel tells it (rtnetlink): by the link of the default route.
+    /// The network status of a Linux machine, from the default route of its kernel (rtnetlink).
     ///
-    /// Without a default route over a link that is up there is no network. A link is Wi-Fi or mobile where the system knows it as that,
-    /// and wired otherwise, a virtual one included. Networks are told apart by gateway and link. The status is that of the network
+    /// Without a default route over a link that is up there is no network. A link is Wi-Fi or mobile if the system knows it as
+    /// such, and wired otherwise, a virtual one included. Two networks differ in gateway or link. The status is that of the network
     /// namespace in which the value is made.
     ///
     /// ```swift
@@ -16,12 +16,12 @@
     /// ```
     public final class NetlinkNetworkStatus: NetworkStatusSource {
         private let status: SettableNetworkStatus
-        /// Guards what wakes this value up, which is not said to be safe to share.
+        /// Guards the source of events, which is not documented as safe to share.
         private let source: Mutex<any DispatchSourceRead>
 
-        /// Starts to watch, on a queue of its own.
+        /// Starts to observe, on a queue of its own.
         ///
-        /// - Throws: `NetworkError.Kind.invalidConfiguration` where the kernel may not be asked.
+        /// - Throws: `NetworkError.Kind.invalidConfiguration` if the process may not query the kernel.
         public init() throws(NetworkError) {
             do {
                 let asking = try NetlinkSocket(groups: 0)
@@ -32,10 +32,10 @@
                     fileDescriptor: watching.descriptor, queue: DispatchQueue(label: "runway.network-status"))
                 source.setEventHandler {
                     watching.drain()
-                    // What can't be read now is told with the next change.
+                    // After an error the next change is read.
                     if let current = try? asking.status() { status.set(current) }
                 }
-                // Holds the descriptor open until the queue has let go of it.
+                // Retains the descriptor until the queue has released it.
                 source.setCancelHandler { withExtendedLifetime(watching) {} }
                 source.activate()
                 self.status = status
@@ -51,7 +51,7 @@
 
         deinit { source.withLock { $0.cancel() } }
 
-        /// The status that the kernel told last.
+        /// The status that the kernel reported last.
         public var current: NetworkStatus { status.current }
 
         /// Calls `onChange` after every change, on a queue of its own.
@@ -66,10 +66,10 @@
         private static let maximumByteCount = 64 << 20
 
         let descriptor: Int32
-        /// The number of the question that was asked last, which its answers carry.
-        private let questionNumber = Atomic<UInt32>(0)
+        /// The sequence number of the last query, which its replies contain.
+        private let sequenceNumber = Atomic<UInt32>(0)
 
-        /// Opens one; `groups` says which changes it hears of.
+        /// Opens a socket that receives the changes of these groups.
         init(groups: UInt32) throws {
             descriptor = socket(16, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -92,20 +92,20 @@
 
         deinit { close(descriptor) }
 
-        /// Takes what waits to be read, and forgets it: that something changed is all that it says.
+        /// Reads and discards all messages, which only mean that something changed.
         func drain() {
             var bytes = [UInt8](repeating: 0, count: 1 << 16)
-            // Too much at once is told as an error, after which reading goes on.
+            // An overflow is reported as an error, after which reading continues.
             while recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 || errno == ENOBUFS {
                 errno = 0
             }
         }
 
-        /// Asks for all links and routes.
+        /// Queries all links and routes.
         func status() throws -> NetworkStatus {
             var isWhole = false
             var table = RouteTable()
-            // A table that changes while it is told is asked for again; whoever changes it all the time is told of next time.
+            // A table that changes while it is read is read again, at most three times; the next change is reported anyway.
             for _ in 0..<3 where !isWhole {
                 table = RouteTable()
                 isWhole = try read(NetlinkMessage.Kind.getLink, &table)
@@ -114,10 +114,10 @@
             return table.status(Self.kind)
         }
 
-        /// Reads one table; gives whether it stayed the same meanwhile.
+        /// Reads one table. Returns whether it did not change meanwhile.
         private func read(_ kind: UInt16, _ table: inout RouteTable) throws -> Bool {
-            // No number comes twice: answers may be left of a question that was given up.
-            let sequence = questionNumber.wrappingAdd(1, ordering: .relaxed).newValue
+            // Replies to an earlier query that failed may still come.
+            let sequence = sequenceNumber.wrappingAdd(1, ordering: .relaxed).newValue
             let request = NetlinkMessage.dump(kind, sequence: sequence)
             guard send(descriptor, request, request.count, 0) == request.count else {
                 throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
@@ -142,7 +142,7 @@
             throw POSIXError(.EMSGSIZE)
         }
 
-        /// What a link is, as the system's files say.
+        /// The kind of a link, from the system's files.
         private static func kind(_ name: String) -> NetworkStatus.Link {
             let folder = "/sys/class/net/\(name)"
             if FileManager.default.fileExists(atPath: "\(folder)/wireless") { return .wifi }

@@ -2,8 +2,7 @@
     import Foundation
     import X509
 
-    /// Why certificates that a server showed lead to no trusted authority. It is looked for after a verification has failed, and decides
-    /// nothing.
+    /// The reason why a server's certificates lead to no trusted authority, for the message of a verification that has failed.
     struct CertificateFault {
         /// In fixed words, with dates and with the name of an authority as the certificates have it.
         let reason: String
@@ -12,8 +11,8 @@
         ///
         /// - Parameters:
         ///   - leaf: The certificate of the server.
-        ///   - others: The other certificates that the server sent; `nil` if they are not known. In that case an intermediate
-        ///     certificate that is missing can't be told from one that has expired.
+        ///   - others: The other certificates that the server sent; `nil` if they are not known. Then a missing
+        ///     intermediate certificate looks like an expired one.
         ///   - date: When the verification failed.
         init(of leaf: Certificate, among others: [Certificate]?, at date: Date = .now) {
             var path = [leaf]
@@ -43,8 +42,8 @@
                 reason =
                     "its certificate was issued by \(authority), "
                     + (others == nil
-                        ? "from which no valid path leads to a trusted authority: it is unknown, or the certificate of an authority in "
-                            + "between is missing or has expired"
+                        ? "from which no valid path leads to a trusted authority: it is unknown, or the certificate of an authority "
+                            + "in between is missing or has expired"
                         : "which leads to no trusted authority")
             }
         }

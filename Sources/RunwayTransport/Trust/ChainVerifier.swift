@@ -5,12 +5,12 @@
     import SwiftASN1
     import X509
 
-    /// Verifies the certificates of hosts that have pins, and compares the keys of the path that it found.
+    /// Verifies the certificates of hosts with pins, and compares the keys of the path.
     ///
-    /// A path is searched for that is valid and, where pins are enforced, has a pinned key: a server whose certificates lead to two roots is
-    /// accepted if one of the ways is pinned.
+    /// It searches a path that is valid and, if pins are enforced, has a pinned key: a server whose certificates lead to two roots is
+    /// accepted if one of the paths is pinned.
     struct ChainVerifier: Sendable {
-        /// More than this many certificates of a server are not looked at, since the ways through them multiply.
+        /// The most certificates of a server that are read, since the number of paths grows with each.
         static let maximumCertificateCount = 6
 
         private let roots: CertificateStore

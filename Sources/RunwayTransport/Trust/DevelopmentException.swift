@@ -1,4 +1,4 @@
-/// Trust that only a developer's own build gives: a release build refuses to make a transport that has any.
+/// Trust for developers' own builds: in a release build the initializer of a transport refuses it.
 ///
 /// A build is a release build where this package is compiled without `DEBUG`, as by `swift build -c release` and by Xcode's release
 /// configurations.
@@ -11,7 +11,7 @@ public struct DevelopmentException: Sendable, Hashable {
     let host: String
     let trust: Trust
 
-    /// This certificate of this host is trusted, whoever signed it, whatever its names and dates.
+    /// This certificate of this host is trusted, whatever its signature, its names and its dates.
     ///
     /// - Parameters:
     ///   - pem: The server's own certificate as PEM text.

@@ -2,10 +2,10 @@ public import Runway
 
 public import struct Foundation.Date
 
-/// The public keys of which one must stand in the verified chain of a host's certificate.
+/// Requires that the verified chain of a host's certificate contains one of several public keys.
 ///
-/// Where a trusted authority was made to vouch for somebody else, or a device was made to trust an interceptor, the chain is valid and the
-/// keys are not these: the connection is refused before a byte of a request leaves.
+/// If a trusted authority issued a certificate to an attacker, or a device trusts an interceptor, the chain is valid and does not
+/// contain the keys: the connection is refused before a byte of a request is sent.
 ///
 /// ```swift
 /// let pins = try PublicKeyPins(
@@ -17,17 +17,17 @@ public import struct Foundation.Date
 ///     expiry: Date(timeIntervalSince1970: 1_893_456_000))
 /// ```
 ///
-/// **Backup.** There are at least two different pins, so that a key that is lost or stolen can be replaced: one of them should be of a
-/// key that is in no certificate yet.
+/// **Backup.** At least two different pins are required, so that a key that is lost or stolen can be replaced: one of them should be
+/// of a key that is in no certificate yet.
 ///
-/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated goes on with the verification that
-/// everybody does, and the report says ``PinReport/Outcome/expired``. Where all sets of a host have expired, it is a host without pins.
+/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated keeps the usual verification, and
+/// the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is a host without pins.
 public struct PublicKeyPins: Sendable, Hashable {
-    /// What becomes of a chain without any of the keys.
+    /// What happens to a connection whose chain has none of the keys.
     public enum Mode: Sendable, Hashable {
         /// The connection is refused.
         case enforced
-        /// The connection goes on, and the report says that it would have been refused.
+        /// The connection is used, and the report says that it would have been refused.
         case reportOnly
     }
 
@@ -39,7 +39,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     public let pins: Set<PublicKeyPin>
     /// When the pins end; `nil` is never.
     public let expiry: Date?
-    /// What becomes of a chain without any of the keys.
+    /// What happens to a connection whose chain has none of the keys.
     public let mode: Mode
 
     /// Makes a set of pins, and checks it.

@@ -3,9 +3,8 @@ import Runway
 
 /// The host that a server has to prove that it is, compared with the names in its certificate (RFC 9525 §6.3).
 ///
-/// It is always the host that was asked for: NIOSSL's own comparison would also accept a certificate for the address
-/// that was dialled, and with it whoever has one and is named in a list of addresses. And it would take a common name
-/// for a host.
+/// It is always the host of the URL. NIOSSL's own comparison would also accept a certificate for the address that was dialled, so that
+/// any listed address with a certificate of its own would be trusted, and it would accept a common name.
 struct ServerIdentity: Sendable {
     /// One name of a certificate.
     enum Name: Sendable {
@@ -17,7 +16,7 @@ struct ServerIdentity: Sendable {
     /// The bytes of an address; `nil` for a name.
     private let address: [UInt8]?
 
-    /// - Parameter host: As ``HostPattern/normal(_:)`` gives it.
+    /// - Parameter host: The result of ``HostPattern/normal(_:)``.
     init(_ host: String) {
         self.host = host
         address = IPAddress(host)?.bytes

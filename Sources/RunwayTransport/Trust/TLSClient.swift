@@ -9,24 +9,25 @@ import Synchronization
 
 /// The TLS side of one connection: the handler, and why it refused the server if it did.
 struct TLSClient {
-    /// To be added to the connection's pipeline, first.
+    /// The first handler of the connection's pipeline.
     let handler: NIOSSLClientHandler
     private let refusal: TrustRefusal
     private let hasAllRoots: Bool
 
-    /// - Parameter hasAllRoots: Whether a server whose root is not found is trusted by nobody. The default is that it is so.
+    /// - Parameter hasAllRoots: Whether all roots of the system were read. The default is `true`.
     init(handler: NIOSSLClientHandler, refusal: TrustRefusal, hasAllRoots: Bool = true) {
         self.handler = handler
         self.refusal = refusal
         self.hasAllRoots = hasAllRoots
     }
 
-    /// Whether a handshake may have failed for want of a root that was not read.
+    /// Whether a handshake may have failed because a root was not read.
     func mayHaveLackedRoot(_ error: any Error) -> Bool {
         !hasAllRoots && refusal.reason == nil && TLSFailure(error)?.isOfVerification == true
     }
 
-    /// What a failed handshake failed with: BoringSSL only says that a certificate was not verified, not why. On the connection's loop.
+    /// The reason of a failed handshake, since BoringSSL reports only that a certificate was not verified. On the connection's
+    /// loop.
     func explained(_ error: any Error) -> any Error {
         if let reason = refusal.reason { return TrustRefused(reason: reason) }
         #if Pins
@@ -44,14 +45,14 @@ struct TLSClient {
 /// A server was refused for what it showed of itself. Certainly no byte of a request left.
 struct TrustRefused: DescribedError {
     let reason: String
-    /// The reason where the certificate is somebody else's.
+    /// The reason for a certificate of another host.
     static let otherName = "its certificate does not name the host in its subject alternative names"
-    /// The reason where the certificate is for other purposes.
+    /// The reason for a certificate for other purposes.
     static let notForServers = "its certificate is not for servers"
     var description: String { reason }
 }
 
-/// Why a server was refused; written by the verification, read by whoever sees the handshake fail.
+/// Why a server was refused; written by the verification, read when the handshake fails.
 final class TrustRefusal: Sendable {
     /// Guards the reason.
     private let state = Mutex<String?>(nil)

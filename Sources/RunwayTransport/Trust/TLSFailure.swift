@@ -1,10 +1,10 @@
 import NIOSSL
 
-/// Why TLS failed, in the names that BoringSSL has for its reasons.
+/// Why TLS failed, by the names of BoringSSL's reasons.
 ///
-/// NIOSSL gives them in the descriptions of its errors alone, each with a place in BoringSSL's source, which means nothing to a caller.
+/// NIOSSL has them in the descriptions of its errors alone, each with a line of BoringSSL's source, which a caller does not need.
 struct TLSFailure {
-    /// Such as `CERTIFICATE_VERIFY_FAILED`. The last one says the most.
+    /// Such as `CERTIFICATE_VERIFY_FAILED`. The last one is the most specific.
     private let reasons: [String]
 
     /// `nil` for an error that has no reasons of BoringSSL.
@@ -25,8 +25,8 @@ struct TLSFailure {
     /// Whether the certificates of the server were not verified.
     var isOfVerification: Bool { reasons.contains("CERTIFICATE_VERIFY_FAILED") }
 
-    /// Whether the server refuses the client for its certificate, or for having none. It does so within its side of the handshake, which
-    /// with TLS 1.3 is after the client's, and after a first request has left.
+    /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3 that comes after the
+    /// client's side of the handshake, and after a first request was sent.
     var refusesClient: Bool { reasons.contains { Self.refusalOfClient($0) != nil } }
 
     /// What it means to a caller.

@@ -21,7 +21,7 @@ struct TLSPolicy: Sendable {
     ///   - material: Whom to trust.
     ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
     ///   - folder: Where each root is read when a server needs it. The default is to read all that there are.
-    ///   - clock: Says whether pins have expired.
+    ///   - clock: Decides whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(
         _ material: TrustMaterial, applicationProtocols: [String], rootsFrom folder: String? = nil,

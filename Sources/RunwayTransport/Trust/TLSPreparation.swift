@@ -5,10 +5,11 @@ import Synchronization
 
 /// The TLS of a transport: made once, early, on a thread of its own, and shared by all its connections.
 ///
-/// It begins when this value is made, so that the first dial finds the policy ready, or waits for it while TCP connects. Reading all roots
-/// of the system takes longer than anything else before a first call: where the system keeps each in a file that its name leads to, those
-/// are read that servers need, and all of them only when a server's was not found, see ``readAllRoots()``. There is no session
-/// resumption: NIOSSL has none for clients, so that a connection that is kept is worth more than one that was made before.
+/// It begins when this value is made, so that the first dial finds the policy ready, or waits for it while TCP connects. Reading
+/// all roots of the system takes longer than anything else before a first call: where the system keeps each in a file that its name
+/// leads to, those are read that servers need, and all of them only when a server's was not found, see ``readAllRoots()``. There is
+/// no session resumption: NIOSSL has none for clients, so that a connection that is kept is worth more than one that was made
+/// before.
 final class TLSPreparation: Sendable {
     typealias Make = @Sendable () throws -> TLSPolicy
 
@@ -20,7 +21,7 @@ final class TLSPreparation: Sendable {
         var makeWithAllRoots: Make?
     }
 
-    /// Guards the policy and who waits for it.
+    /// Guards the policy and its waiters.
     private let state: Mutex<State>
 
     /// Checks a policy, and starts to make its contexts.
@@ -28,7 +29,7 @@ final class TLSPreparation: Sendable {
     /// - Parameters:
     ///   - policy: Whom to trust.
     ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
-    ///   - clock: Says whether pins have expired.
+    ///   - clock: Decides whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     convenience init(
         _ policy: TrustPolicy, applicationProtocols: [String], clock: LayerClock = .system
@@ -42,7 +43,8 @@ final class TLSPreparation: Sendable {
 
     /// Starts to make a policy, once.
     ///
-    /// - Parameter makeWithAllRoots: Makes the one that takes its place when a server's root was not found. The default is that it has all.
+    /// - Parameter makeWithAllRoots: Makes the one that takes its place when a server's root was not found. The default is that it
+    /// has all.
     init(making make: @escaping Make, withAllRoots makeWithAllRoots: Make? = nil) {
         state = Mutex(State(makeWithAllRoots: makeWithAllRoots))
         start(make)
@@ -58,8 +60,8 @@ final class TLSPreparation: Sendable {
         }
     }
 
-    /// Starts to make the policy anew with every root that the system trusts: whoever asks from now on waits for it. Where that can't be
-    /// done the last policy stays, and the next who wants all roots tries again.
+    /// Starts to make the policy anew with every root that the system trusts; ``policy(on:)`` waits for it from now on. If that
+    /// fails the last policy stays, and the next call tries again.
     func readAllRoots() {
         let begun: (make: Make, last: Result<TLSPolicy, any Error>)? = state.withLock { state in
             guard let last = state.policy, let make = state.makeWithAllRoots.take() else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import NIOSSL
 import Runway
 
-/// What a ``TrustPolicy`` names, read and checked, so that mistakes are told when a transport is made. The contexts
+/// What a ``TrustPolicy`` names, read and checked, so that mistakes are errors of a transport's initializer. The contexts
 /// that take their time are left to ``TLSPolicy``.
 struct TrustMaterial: Sendable {
     let policy: TrustPolicy
@@ -72,8 +72,8 @@ struct TrustMaterial: Sendable {
         return tls
     }
 
-    /// The folder in which Debian's relatives and Alpine keep each root under the hash of its name, as OpenSSL looks for it; `nil` where there
-    /// is none, or the policy has its own roots. Reads the folder.
+    /// The folder in which Debian, its derivatives and Alpine store each root under the hash of its name, as OpenSSL looks for it;
+    /// `nil` if there is none, or the policy has roots of its own. Reads the folder.
     var rootsFolder: String? {
         #if os(Linux)
             let folder = "/etc/ssl/certs"

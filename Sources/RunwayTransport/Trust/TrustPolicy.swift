@@ -1,4 +1,4 @@
-/// Whom a transport trusts, and how it proves itself, host by host.
+/// Decides which servers a transport trusts, and which client certificates it shows to them.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
@@ -7,10 +7,9 @@
 /// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
 /// ```
 ///
-/// Always: TLS 1.2 at least, names only from the certificate's subject alternative names (RFC 9525 §6.3), a path to a
-/// root that is valid now.
+/// Always required: TLS 1.2 or later, a matching subject alternative name (RFC 9525 §6.3), and a currently valid path to a root.
 public struct TrustPolicy: Sendable {
-    /// The oldest version of TLS that is spoken.
+    /// The oldest version of TLS that is accepted.
     public enum MinimumVersion: Sendable {
         /// TLS 1.2 (RFC 5246).
         case tls12
@@ -18,20 +17,21 @@ public struct TrustPolicy: Sendable {
         case tls13
     }
 
-    /// Whose certificates are accepted. The default is the operating system's roots.
+    /// The root certificates that are trusted. The default is the operating system's.
     public var roots: TransportConfiguration.Trust
-    /// The oldest version of TLS that is spoken. The default is TLS 1.2.
+    /// The oldest version of TLS that is accepted. The default is TLS 1.2.
     public var minimumVersion: MinimumVersion
-    /// The keys of hosts. Where several sets are for one host, each of them must be met. The default is none.
+    /// The public keys of hosts. If several sets are for one host, each of them is required. The default is none.
     ///
-    /// They need the package trait `Pins`, which is on by default: without it a transport with pins is not made. On Apple's systems they
-    /// also need roots of their own (``TransportConfiguration/Trust/certificates(pem:)``): the system tells SwiftNIO no verified chain.
+    /// They need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On Apple's systems they
+    /// also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no verified chain to SwiftNIO.
     public var pins: [PublicKeyPins]
-    /// With what hosts are shown that the client is who it is; of several for one host the first. The default is none.
+    /// The client certificates for hosts; of several for one host the first is used. The default is none.
     public var clientIdentities: [ClientIdentity]
-    /// Trust that only a developer's own build gives. The default is none.
+    /// Trust for developers' own builds. The default is none.
     public var developmentExceptions: [DevelopmentException]
-    /// Told what pins said of each new connection to a host that has any, on a thread of the transport's: it must return soon.
+    /// Called with the result for each new connection to a host with pins, on a thread of the transport's; it has to return soon. The
+    /// default is `nil`.
     public var onPinReport: (@Sendable (PinReport) -> Void)?
 
     /// Makes a policy; see the properties for the defaults.

@@ -9,13 +9,13 @@ import NIOPosix
 
 /// The peer that ``NIOTransport`` is compared with: puts requests on the wire with AsyncHTTPClient.
 ///
-/// An origin's connections are kept for ``TransportConfiguration/keepAlive``. A transport that is let go cuts its connections;
+/// An origin's connections are kept for ``TransportConfiguration/keepAlive``. A transport that is released cuts its connections;
 /// ``shutdown(_:)`` is there for those who want to wait.
 final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let isTransparent: Bool
     private let decodingLimits: ContentDecoder.Limits
-    /// The loop on which whole answers are gathered, and so the one on which their connections are.
+    /// The loop on which whole responses are gathered, and so the one on which their connections are.
     private let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     private let gauge = RequestGauge()
 
@@ -42,7 +42,7 @@ final class AsyncHTTPClientTransport: Transport {
         }
     }
 
-    /// Sends a request and gives its answer.
+    /// Sends a request and gives its response.
     ///
     /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
@@ -51,7 +51,7 @@ final class AsyncHTTPClientTransport: Transport {
         }
         do {
             if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
-                let answer = WholeAnswer(
+                let answer = WholeResponse(
                     to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent, decodingLimits
                 ) { head in
                     request.noteHead(HTTPResponse.Status(code: Int(head.status.code)))
@@ -106,7 +106,7 @@ final class GaugeToken: Sendable {
 }
 
 extension Response {
-    /// A whole answer.
+    /// A whole response.
     fileprivate init(_ head: AnswerHead, _ bytes: [UInt8]) {
         self.init(head: head.head, body: .whole(RawData(bytes, response: head.head)))
         isDecoded = !head.codings.isEmpty

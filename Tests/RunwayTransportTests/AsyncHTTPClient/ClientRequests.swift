@@ -6,7 +6,7 @@ import NIOHTTP1
 @testable import Runway
 
 extension Request {
-    /// The request in the client's terms, for a whole answer.
+    /// The request in the client's terms, for a whole response.
     ///
     /// - Throws: `HTTPClientError` for a URL that can't be used.
     func clientRequest(isTransparent: Bool) throws -> HTTPClient.Request {
@@ -42,8 +42,8 @@ extension Request {
         }
         if isTransparent { return headers }
         if head.headerFields[.acceptEncoding] == nil {
-            // The answer to HEAD has no body to save, and its fields are of most use where they speak of the plain one. A range is
-            // counted in the bytes of the coded body, of which no part can be decoded alone.
+            // The response to HEAD has no body to save, and its fields are of most use where they speak of the plain one. A range
+            // is counted in the bytes of the coded body, of which no part can be decoded alone.
             let isPlain = head.method == .head || head.headerFields[.range] != nil
             headers.add(name: "accept-encoding", value: isPlain ? "identity" : "gzip, deflate")
         }

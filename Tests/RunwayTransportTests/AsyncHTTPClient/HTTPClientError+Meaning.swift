@@ -33,7 +33,7 @@ extension HTTPClientError {
             (.invalidParameters, "The body of the request is not as long as it was said to be.")
         case .traceRequestWithBody: (.invalidParameters, "A TRACE request can't have a body.")
         case .remoteConnectionClosed:
-            (.noNetwork, "\(place) closed the connection before it answered in full.")
+            (.noNetwork, "\(place) closed the connection before the response was complete.")
         // What these name, and what their texts show, may be secret.
         case _ where hasKind(of: .invalidHeaderFieldNames([])):
             (.invalidParameters, "The name of a header field of the request is invalid.")

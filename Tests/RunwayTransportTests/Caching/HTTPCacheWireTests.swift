@@ -25,7 +25,7 @@ struct HTTPCacheWireTests {
         .text(body).header(.cacheControl, control)
     }
 
-    @Test func freshAnswerNeedsNoSocket() async throws {
+    @Test func freshResponseNeedsNoSocket() async throws {
         try await withCache { origin, network, clock in
             origin.on("/a", respond: text("one", "max-age=60"))
             _ = try await network.call(Fetch<GET>("a"), options: options)
@@ -39,7 +39,7 @@ struct HTTPCacheWireTests {
         }
     }
 
-    @Test func staleAnswerCostsOneNotModified() async throws {
+    @Test func staleResponseCostsOneNotModified() async throws {
         try await withCache { origin, network, clock in
             let modified = "Thu, 01 Jan 2026 00:00:00 GMT"
             origin.on(
@@ -58,7 +58,7 @@ struct HTTPCacheWireTests {
         }
     }
 
-    @Test func streamedAnswerIsKeptAndGivenWithoutASocket() async throws {
+    @Test func streamedResponseIsCachedAndNeedsNoSocket() async throws {
         try await withCache { origin, network, _ in
             origin.on("/a", respond: .chunks(["o", "n", "e"]).header(.cacheControl, "max-age=60"))
             for _ in 0..<2 {
@@ -69,7 +69,7 @@ struct HTTPCacheWireTests {
         }
     }
 
-    @Test func tornAnswerIsNotKept() async throws {
+    @Test func tornResponseIsNotCached() async throws {
         try await withCache { origin, network, _ in
             origin.on("/a", respond: text("one", "max-age=60").declaring(length: 9000))
             await #expect(throws: NetworkError.self) {
@@ -79,7 +79,7 @@ struct HTTPCacheWireTests {
         }
     }
 
-    @Test func compressedAnswerIsKeptPlainAndServesNoRange() async throws {
+    @Test func compressedResponseIsCachedPlainAndServesNoRange() async throws {
         try await withCache { origin, network, _ in
             let coded = ScriptedResponse.bytes(Coded.gzip, contentType: "text/plain").header(.contentEncoding, "gzip")
                 .header(.cacheControl, "max-age=60").header(.eTag, "\"g\"")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Codings of answers over ``NIOTransport``, whole and as streams, over both versions of HTTP.
+/// Codings of responses over ``NIOTransport``, whole and as streams, over both versions of HTTP.
 @Suite(.timeLimit(.minutes(5)))
 struct WireCodingTests {
     enum Version: CaseIterable { case http1, http2 }

@@ -44,7 +44,7 @@ struct CookieCallTests {
         }
     }
 
-    @Test func whatAnAnswerSetsIsSentWithTheNextRequestAndNoValueIsOnTheRecord() async throws {
+    @Test func whatAResponseSetsIsSentWithTheNextRequestAndNoValueIsOnTheRecord() async throws {
         try await withScriptedOrigin { origin in
             script(origin)
             let records = RecordCollector()

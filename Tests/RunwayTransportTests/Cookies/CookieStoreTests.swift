@@ -17,7 +17,7 @@ struct CookieStoreTests {
             path: components.percentEncodedPath + query)
     }
 
-    /// What a second request is sent after the answer to a first one set cookies.
+    /// What a second request is sent after the response to a first one set cookies.
     private func sent(
         _ fields: String..., from first: String = "https://a.example.com/x/y", to second: String? = nil,
         sharing domains: Set<String> = [], after seconds: TimeInterval = 0

@@ -103,8 +103,8 @@ struct AddressChoiceTests {
             // Another one was dialled beside it and won; that it is silent is known a little later.
             let silent = try #require(IPAddress("127.0.0.2"))
             try await waitUntil("the ban") { test.book?.selector.ban(of: silent, of: dialHost) != nil }
-            // While it is banned nobody comes back to it, which would show now, nor looks at it beside another; only where all the others
-            // are slow, as on a machine that is busy, is it tried at last.
+            // While it is banned nobody comes back to it, which would show now, nor looks at it beside another; only where all the
+            // others are slow, as on a machine that is busy, is it tried at last.
             try await network.paths[0].set(.passing(PathConditions()))
             for _ in 0..<5 {
                 let connection = try await test.dial(port: network.port)
@@ -135,15 +135,15 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func answersOnAnOpenConnectionSayWhenToLeaveIt() async throws {
+    @Test func responsesOnAnOpenConnectionSayWhenToLeaveIt() async throws {
         let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
         try await withBadNetwork(2, test.certificate) { network, _ in
             for _ in 0..<3 { try await test.dial(port: network.port).close() }
             let connection = try await test.dial(port: network.port)
             let report = try #require(connection.report)
-            for _ in 0..<10 { report.answered(after: .milliseconds(30)) }
+            for _ in 0..<10 { report.responded(after: .milliseconds(30)) }
             // Far beyond what a busy machine can take for the dials.
-            for _ in 0..<3 { report.answered(after: .seconds(300)) }
+            for _ in 0..<3 { report.responded(after: .seconds(300)) }
             #expect(report.isOutrun)
             try await connection.close()
         }

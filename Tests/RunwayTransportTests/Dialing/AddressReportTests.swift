@@ -30,7 +30,7 @@ struct AddressReportTests {
         #expect(try await !isBanned(after: ending, onReusedConnection: true))
     }
 
-    @Test func aConnectionThatIsLostAtItsFirstRequestOrInAnAnswerSpeaksAgainstItsAddress() async throws {
+    @Test func aConnectionThatIsLostAtItsFirstRequestOrInAResponseSpeaksAgainstItsAddress() async throws {
         #expect(try await isBanned(after: .closing, onReusedConnection: false))
         let torn = ScriptedResponse.text("a text").cut(after: .bodyBytes(1))
         #expect(try await isBanned(after: torn, onReusedConnection: true))
@@ -45,7 +45,7 @@ struct AddressReportTests {
             if frame.stream == 1 {
                 connection.write(.headers(1), .data(1, "first"))
             } else if saysSo {
-                // The head of the answer comes, so that it is no race: what was announced is none either.
+                // The head of the response comes, so that it is no race: what was announced is none either.
                 connection.write(.headers(3), .goAway(last: 3))
                 connection.close()
             } else {

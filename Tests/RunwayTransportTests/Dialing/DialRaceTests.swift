@@ -15,7 +15,7 @@ struct DialRaceTests {
         SimulatedHost(lookup: lookup.map { (addresses: $0.0, time: $0.1) }) { address, _ in paths[address] ?? .silent }
     }
 
-    @Test func theFirstAddressAloneIsDialledWhereItAnswers() {
+    @Test func theFirstAddressAloneIsDialledIfItResponds() {
         let outcome = host([a: near, b: near]).dial(HostPlan(order: [a, b]), lookup: .onTrouble, at: .zero)
 
         #expect(outcome.winner == a)

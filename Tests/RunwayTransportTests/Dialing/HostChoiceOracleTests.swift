@@ -7,8 +7,8 @@ import Testing
 
 /// The choice of addresses and the race together, in simulated time, beside an oracle that knows how every address behaves.
 ///
-/// `RUNWAY_HOST_SCHEDULES` says how many schedules are played, 90 by default. In each,
-/// two to six addresses are alive at 5 to 400 ms, refusing or silent, and every one changes after 10 to 120 s.
+/// `RUNWAY_HOST_SCHEDULES` says how many schedules are played, 90 by default. In each, two to six addresses are alive at 5 to 400
+/// ms, refusing or silent, and every one changes after 10 to 120 s.
 struct HostChoiceOracleTests {
     private static let scheduleCount =
         ProcessInfo.processInfo.environment["RUNWAY_HOST_SCHEDULES"].flatMap { Int($0) } ?? 90
@@ -61,7 +61,7 @@ struct HostChoiceOracleTests {
             let call = app.call(at: now, over: schedule.path)
             if let best = schedule.best(at: now) {
                 total += call.total
-                // The oracle dials the best address at once: two round trips for the connection, one for the answer.
+                // The oracle dials the best address at once: two round trips for the connection, one for the response.
                 ideal += best * (SimulatedHost.handshakeRoundTrips + 1)
             }
             now += call.total + .milliseconds(Int.random(in: 50...2_000, using: &random))
@@ -132,7 +132,7 @@ struct HostChoiceOracleTests {
         }
     }
 
-    @Test func oneThatTurnsSlowOnOpenConnectionsIsLeftWithinThreeAnswers() {
+    @Test func oneThatTurnsSlowOnOpenConnectionsIsLeftWithinThreeResponses() {
         for seed in 1...Self.seedCount {
             var random = SeededGenerator(seed: seed)
             let addresses = SimulatedApp.addresses(3)

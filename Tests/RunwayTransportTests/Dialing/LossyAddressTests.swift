@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct LossyAddressTests {
     private static let addresses = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
-    /// How much later an answer is at least that was lost on its way, or whose request was.
+    /// How much later a response is at least that was lost on its way, or whose request was.
     private static let delay = Duration.seconds(1)
 
     /// Makes a call; gives what the wire did for it.

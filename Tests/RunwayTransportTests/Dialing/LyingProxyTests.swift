@@ -4,7 +4,8 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Proxies that refuse, break off or lie, over real sockets: one clear error each, before anything is said that is meant for the host.
+/// Proxies that refuse, break off or lie, over real sockets: one clear error each, before anything is said that is meant for the
+/// host.
 @Suite(.timeLimit(.minutes(10)))
 struct LyingProxyTests {
     /// What a proxy does, and what is told of it.
@@ -37,20 +38,20 @@ struct LyingProxyTests {
         connectLie("wants to know who asks", "HTTP/1.1 407 Who\r\n\r\n", "it wants a name and password"),
         connectLie(
             "answers with a body, and then with garbage", "HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nok\u{0}\u{1}",
-            "it answers before it is asked"),
+            "it responds before it is asked"),
         connectLie(
             "has a head without end", "HTTP/1.1 200 Fine\r\n",
-            ending: .repeating(Array(String(repeating: "Via: x\r\n", count: 1000).utf8)), "it says more than it may"),
+            ending: .repeating(Array(String(repeating: "Via: x\r\n", count: 1000).utf8)), "it sends more than it may"),
         connectLie(
             "has interim answers without end", "",
             ending: .repeating(Array(String(repeating: "HTTP/1.1 100 Wait\r\n\r\n", count: 500).utf8)),
-            "it says more than it may"),
+            "it sends more than it may"),
         Lie(
             "speaks another protocol before it is asked",
-            ScriptedPeer.Script(greeting: Array("220 mail.test ESMTP\r\n\r\n".utf8)), "its answer is not HTTP"),
+            ScriptedPeer.Script(greeting: Array("220 mail.test ESMTP\r\n\r\n".utf8)), "its response is not HTTP"),
         Lie(
             "answers this request and the next before it is asked", ScriptedPeer.Script(greeting: yes + yes),
-            "it answers before it is asked"),
+            "it responds before it is asked"),
     ]
 
     static let socksLies: [Lie] = [
@@ -61,23 +62,23 @@ struct LyingProxyTests {
         Lie(
             "refuses", ScriptedPeer.Script(replies: [[5, 0], [5, 5, 0, 1, 0, 0, 0, 0, 0, 0]]),
             "it refuses to connect: the host refuses"),
-        Lie("speaks SOCKS 4", ScriptedPeer.Script(replies: [[0, 90]]), "its answer is not SOCKS 5"),
+        Lie("speaks SOCKS 4", ScriptedPeer.Script(replies: [[0, 90]]), "its response is not SOCKS 5"),
         Lie(
             "changes the version", ScriptedPeer.Script(replies: [[5, 0], [4, 0, 0, 1, 0, 0, 0, 0, 0, 0]]),
-            "its answer is not SOCKS 5"),
+            "its response is not SOCKS 5"),
         Lie(
             "wants a method that was not offered", ScriptedPeer.Script(replies: [[5, 2]]),
-            "it wants to be shown who asks in a way that is not known here"),
+            "it requires a method of authentication that is not supported"),
         Lie(
             "takes none of the methods", ScriptedPeer.Script(replies: [[5, 255]]),
-            "it wants to be shown who asks in a way that is not known here"),
+            "it requires a method of authentication that is not supported"),
         Lie(
             "answers before it is asked", ScriptedPeer.Script(greeting: [5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
-            "it answers before it is asked"),
+            "it responds before it is asked"),
         Lie(
             "speaks in the host's place",
             ScriptedPeer.Script(replies: [[5, 0], [5, 0, 0, 1, 0, 0, 0, 0, 0, 0] + Array("HTTP/1.1 200 OK\r\n".utf8)]),
-            "it answers before it is asked"),
+            "it responds before it is asked"),
     ]
 
     private static let connectRequest = Array("CONNECT host.test:7000 HTTP/1.1\r\nHost: host.test:7000\r\n\r\n".utf8)

@@ -73,7 +73,7 @@ struct ProxyDialTests {
             let server = ProxyServer(kind, host: host, port: port)
             let error = try await TestDialer(proxies: ProxySettings(https: server)).failure(port: 443)
             #expect(error.kind == .invalidConfiguration)
-            #expect(error.detail.contains("its proxy \(server) has no host or no port that can be"))
+            #expect(error.detail.contains("its proxy \(server) has an empty host or an invalid port"))
         }
     }
 

@@ -25,7 +25,7 @@ struct ProxyHandshakeTests {
         #expect(
             String(decoding: try handshake.start(), as: UTF8.self)
                 == "CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com:443\r\n\r\n")
-        // Byte by byte, after an interim answer.
+        // Byte by byte, after an interim response.
         for byte in "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nVia: x\r\n\r".utf8 {
             #expect(try handshake.receive([byte]) == .wait)
         }

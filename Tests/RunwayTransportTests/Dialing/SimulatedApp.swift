@@ -24,7 +24,8 @@ final class SimulatedApp {
         (1...count).map { (IPAddress("192.0.2.\($0)") ?? IPAddress(v4: 0)) }
     }
 
-    /// One call on a connection of its own, at a moment: its dial, and one round trip for its answer. Paths stay as they are meanwhile.
+    /// One call on a connection of its own, at a moment: its dial, and one round trip for its response. Paths stay as they are
+    /// meanwhile.
     func call(at now: Duration, over path: @escaping (IPAddress, Duration) -> SimulatedPath) -> (
         SimulatedHost.Outcome, total: Duration
     ) {
@@ -37,7 +38,7 @@ final class SimulatedApp {
         return (outcome, outcome.elapsed + answer)
     }
 
-    /// Says that an answer on a connection to an address began after so long; gives whether the address is left for another one.
+    /// Says that a response on a connection to an address began after so long; gives whether the address is left for another one.
     func answered(by address: IPAddress, after firstByte: Duration, at now: Duration) -> Bool {
         advance(to: now)
         selector.note(.answered(firstByte: firstByte), of: address, of: Self.host)

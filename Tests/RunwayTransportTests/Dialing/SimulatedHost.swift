@@ -24,7 +24,7 @@ struct SimulatedHost {
         var lookups = 0
     }
 
-    /// What the host's name is looked up as, and how long that takes; `nil` is a resolver that does not answer.
+    /// What the host's name is looked up as, and how long that takes; `nil` is a resolver that does not response.
     var lookup: (addresses: [IPAddress], time: Duration)?
     /// How an address behaves at a moment.
     var path: (IPAddress, Duration) -> SimulatedPath

@@ -11,7 +11,7 @@ import Testing
 struct DifferenceTests {
     /// How many exchanges are made over each transport; `RUNWAY_EXCHANGES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_EXCHANGES"].flatMap { Int($0) } ?? 1000
-    /// How many of them one origin answers, over connections that are kept where they may be.
+    /// How many of them one origin responses, over connections that are kept where they may be.
     static let countPerOrigin = 100
 
     /// A seed for each origin; `RUNWAY_EXCHANGE_SEED` is the first.
@@ -20,7 +20,7 @@ struct DifferenceTests {
         return first..<first + UInt64(max(1, count / countPerOrigin))
     }
 
-    @Test func bothTransportsMakeTheSameOfEveryAnswer() async throws {
+    @Test func bothTransportsMakeTheSameOfEveryResponse() async throws {
         for seed in Self.seeds { try await play(seed) }
     }
 

@@ -5,12 +5,12 @@ import Runway
 enum ExchangeOutcome: Equatable {
     /// The head came, and this much of the body; `isWhole` where it ended as it should.
     case answered(status: Int, fields: [String], body: [UInt8], isWhole: Bool)
-    /// No answer: the connection or what came over it was no good.
+    /// No response: the connection or what came over it was no good.
     case broken
-    /// No answer, for another reason.
+    /// No response, for another reason.
     case failed(String)
 
-    /// Makes the exchange over a layer, and reads all of its answer.
+    /// Makes the exchange over a layer, and reads all of its response.
     init(_ request: Request, over network: NetworkLayer, ignoring ignored: Set<HTTPField.Name> = []) async {
         do throws(NetworkError) {
             let response = try await network.exchange(request, with: TestService.self)
@@ -31,7 +31,7 @@ enum ExchangeOutcome: Equatable {
             self = .answered(status: response.head.status.code, fields: fields, body: bytes, isWhole: isWhole)
         } catch {
             switch error.kind {
-            // A connection that ends within an answer is the one or the other.
+            // A connection that ends within a response is the one or the other.
             case .noNetwork, .invalidAnswer: self = .broken
             default: self = .failed("\(error.kind)")
             }

@@ -31,7 +31,7 @@ struct GeneratedRequest: CustomStringConvertible {
     let fields: HTTPFields
     let upload: Upload
     let content: [UInt8]
-    /// Whether the answer is asked for as a stream.
+    /// Whether the response is asked for as a stream.
     var isStreamed: Bool
 
     init(using random: inout SeededGenerator) {
@@ -86,7 +86,7 @@ extension SeededGenerator {
         return bytes
     }
 
-    /// An answer, good or bad; one in five is broken.
+    /// A response, good or bad; one in five is broken.
     fileprivate mutating func response() -> ScriptedResponse {
         let status: HTTPResponse.Status = pick([
             .ok, .ok, .ok, .created, .noContent, .partialContent, .seeOther, .notModified, .badRequest, .unauthorized,

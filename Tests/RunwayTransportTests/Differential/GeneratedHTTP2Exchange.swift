@@ -3,7 +3,7 @@ import RunwayTesting
 
 /// An exchange over HTTP/2 that a seed makes up: a request, and what the server sends when all of it has come.
 struct GeneratedHTTP2Exchange: CustomStringConvertible {
-    /// How an answer ends.
+    /// How a response ends.
     enum Ending: Sendable {
         /// With its last frame, which is the head where there is no content.
         case lastFrame
@@ -20,7 +20,7 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
     private var fields: [(String, String)] = []
     private var pieces: [[UInt8]] = []
     private let ending: Ending
-    /// Whether an answer of status 103 comes first.
+    /// Whether a response of status 103 comes first.
     private let isInformed: Bool
     /// Whether the server says that it takes no further request over the connection.
     private let goesAway: Bool
@@ -51,14 +51,14 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
             }
         }
         let byteCount = pieces.reduce(0) { $0 + $1.count }
-        // Of an answer whose head is all there is the peer makes up that its length is 0, unless it is said.
+        // Of a response whose head is all there is the peer makes up that its length is 0, unless it is said.
         if status != .noContent, byteCount == 0 || Bool.random(using: &random) {
             fields.append(("content-length", String(byteCount)))
         }
         if isBroken {
             let frameCount = byteCount / 16_384 + 1
             ending = .reset(after: Int.random(in: 0...frameCount, using: &random), code: random.pick([2, 8]))
-            // How much of a torn answer is seen, its head included, is a matter of time.
+            // How much of a torn response is seen, its head included, is a matter of time.
             request.isStreamed = false
         } else {
             ending = random.pick([.lastFrame, .lastFrame, .emptyFrame, .trailers])
@@ -67,10 +67,10 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
         self.status = status
     }
 
-    /// Whether the server breaks its answer off.
+    /// Whether the server breaks its response off.
     var isBroken: Bool { if case .reset = ending { true } else { false } }
 
-    /// Whether the answer is none to a request without conditions, of which only some have any.
+    /// Whether the response is none to a request without conditions, of which only some have any.
     var isNotModified: Bool { status == .notModified }
 
     /// What the server sends on a stream.

@@ -6,10 +6,10 @@ import Testing
 
 /// As ``DifferenceTests``, over TLS and HTTP/2.
 ///
-/// No answer comes before its request is over: on one that is whole before that AsyncHTTPClient 1.37.0 traps.
+/// No response comes before its request is over: on one that is whole before that AsyncHTTPClient 1.37.0 traps.
 @Suite(.timeLimit(.minutes(30)))
 struct HTTP2DifferenceTests {
-    @Test func bothTransportsMakeTheSameOfEveryAnswer() async throws {
+    @Test func bothTransportsMakeTheSameOfEveryResponse() async throws {
         for seed in DifferenceTests.seeds { try await play(seed) }
     }
 

@@ -1,8 +1,8 @@
 import NIOHPACK
 import Synchronization
 
-/// Answers every request over HTTP/2 that has come in full as an exchange says, within the windows that the client gives; and keeps what
-/// it saw of the last one.
+/// Answers every request over HTTP/2 that has come in full as an exchange says, within the windows that the client gives; and keeps
+/// what it saw of the last one.
 final class HTTP2Player: Sendable {
     fileprivate struct Stream {
         var window: Int
@@ -30,7 +30,7 @@ final class HTTP2Player: Sendable {
     /// What came last in full.
     var lastRequest: SeenRequest? { state.withLock(\.lastRequest) }
 
-    /// How many requests came in full since it was told how to answer.
+    /// How many requests came in full since it was told how to response.
     var requestCount: Int { state.withLock(\.requestCount) }
 
     /// From now on requests are answered like this.

@@ -21,11 +21,12 @@ struct PeerDifferenceTests {
         var random = SeededGenerator(seed: 1)
         for index in 0..<DifferenceTests.count {
             let request = peer.kind.request(to: place, scheme: origin.scheme ?? "http", using: &random)
-            // Over HTTP/2 AsyncHTTPClient makes up a field that no server sent, as that version has none of the kind (RFC 9113 §8.2.2).
+            // Over HTTP/2 AsyncHTTPClient makes up a field that no server sent, as that version has none of the kind (RFC 9113
+            // §8.2.2).
             let ignored: Set<HTTPField.Name> = [.date, .transferEncoding]
             let our = await ExchangeOutcome(request, over: ours, ignoring: ignored)
             let their = await ExchangeOutcome(request, over: theirs, ignoring: ignored)
-            // An answer that comes early may end the connection before AsyncHTTPClient has written what nobody wants any more.
+            // A response that comes early may end the connection before AsyncHTTPClient has written what nobody wants any more.
             if request.head.path?.hasPrefix("/early") == true, our.isAnswer, !their.isAnswer { continue }
             try #require(our == their, "\(peer), exchange \(index): \(request.head) \(request.body.byteCount ?? -1)")
         }
@@ -60,10 +61,10 @@ struct Peer: Sendable, CustomTestStringConvertible {
 }
 
 extension Peer.Kind {
-    /// A request that a server of this kind can answer.
+    /// A request that a server of this kind can response.
     ///
-    /// None asks for an answer that tells the request's fields in their order, in which the transports differ and which means nothing
-    /// (RFC 9110 §5.3), nor for httpbin's random bytes, which calls of others change.
+    /// None asks for a response that tells the request's fields in their order, in which the transports differ and which means
+    /// nothing (RFC 9110 §5.3), nor for httpbin's random bytes, which calls of others change.
     func request(to authority: String, scheme: String, using random: inout SeededGenerator) -> Request {
         var head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
         var body = RequestBody.none
@@ -86,7 +87,7 @@ extension Peer.Kind {
             head.headerFields[.ifNoneMatch] = random.pick([nil, nil, "\"none\"", "*"])
             head.headerFields[.acceptEncoding] = random.pick([nil, nil, "identity"])
         case .app:
-            // Over HTTP/2 AsyncHTTPClient 1.37.0 traps on an answer that is whole before its request is.
+            // Over HTTP/2 AsyncHTTPClient 1.37.0 traps on a response that is whole before its request is.
             let path = random.pick(["/echo", "/echo", "/bytes", scheme == "https" ? "/echo" : "/early"])
             let status = random.pick([200, 200, 201, 404, 500])
             let (size, parts) = (random.pick([0, 1, 20_000, 400_000]), random.pick([1, 2, 7]))

@@ -63,7 +63,8 @@ struct EchoTests {
         expectTexts(json["json"])
     }
 
-    @Test func everyEncodingOfGetArrives() async throws { try await echo(GET.self) }
+    @Test(.except(.urlSession, "it sends no body with a GET"))
+    func everyEncodingOfGetArrives() async throws { try await echo(GET.self) }
     @Test func everyEncodingOfPostArrives() async throws { try await echo(POST.self) }
     @Test func everyEncodingOfPutArrives() async throws { try await echo(PUT.self) }
     @Test func everyEncodingOfPatchArrives() async throws { try await echo(PATCH.self) }
@@ -79,7 +80,7 @@ struct EchoTests {
         #expect(raw["args"]["文"].string == "本")
     }
 
-    @Test(arguments: [nil, 3 << 16])
+    @Test(.except(.urlSession, "it stores a streamed body before it sends it"), arguments: [nil, 3 << 16])
     func streamedBodiesArriveByteForByte(byteCount: Int?) async throws {
         let part = String(repeating: "流", count: 1 << 16)
         let body = RequestBody.stream(BodyStream(Array(part.utf8)), byteCount: byteCount, isReplayable: true)
@@ -134,7 +135,8 @@ struct EchoTests {
         #expect(raw["url"].string?.hasSuffix("/anything/上海%20a%3Fb%23c/end") == true)
     }
 
-    @Test func headerFieldsArriveAsSent() async throws {
+    @Test(.except(.urlSession, "libcurl names the codings"))
+    func headerFieldsArriveAsSent() async throws {
         let raw = try await layer().call(Fetch<GET>("headers", headers: ["X-Own": "one, \"two\"; three=4"]))
         #expect(raw["headers"]["X-Own"].string == "one, \"two\"; three=4")
         #expect(raw["headers"]["User-Agent"].string == "runway")

@@ -8,25 +8,26 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Connections in use that end under many calls: each call gets its own answer or one clear error, and nothing arrives twice that must
-/// not.
+/// Connections in use that end under many calls: each call gets its own response or one clear error, and nothing arrives twice that
+/// must not.
 @Suite(.timeLimit(.minutes(10)))
 struct DyingConnectionTests {
     private typealias Ending = (path: String, isRead: Bool, result: Result<String?, NetworkError>)
 
-    /// How many bytes the answer to one call has: a head, and its path.
+    /// How many bytes the response to one call has: a head, and its path.
     private static let answerByteCount = RawFrame.headers(1).bytes.count + RawFrame.data(1, "/1000/10").bytes.count
 
-    /// After how many bytes the connection is cut: every eleventh, from one that chance picks, which falls on each byte of an answer in turn;
-    /// with `RUNWAY_EVERY_BYTE` every one.
+    /// After how many bytes the connection is cut: every eleventh, from one that chance picks, which falls on each byte of an
+    /// answer in turn; with `RUNWAY_EVERY_BYTE` every one.
     private static let cuts: [Int] = {
         let last = 20 * answerByteCount
         if ProcessInfo.processInfo.environment["RUNWAY_EVERY_BYTE"] != nil { return Array(0...last) }
         return [0] + stride(from: Int.random(in: 1...11), to: last, by: 11) + [last]
     }()
 
-    /// The connection that carried a call for `warm` ends when twenty more have come, after so many bytes of their answers. In the
-    /// thousands of the calls is a number, and below it are the bytes. With `twice` the next connection ends at its first request.
+    /// The connection that carried a call for `warm` ends when twenty more have come, after so many bytes of their responses. In
+    /// the thousands of the calls is a number, and below it are the bytes. With `twice` the next connection ends at its first
+    /// request.
     private static func script(twice: Bool) -> RawHTTP2Server.Script {
         let ended = EndedOnes()
         return { connection, frame in
@@ -78,7 +79,7 @@ struct DyingConnectionTests {
         }
     }
 
-    /// Checks that each call got its own answer, and arrived no more often than it may.
+    /// Checks that each call got its own response, and arrived no more often than it may.
     private func check(_ endings: [Ending], arrivals: [String], mostArrivals: Int, sourceLocation: SourceLocation) {
         for (path, isRead, result) in endings {
             let count = arrivals.count { $0 == path }
@@ -87,7 +88,7 @@ struct DyingConnectionTests {
         }
     }
 
-    @Test func anHTTP2ConnectionThatEndsUnderItsAnswers() async throws {
+    @Test func anHTTP2ConnectionThatEndsUnderItsResponses() async throws {
         try await RawHTTP2Server.run(Self.script(twice: false)) { server in
             for cut in Self.cuts {
                 let network = try server.layer()
@@ -99,11 +100,11 @@ struct DyingConnectionTests {
                     sourceLocation: #_sourceLocation)
                 for case (_, let isRead, .failure(let error)) in endings {
                     #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "cut at \(cut)")
-                    // A read fails only in the middle of its answer.
+                    // A read fails only in the middle of its response.
                     if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
                 }
                 let answered = endings.count { (try? $0.result.get()) != nil && !$0.isRead }
-                // What came whole before the end is an answer, whichever call it was for.
+                // What came whole before the end is a response, whichever call it was for.
                 #expect(answered <= min(10, cut / Self.answerByteCount), "cut at \(cut)")
             }
         }
@@ -151,7 +152,7 @@ struct DyingConnectionTests {
         Array("HTTP/1.1 200 OK\r\nContent-Length: \(path.utf8.count)\r\n\r\n\(path)".utf8)
     }
 
-    /// After how many bytes of an answer over HTTP/1.1 its connection is cut: every fourth, from one that chance picks; with
+    /// After how many bytes of a response over HTTP/1.1 its connection is cut: every fourth, from one that chance picks; with
     /// `RUNWAY_EVERY_BYTE` every one.
     private static let http1Cuts: [Int] = {
         let last = http1Answer(to: "/1000/10").count
@@ -160,7 +161,7 @@ struct DyingConnectionTests {
     }()
 
     @Test(arguments: [ScriptedResponse.Ending.close, .reset])
-    func fourHTTP1ConnectionsThatEndUnderTheirAnswers(by ending: ScriptedResponse.Ending) async throws {
+    func fourHTTP1ConnectionsThatEndUnderTheirResponses(by ending: ScriptedResponse.Ending) async throws {
         for cut in Self.http1Cuts {
             try await withScriptedOrigin { origin in
                 origin.otherwise { request in
@@ -172,7 +173,7 @@ struct DyingConnectionTests {
                 check(endings, arrivals: origin.requests.map(\.path), mostArrivals: 2, sourceLocation: #_sourceLocation)
                 for case (_, let isRead, .failure(let error)) in endings {
                     #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "cut at \(cut): \(error)")
-                    // A read fails only in the middle of its answer.
+                    // A read fails only in the middle of its response.
                     if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
                 }
                 // Each connection takes one call with it at most.

@@ -18,7 +18,7 @@ struct HedgeWireTests {
         var path: EndpointPath { "read" }
     }
 
-    /// Which connections of a server withhold their answers.
+    /// Which connections of a server withhold their responses.
     private final class Silence: Sendable {
         let connections = Mutex<Set<Int>>([])
     }
@@ -82,7 +82,7 @@ struct HedgeWireTests {
         }
     }
 
-    /// Makes a connection for calls that are not hedged, and has it withhold all answers from then on; gives its address.
+    /// Makes a connection for calls that are not hedged, and has it withhold all responses from then on; gives its address.
     private func silenceMain(
         _ server: RawHTTP2Server, _ layer: NetworkLayer, _ silence: Silence, _ records: RecordCollector
     ) async throws -> String {

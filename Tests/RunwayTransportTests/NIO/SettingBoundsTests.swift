@@ -18,7 +18,7 @@ struct SettingBoundsTests {
         let numbers: [WritableKeyPath<TransportConfiguration, Int>] = [
             \.maximumConnectionsPerOrigin, \.wire.streamWindowByteCount, \.wire.connectionWindowByteCount,
             \.wire.maximumUnreadByteCount, \.wire.maximumConcurrentStreams, \.wire.maximumWaitingRequests,
-            \.wire.maximumHeadByteCount, \.wire.maximumFieldCount, \.wire.maximumInformationalAnswers,
+            \.wire.maximumHeadByteCount, \.wire.maximumFieldCount, \.wire.maximumInformationalResponses,
             \.wire.maximumExpansion, \.wire.maximumDecodedByteCount,
         ]
         let durations: [WritableKeyPath<TransportConfiguration, Duration>] = [

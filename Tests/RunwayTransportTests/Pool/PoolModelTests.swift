@@ -163,16 +163,16 @@ private struct PoolLife {
             let request = connections[id]?.carried.sorted().randomElement(using: &random)
         else { return }
         connections[id]?.carried.remove(request)
-        let isKept = Int.random(in: 0..<5, using: &random) > 0
-        if !isKept { connections[id]?.isClosing = true }
+        let isReusable = Int.random(in: 0..<5, using: &random) > 0
+        if !isReusable { connections[id]?.isClosing = true }
         // One that is refused is lost while its connection lives on.
-        if isKept, Int.random(in: 0..<6, using: &random) == 0 { lose(request) }
-        perform(machine.ended(id, isKept: isKept, now: instant))
+        if isReusable, Int.random(in: 0..<6, using: &random) == 0 { lose(request) }
+        perform(machine.ended(id, isReusable: isReusable, now: instant))
     }
 
     private mutating func lose(_ request: RequestID) {
         let loss = LostRequest(
-            isUnprocessed: Bool.random(using: &random), wasReused: Bool.random(using: &random), hasAnswer: false,
+            isUnprocessed: Bool.random(using: &random), wasReused: Bool.random(using: &random), hasResponse: false,
             isIdempotent: Bool.random(using: &random), isReplayable: true, moves: 0,
             begun: .uptimeNanoseconds(now * 1_000_000_000))
         if loss.isStale {

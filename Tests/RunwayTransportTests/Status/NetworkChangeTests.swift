@@ -112,7 +112,7 @@ struct NetworkChangeTests {
             transport.networkDidChange(to: .wifi)
             let error = try await #require(throws: NetworkError.self) { try await change.value }
             #expect(error.kind == .noNetwork && error.sending == .unknown)
-            #expect(error.detail.hasPrefix("The network is gone"))
+            #expect(error.detail.hasPrefix("The device left the network"))
         }
     }
 

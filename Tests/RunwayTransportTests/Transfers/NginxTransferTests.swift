@@ -7,7 +7,9 @@ import Synchronization
 import Testing
 
 /// Downloads from nginx, which takes ranges and names its files by strong tags.
-@Suite(.enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)), .overEveryTransport)
+@Suite(
+    .enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)), .overEveryTransport,
+    .except(.urlSession, "it trusts the system's authorities alone"))
 struct NginxTransferTests {
     private let servers = Result { try IntegrationServers() }
 

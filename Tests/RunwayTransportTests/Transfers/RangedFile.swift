@@ -7,7 +7,7 @@ import Synchronization
 /// A file that a scripted origin serves with ranges, and whose connections break where a seed says.
 final class RangedFile: Sendable {
     let bytes: [UInt8]
-    /// Guards how many answers are still to break, and where.
+    /// Guards how many responses are still to break, and where.
     private let breaks: Mutex<(left: Int, random: SeededGenerator)>
 
     init(byteCount: Int, breaks: Int = 0, seed: UInt64 = 1) {

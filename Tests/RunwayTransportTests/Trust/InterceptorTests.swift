@@ -42,7 +42,7 @@ struct InterceptorTests {
 
     private let interceptor = Result { try Interceptor() }
 
-    @Test func withoutAPinTheInterceptorReadsAndAnswers() async throws {
+    @Test func withoutAPinTheInterceptorReadsAndResponds() async throws {
         let interceptor = try interceptor.get()
         let answer = try await interceptor.client(nil) { _ in }.ask(port: interceptor.port)
         #expect(answer.contains("4217"))

@@ -23,7 +23,7 @@ struct TLSPreparationTests {
         policy = try TLSPolicy(TrustMaterial(trust), applicationProtocols: ["http/1.1"])
     }
 
-    /// Makes a policy, which takes until it is let go on.
+    /// Makes a policy, which takes until it is released on.
     private final class Making: Sendable {
         let count = AwaitedValue(0)
         private let gate = DispatchSemaphore(value: 0)
@@ -37,7 +37,7 @@ struct TLSPreparationTests {
             return try result.get()
         }
 
-        func goOn() { gate.signal() }
+        func proceed() { gate.signal() }
     }
 
     private struct Unmakeable: Error {}
@@ -47,7 +47,7 @@ struct TLSPreparationTests {
 
     @Test func itIsMadeBeforeAnybodyAsksAndHoldsUpNeitherItsMakerNorALoop() async throws {
         let making = Making(.success(policy))
-        defer { making.goOn() }
+        defer { making.proceed() }
         // This returns, and what is made is not.
         let preparation = TLSPreparation(making: making.make)
         try await making.count.wait(atLeast: 1, within: .seconds(60), subject: "the making")
@@ -56,16 +56,16 @@ struct TLSPreparationTests {
         answer.whenComplete { _ in isThere.withLock { $0 = true } }
         try await loops[0].submit {}.get()
         #expect(!isThere.withLock { $0 })
-        making.goOn()
+        making.proceed()
         _ = try await answer.get()
     }
 
     @Test func whoeverAsksEarlyOrLateGetsTheOneThatWasMadeOnTheirOwnLoop() async throws {
         let making = Making(.success(policy))
-        defer { making.goOn() }
+        defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)
         let early = loops.map { preparation.policy(on: $0) }
-        making.goOn()
+        making.proceed()
         for (answer, loop) in zip(early, loops) {
             _ = try await answer.get()
             #expect(answer.eventLoop === loop)
@@ -80,10 +80,10 @@ struct TLSPreparationTests {
 
     @Test func whatKeepsItFromBeingMadeIsToldToAllWhoAsk() async throws {
         let making = Making(.failure(Unmakeable()))
-        defer { making.goOn() }
+        defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)
         let early = loops.map { preparation.policy(on: $0) }
-        making.goOn()
+        making.proceed()
         for answer in early { await #expect(throws: Unmakeable.self) { _ = try await answer.get() } }
         await #expect(throws: Unmakeable.self) { _ = try await preparation.policy(on: loops[0]).get() }
         #expect(making.count.value == 1)
@@ -129,7 +129,7 @@ struct TLSPreparationTests {
 
     @Test func tcpConnectsMeanwhileAndPlainHTTPWaitsForNothing() async throws {
         let making = Making(.success(policy))
-        defer { making.goOn() }
+        defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)
         let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
         try await withScriptedOrigin { plain in
@@ -138,7 +138,7 @@ struct TLSPreparationTests {
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             let dial = test.start(port: origin.port)
             try await origin.waitForConnections(count: 1)
-            making.goOn()
+            making.proceed()
             let connection = try await dial.connection.get()
             #expect(connection.applicationProtocol == "http/1.1")
             try await connection.close()

@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server that speaks TLS, counts what comes through it, and answers "served" to each request without a body.
+/// A server that speaks TLS, counts what comes through it, and responses "served" to each request without a body.
 final class TLSServer: Sendable {
     let port: Int
     private let channel: any Channel

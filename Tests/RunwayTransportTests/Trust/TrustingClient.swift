@@ -28,7 +28,7 @@ struct TrustingClient {
         transport = try AsyncHTTPClientTransport(configuration: configuration)
     }
 
-    /// Sends a request, and gives the text of the answer.
+    /// Sends a request, and gives the text of the response.
     func ask(_ host: String = "localhost", port: Int) async throws -> String {
         let network = NetworkLayer(to: "https://\(host):\(port)", over: transport)
         let answer = try await network.call(Fetch<GET>("iso_4217.json", headers: ["Authorization": "secret"]))

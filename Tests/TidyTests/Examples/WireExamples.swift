@@ -10,6 +10,11 @@ func ownWire() throws -> NetworkLayer {
     return network
 }
 
+func platformWire() -> NetworkLayer {
+    let network = NetworkLayer(transport: URLSessionTransport())
+    return network
+}
+
 func warm(_ network: NetworkLayer) {
     network.warmUp(Listings.self)  // at launch, before the first screen asks
 }

@@ -2,18 +2,15 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// A connection that speaks HTTP/1.1: one exchange at a time, never a second before the answer to the first is complete.
+/// A connection that speaks HTTP/1.1: performs what ``HTTP1Machine`` decides.
 ///
-/// It is the last handler of its channel and lives on its loop.
+/// It is the last handler of its channel, and runs on the channel's event loop.
 final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How many unread bytes of a streamed answer stop the reading, and at how many it goes on.
-    private static let highWater = 256 << 10
-    private static let lowWater = 128 << 10
-    /// Bodies up to this size are written together with their head.
+    /// A body of at most this size is written together with its head.
     private static let joinedByteCount = 16 << 10
 
     let id: ConnectionID
@@ -21,29 +18,15 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     private let pool: OriginPool
     private let channel: any Channel
     private var context: ChannelHandlerContext?
+    private var machine = HTTP1Machine()
     private var reader: HTTP1ResponseReader
+    /// The exchange whose request the machine carries.
     private var exchange: Exchange?
-    /// Whether the request is written in full.
-    private var isRequestSent = false
-    /// Whether the rest of the request is not sent, since its answer came first.
-    private var isRequestAbandoned = false
-    /// What sends the body if the server does not say that it wants it.
+    /// Sends the body if the server does not say in time whether it wants it.
     private var continueTimer: Scheduled<Void>?
     private let wakeUp: WakeUp
-    /// When bytes went one way or the other, and when the request was sent in full.
-    private var lastProgress = NIODeadline.uptimeNanoseconds(0)
-    private var sentInstant = NIODeadline.uptimeNanoseconds(0)
-    /// Whether the next part of the request's body is awaited from its producer, so that nobody else is silent.
-    private var isPartDue = false
-    /// How many bytes of a streamed answer its reader has not taken.
-    private var untakenByteCount = 0
-    private var isPaused = false
-    private var isReadHeld = false
-    private(set) var isClosed = false
-    /// Whether something came that nobody had asked for.
-    private(set) var isUnsolicited = false
-    /// What the channel reported before it ended.
-    private var failure: (any Error)?
+    /// Why the connection is closed; `nil` if it is open.
+    var closeReason: WireError? { machine.closeReason }
 
     init(_ id: ConnectionID, _ dialed: DialedConnection, in pool: OriginPool) throws {
         self.id = id
@@ -66,82 +49,86 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
 /// The request.
 extension HTTP1Connection {
     func send(_ exchange: Exchange) {
-        guard !isClosed, let context else { return exchange.lost(WireError.closed, isUnprocessed: true) }
+        let now = NIODeadline.now()
+        let start = machine.start(
+            exchange.id, Self.body(of: exchange), expectsContinue: exchange.expectsContinue, now: now)
+        if start == .refuse { return exchange.lost(WireError.closed, isUnprocessed: true) }
         self.exchange = exchange
-        isRequestAbandoned = false
-        isRequestSent = false
-        reader.expectAnswer(to: exchange.head.method)
-        lastProgress = .now()
-        var buffer = context.channel.allocator.buffer(capacity: 512)
+        reader.expectResponse(to: exchange.head.method)
+        var buffer = channel.allocator.buffer(capacity: 512)
         buffer.writeHTTP1(exchange.head, expectsContinue: exchange.expectsContinue)
-        if exchange.expectsContinue {
+        if start == .writeHead {
             write(buffer)
-            waitForContinue()
+            setContinueTimer(for: exchange)
         } else {
-            sendBody(of: exchange, after: buffer)
+            writeBody(of: exchange, Self.body(of: exchange), after: buffer, now: now)
         }
-        context.flush()
-        wakeUp.set(lastProgress + TimeAmount(pool.configuration.idleTimeout))
+        context?.flush()
+        wakeUp.set(now + TimeAmount(pool.configuration.idleTimeout))
     }
 
-    /// Writes the body, or begins to.
-    private func sendBody(of exchange: Exchange, after head: ByteBuffer?) {
-        var head = head ?? ByteBuffer()
-        guard case .bytes(let bytes) = exchange.request.body, !bytes.isEmpty else {
+    private static func body(of exchange: Exchange) -> HTTP1Machine.Body {
+        if exchange.upload != nil { return .parts }
+        return exchange.request.body.byteCount ?? 0 > joinedByteCount ? .pieces : .whole
+    }
+
+    /// Writes the head and the body, or as much of the body as there is.
+    private func writeBody(
+        of exchange: Exchange, _ body: HTTP1Machine.Body, after head: ByteBuffer, now: NIODeadline
+    ) {
+        var head = head
+        switch body {
+        case .whole:
+            if case .bytes(let bytes) = exchange.request.body { head.writeBytes(bytes) }
             write(head)
-            guard let upload = exchange.upload else { return requestSent() }
-            isPartDue = true
-            return upload.startTurn()
-        }
-        guard bytes.count > Self.joinedByteCount else {
-            head.writeBytes(bytes)
+            requestSent(exchange, at: now)
+        case .pieces:
             write(head)
-            return requestSent()
+            if case .bytes(let bytes) = exchange.request.body { writePieces(bytes, of: exchange) }
+        case .parts:
+            write(head)
+            exchange.upload?.start()
         }
-        write(head)
+    }
+
+    private func writePieces(_ bytes: [UInt8], of exchange: Exchange) {
         var body = ByteBuffer(bytes: bytes)
         while let piece = body.readSlice(length: min(Self.pieceByteCount, body.readableBytes)), piece.readableBytes > 0
         {
             let isLast = body.readableBytes == 0
             let promise = channel.eventLoop.makePromise(of: Void.self)
             promise.futureResult.assumeIsolated().whenSuccess {
-                self.lastProgress = .now()
-                if isLast, self.exchange === exchange { self.requestSent() }
+                let now = NIODeadline.now()
+                if self.machine.pieceWritten(of: exchange.id, isLast: isLast, now: now) {
+                    self.requestSent(exchange, at: now)
+                }
             }
             write(piece, promise: promise)
         }
     }
 
     func sendPart(_ part: [UInt8], of exchange: Exchange, promise: EventLoopPromise<Void>) {
-        guard self.exchange === exchange, !isRequestAbandoned, !isClosed else { return promise.fail(WireError.closed) }
+        guard machine.partSupplied(for: exchange.id) else { return promise.fail(WireError.closed) }
         var buffer = channel.allocator.buffer(capacity: part.count + 16)
         if exchange.head.hasUnknownLength { buffer.writeHTTP1Chunk(part) } else { buffer.writeBytes(part) }
-        isPartDue = false
-        promise.futureResult.assumeIsolated().whenSuccess {
-            guard self.exchange === exchange else { return }
-            self.lastProgress = .now()
-            self.isPartDue = !self.isRequestSent && !self.isRequestAbandoned
-        }
+        promise.futureResult.assumeIsolated().whenSuccess { self.machine.partWritten(of: exchange.id, now: .now()) }
         write(buffer, promise: promise)
         context?.flush()
     }
 
     func sendEnd(of exchange: Exchange) {
-        guard self.exchange === exchange, !isRequestAbandoned, !isClosed else { return }
+        let now = NIODeadline.now()
+        guard machine.partsEnded(for: exchange.id, now: now) else { return }
         if exchange.head.hasUnknownLength {
             write(ByteBuffer(staticString: "0\r\n\r\n"))
             context?.flush()
         }
-        requestSent()
+        requestSent(exchange, at: now)
     }
 
-    private func requestSent() {
-        isRequestSent = true
-        isPartDue = false
-        lastProgress = .now()
-        sentInstant = lastProgress
-        if let limit = pool.configuration.wire.firstByteTimeout { wakeUp.set(sentInstant + TimeAmount(limit)) }
-        exchange?.requestSent(at: sentInstant)
+    private func requestSent(_ exchange: Exchange, at now: NIODeadline) {
+        if let limit = pool.configuration.wire.firstByteTimeout { wakeUp.set(now + TimeAmount(limit)) }
+        exchange.requestSent(at: now)
     }
 
     private func write(_ buffer: ByteBuffer, promise: EventLoopPromise<Void>? = nil) {
@@ -153,183 +140,147 @@ extension HTTP1Connection {
         context.write(wrapOutboundOut(buffer), promise: promise)
     }
 
-    /// Sends the body when the server says that it wants it, or says nothing for some time (RFC 9110 §10.1.1).
-    private func waitForContinue() {
+    private func setContinueTimer(for exchange: Exchange) {
         let delay = TimeAmount(pool.configuration.wire.continueTimeout)
-        continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.goOn() }
+        continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.startBody(of: exchange) }
     }
 
-    private func goOn() {
-        guard continueTimer != nil, let exchange else { return }
-        stopWaitingToGoOn()
-        sendBody(of: exchange, after: nil)
+    /// Writes the body that waited for status 100, if it still does.
+    private func startBody(of exchange: Exchange) {
+        let now = NIODeadline.now()
+        guard let body = machine.startBody(of: exchange.id, now: now) else { return }
+        cancelContinueTimer()
+        writeBody(of: exchange, body, after: ByteBuffer(), now: now)
         context?.flush()
     }
 
-    private func stopWaitingToGoOn() {
+    private func cancelContinueTimer() {
         continueTimer?.cancel()
         continueTimer = nil
     }
 }
 
-/// The answer.
+/// The response.
 extension HTTP1Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
-        guard !isClosed, bytes.readableBytes > 0 else { return }
-        // Nobody asked: whatever this is, it is the answer to nothing.
-        guard let exchange else {
-            isUnsolicited = true
-            return tearDown()
+        if bytes.readableBytes == 0 { return }
+        switch machine.bytesReceived(now: .now()) {
+        case .ignore: return
+        case .close: return closeChannel()
+        case .parse: break
         }
-        lastProgress = .now()
+        guard let exchange else { preconditionFailure("the machine carries a request of no exchange") }
         exchange.received(byteCount: bytes.readableBytes)
-        exchange.answerBegan()
+        exchange.responseBegan()
         reader.feed(bytes)
         do {
             while self.exchange === exchange, let event = try reader.next() { try handle(event, for: exchange) }
         } catch {
-            fail(exchange, error)
+            close(failing: error)
         }
     }
 
     private func handle(_ event: HTTP1ResponseReader.Event, for exchange: Exchange) throws {
         switch event {
         case .informational(let status):
+            machine.informationalRead()
             try exchange.receive(informational: status)
-            if status == .continue { goOn() }
+            if status == .continue { startBody(of: exchange) }
         case .head(let head, let isEmpty, let contentLength):
-            if continueTimer != nil, head.status == .expectationFailed {
-                self.exchange = nil
-                tearDown()
+            switch machine.headRead(head.status) {
+            case .accept: break
+            case .abandonRequest:
+                cancelContinueTimer()
+                exchange.upload?.stop()
+            case .resendWithoutExpectation:
+                closeChannel()
                 return exchange.expectationFailed()
             }
-            // What refuses the request before all of it came wants no more of it.
-            if continueTimer != nil || (!isRequestSent && head.status.code >= 300) { abandonRequest(of: exchange) }
-            exchange.speaks(reader.version)
+            exchange.noteVersion(reader.version)
             try exchange.receive(head, isEmpty: isEmpty, contentLength: contentLength)
         case .body(let part):
             try exchange.receive(part)
-            guard exchange.stream != nil else { return }
-            untakenByteCount += part.readableBytes
-            if untakenByteCount > Self.highWater { isPaused = true }
+            if exchange.stream != nil { machine.bodyRead(byteCount: part.readableBytes) }
         case .end: end(exchange)
         }
     }
 
-    private func abandonRequest(of exchange: Exchange) {
-        stopWaitingToGoOn()
-        isRequestAbandoned = true
-        isPartDue = false
-        exchange.upload?.stopTurn()
-    }
-
-    /// The answer is complete: the connection goes back to the pool if it can carry another.
     private func end(_ exchange: Exchange) {
-        let isKept =
-            reader.isPersistent && isRequestSent && !isRequestAbandoned && !reader.hasSurplus
-            && !exchange.head.fields.names("close", in: .connection)
+        let end = machine.responseEnded(
+            isPersistent: reader.isPersistent && !reader.hasSurplus
+                && !exchange.head.fields.names("close", in: .connection))
         self.exchange = nil
-        goOnReading()
+        if end.isReadPending { context?.read() }
         exchange.receiveEnd()
-        if isKept { pool.ended(id, isKept: true) } else { tearDown() }
+        if end.isReusable { pool.ended(id, isReusable: true) } else { closeChannel() }
     }
 
     func read(context: ChannelHandlerContext) {
-        if isPaused { isReadHeld = true } else { context.read() }
+        if machine.readRequested() { context.read() }
     }
 
-    func readerTook(_ byteCount: Int, of exchange: Exchange) {
-        guard self.exchange === exchange else { return }
-        untakenByteCount -= byteCount
-        guard isPaused, untakenByteCount <= Self.lowWater else { return }
-        lastProgress = .now()
-        let rest = untakenByteCount
-        goOnReading()
-        untakenByteCount = rest
-    }
-
-    private func goOnReading() {
-        untakenByteCount = 0
-        isPaused = false
-        guard isReadHeld else { return }
-        isReadHeld = false
-        context?.read()
+    func consumed(_ byteCount: Int, of exchange: Exchange) {
+        if machine.bytesConsumed(byteCount, of: exchange.id, now: .now()) { context?.read() }
     }
 }
 
 /// The end.
 extension HTTP1Connection {
-    func giveUp(_ exchange: Exchange) {
-        guard self.exchange === exchange else { return }
-        self.exchange = nil
-        tearDown()
+    func cancel(_ exchange: Exchange) {
+        if machine.cancel(exchange.id) { closeChannel() }
     }
 
     func close(failing error: any Error) {
         let exchange = exchange
-        self.exchange = nil
-        tearDown()
+        if machine.close() { closeChannel() }
         exchange?.failed(error)
     }
 
     func abandon(_ error: any Error) {
         let exchange = exchange
-        self.exchange = nil
-        tearDown()
+        if machine.close() { closeChannel() }
         exchange?.lost(error)
     }
 
-    private func fail(_ exchange: Exchange, _ error: any Error) {
-        self.exchange = nil
-        tearDown()
-        exchange.failed(error)
-    }
-
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if failure == nil { failure = error }
-        // Of what is read already nothing is lost; the end of the channel tells the exchange.
+        machine.errorCaught(error)
         context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        guard let exchange else { return tearDown() }
-        self.exchange = nil
-        do {
-            if let failure { throw failure }
-            guard case .end? = try reader.finish() else { throw WireError.closed }
-            tearDown()
-            exchange.receiveEnd()
-        } catch {
-            reportLoss(error, of: [exchange])
-            tearDown()
-            exchange.lost(error)
+        let exchange = exchange
+        switch machine.channelClosed(Result { () throws(WireError) in try reader.finish() != nil }) {
+        case .ignore: break
+        case .close: closeChannel()
+        case .complete:
+            closeChannel()
+            exchange?.receiveEnd()
+        case .lose(let error):
+            if let exchange { reportLoss(error, of: [exchange]) }
+            closeChannel()
+            exchange?.lost(error)
         }
     }
 
-    private func tearDown() {
-        guard !isClosed else { return }
-        isClosed = true
-        stopWaitingToGoOn()
+    /// Closes the channel of a connection that the machine has just closed.
+    private func closeChannel() {
+        exchange = nil
+        cancelContinueTimer()
         wakeUp.stop()
         pool.closed(id)
         context?.close(promise: nil)
     }
 
-    /// Ends the exchange where the server was silent for too long. A reader or a producer that takes its time is not the server.
     private func checkSilence() {
-        guard let exchange else { return }
-        let settings = pool.configuration
-        let now = NIODeadline.now()
-        if isPaused || isPartDue { lastProgress = now }
-        var due = lastProgress + TimeAmount(settings.idleTimeout)
-        var error = WireError.silent
-        if let limit = settings.wire.firstByteTimeout, isRequestSent, exchange.meter.firstByte == nil {
-            let firstByteDue = sentInstant + TimeAmount(limit)
-            if firstByteDue < due { (due, error) = (firstByteDue, .noFirstByte) }
+        switch machine.checkSilence(SilenceLimits(pool.configuration), now: .now()) {
+        case .none: break
+        case .check(let due): wakeUp.set(due)
+        case .timedOut(let error):
+            facts.report?.failed()
+            let exchange = exchange
+            closeChannel()
+            exchange?.failed(error)
         }
-        guard now >= due else { return wakeUp.set(due) }
-        facts.report?.failed()
-        fail(exchange, error)
     }
 }

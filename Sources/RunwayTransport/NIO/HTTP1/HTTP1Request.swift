@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 
 extension ByteBuffer {
-    /// Writes the head of a request as HTTP/1.1 has it (RFC 9112 §3).
+    /// Writes the head of a request (RFC 9112 §3).
     ///
-    /// Neither the target nor any name or value can hold the end of a line: the one is escaped, and fields are legal by their types.
+    /// Neither the target, which is escaped, nor a field, by its type, can contain the end of a line.
     mutating func writeHTTP1(_ head: WireRequestHead, expectsContinue: Bool) {
         writeString(head.method.rawValue)
         writeStaticString(" ")
@@ -39,7 +39,7 @@ extension ByteBuffer {
 }
 
 extension HTTPFields {
-    /// Whether a list of tokens names this one.
+    /// Whether the fields of this name list the token, in whatever case.
     func names(_ token: String, in name: HTTPField.Name) -> Bool {
         self[values: name].contains { value in
             value.split(separator: ",").contains { item in

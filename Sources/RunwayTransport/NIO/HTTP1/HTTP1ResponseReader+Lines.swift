@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
 
-/// What single lines of an answer mean.
+/// Reads single lines of a response.
 extension HTTP1ResponseReader {
     /// Reads `HTTP/1.1 200 OK`, the reason being optional (RFC 9112 §4).
     mutating func readStatusLine(_ line: ByteBuffer) throws(WireError) {
@@ -12,11 +12,11 @@ extension HTTP1ResponseReader {
             else { return nil }
             guard bytes.count == 12 || bytes[12] == UInt8(ascii: " ") else { return nil }
             let reason = bytes.dropFirst(13)
-            guard reason.allSatisfy(\.mayStandInValue) else { return nil }
+            guard reason.allSatisfy(\.isValueCharacter) else { return nil }
             let code = bytes[9...11].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
             return (bytes[7] == UInt8(ascii: "0"), code, String(decoding: reason, as: UTF8.self))
         }
-        guard let parsed, parsed.code >= 100 else { throw .malformed("its status line is none") }
+        guard let parsed, parsed.code >= 100 else { throw .malformed("its status line is invalid") }
         isHTTP10 = parsed.isHTTP10
         status = HTTPResponse.Status(code: parsed.code, reasonPhrase: parsed.reason)
     }
@@ -28,16 +28,16 @@ extension HTTP1ResponseReader {
         guard fields.count < maximumFieldCount else { throw .malformed("it has more than \(maximumFieldCount) fields") }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex,
             let name = HTTPField.Name(String(decoding: bytes[..<colon], as: UTF8.self))
-        else { throw .malformed("a field has no name, or one that is none") }
+        else { throw .malformed("a field has no valid name") }
         let value = bytes[bytes.index(after: colon)...].withoutBlanks
-        guard value.allSatisfy(\.mayStandInValue) else {
+        guard value.allSatisfy(\.isValueCharacter) else {
             throw .malformed("the value of \(name) holds control characters")
         }
         fields.append(HTTPField(name: name, value: value))
     }
 
-    /// Appends a folded line to the value before it, with a space for the fold (RFC 9112 §5.2). Where the fields say how long the answer
-    /// is, nobody folds but to deceive.
+    /// Appends a folded line to the value before it, with a space for the fold (RFC 9112 §5.2). Fields that decide the length of
+    /// the response may not be folded.
     private mutating func readFolded(_ bytes: ByteBufferView) throws(WireError) {
         guard let last = fields.indices.last else { throw .malformed("its first field begins with a blank") }
         let field = fields[last]
@@ -45,14 +45,14 @@ extension HTTP1ResponseReader {
             throw .malformed("\(field.name) is folded")
         }
         let value = bytes.withoutBlanks
-        guard value.allSatisfy(\.mayStandInValue) else {
+        guard value.allSatisfy(\.isValueCharacter) else {
             throw .malformed("the value of \(field.name) holds control characters")
         }
         let before = field.withUnsafeBytesOfValue { Array($0) }
         fields[last] = HTTPField(name: field.name, value: before + [UInt8(ascii: " ")] + value)
     }
 
-    /// The head is complete: says how long the body is (RFC 9112 §6.3) and whether the connection goes on (§9.3).
+    /// The head is complete: finds the length of the body (RFC 9112 §6.3) and whether the connection persists (§9.3).
     mutating func endHead() throws(WireError) -> Event {
         if status == .switchingProtocols { throw .switchedProtocols }
         if status.kind == .informational {
@@ -64,10 +64,9 @@ extension HTTP1ResponseReader {
         let contentLength = try fields.contentLength()
         let codings = isEmpty ? [] : try transferCodings()
         guard contentLength == nil || codings.isEmpty else {
-            throw .malformed("it says its length both by Content-Length and by Transfer-Encoding")
+            throw .malformed("it has both Content-Length and Transfer-Encoding")
         }
-        let isToStay = isHTTP10 ? fields.names("keep-alive", in: .connection) : !fields.names("close", in: .connection)
-        isPersistent = isToStay
+        isPersistent = isHTTP10 ? fields.names("keep-alive", in: .connection) : !fields.names("close", in: .connection)
         headByteCount = 0
         if isEmpty {
             state = .body(remaining: 0)
@@ -87,8 +86,8 @@ extension HTTP1ResponseReader {
 
     /// The transfer codings of the body in lower case, in the order in which they were applied (RFC 9112 §6.1).
     ///
-    /// Any others than `chunked` leave the response a response of HTTP, whose body ends where its chunks or the connection do (§6.3), though
-    /// nothing but `chunked` is undone here.
+    /// A response with other codings than `chunked` is valid, and its body ends with its chunks or with the connection (§6.3), but
+    /// only `chunked` is decoded here.
     private func transferCodings() throws(WireError) -> [String] {
         let codings = fields[values: .transferEncoding].flatMap { value in
             value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }
@@ -105,16 +104,16 @@ extension HTTP1ResponseReader {
         return names
     }
 
-    /// Reads the size of a chunk; extensions are passed over (RFC 9112 §7.1.1).
+    /// Reads the size of a chunk, and ignores its extensions (RFC 9112 §7.1.1).
     mutating func chunkSize(_ line: ByteBuffer) throws(WireError) -> Int {
         let bytes = line.readableBytesView
         let digits = bytes.prefix { $0.hexValue != nil }
         let significant = digits.drop { $0 == UInt8(ascii: "0") }
         let rest = bytes[digits.endIndex...]
         let isExtended = rest.drop(while: \.isBlank).first == UInt8(ascii: ";")
-        guard !digits.isEmpty, significant.count <= 15, rest.isEmpty || isExtended, rest.allSatisfy(\.mayStandInValue)
+        guard !digits.isEmpty, significant.count <= 15, rest.isEmpty || isExtended, rest.allSatisfy(\.isValueCharacter)
         else {
-            throw .malformed("the size of a chunk is no number")
+            throw .malformed("the size of a chunk is not a number")
         }
         extensionByteCount += rest.count
         guard extensionByteCount <= Self.maximumExtensionByteCount else {
@@ -129,8 +128,8 @@ extension UInt8 {
 
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
-    /// Visible characters, blanks, and what is above ASCII (RFC 9110 §5.5).
-    fileprivate var mayStandInValue: Bool { self >= 0x20 ? self != 0x7F : self == UInt8(ascii: "\t") }
+    /// Whether a field value may contain it: visible characters, blanks, and bytes above ASCII (RFC 9110 §5.5).
+    fileprivate var isValueCharacter: Bool { self >= 0x20 ? self != 0x7F : self == UInt8(ascii: "\t") }
 
     fileprivate var hexValue: UInt8? {
         switch self {

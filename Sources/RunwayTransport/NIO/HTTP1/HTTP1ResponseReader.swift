@@ -1,23 +1,23 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads the answers of one HTTP/1.1 connection, one after the other, out of its bytes. Pure, and strict: what RFC 9112 lets two
-/// recipients understand differently is refused, since they would disagree on where the next answer begins.
+/// Reads the responses of one HTTP/1.1 connection, one after the other, from its bytes. Pure and strict: what two recipients could
+/// understand differently is refused, since they would disagree on where the next response starts (RFC 9112 §11.2).
 struct HTTP1ResponseReader {
     /// What was read.
     enum Event {
-        /// The head of an answer before the final one.
+        /// The head of a response of status 1xx.
         case informational(HTTPResponse.Status)
         /// The final head.
         case head(HTTPResponse, isEmpty: Bool, contentLength: Int?)
         /// A part of the body.
         case body(ByteBuffer)
-        /// The answer is complete.
+        /// The response is complete.
         case end
     }
 
     enum State {
-        /// Between two answers.
+        /// Between two responses.
         case idle
         case statusLine
         case fields
@@ -33,14 +33,14 @@ struct HTTP1ResponseReader {
 
     /// The longest line of a chunk's size, extensions included.
     private static let maximumChunkLineByteCount = 1024
-    /// The most bytes of chunk extensions of one answer.
+    /// The most bytes of chunk extensions of one response.
     static let maximumExtensionByteCount = 16 << 10
 
     let maximumHeadByteCount: Int
     let maximumFieldCount: Int
     var state = State.idle
     private var buffer = ByteBuffer()
-    /// How many of the readable bytes are known to hold no end of a line.
+    /// How many of the readable bytes are known to contain no line feed.
     private var scannedByteCount = 0
     /// The bytes of this head or these trailers so far.
     var headByteCount = 0
@@ -51,24 +51,24 @@ struct HTTP1ResponseReader {
     var isHTTP10 = false
     var fields = HTTPFields()
 
-    /// Whether the connection can carry another request after this answer, as far as the answer says.
+    /// Whether the response allows another request on the connection (RFC 9112 §9.3).
     var isPersistent = true
-    /// Whether any byte of the answer came.
+    /// Whether any byte of the response came.
     private(set) var hasBegun = false
-    /// The version of HTTP of the answer.
+    /// The version of HTTP of the response.
     var version: String { isHTTP10 ? "HTTP/1.0" : "HTTP/1.1" }
 
-    /// Makes a reader that bounds the size of heads and of trailers, and the number of their fields.
+    /// Makes a reader with limits for the size of heads and of trailers, and for the number of their fields.
     init(maximumHeadByteCount: Int, maximumFieldCount: Int) {
         self.maximumHeadByteCount = maximumHeadByteCount
         self.maximumFieldCount = maximumFieldCount
     }
 
-    /// Whether bytes came that no answer has use for.
+    /// Whether bytes follow the response.
     var hasSurplus: Bool { if case .idle = state { buffer.readableBytes > 0 } else { false } }
 
-    /// An answer to this method is to come.
-    mutating func expectAnswer(to method: HTTPRequest.Method) {
+    /// Prepares for the response to a request of this method.
+    mutating func expectResponse(to method: HTTPRequest.Method) {
         self.method = method
         isPersistent = true
         hasBegun = false
@@ -76,7 +76,7 @@ struct HTTP1ResponseReader {
         beginHead()
     }
 
-    /// Takes bytes in.
+    /// Appends bytes that came.
     mutating func feed(_ bytes: ByteBuffer) {
         guard bytes.readableBytes > 0 else { return }
         if case .idle = state {} else { hasBegun = true }
@@ -84,7 +84,7 @@ struct HTTP1ResponseReader {
         buffer.append(bytes)
     }
 
-    /// What comes next in the bytes; `nil` where more of them are needed.
+    /// Returns what comes next in the bytes; `nil` if more bytes are needed.
     ///
     /// - Throws: ``WireError/malformed(_:)``.
     mutating func next() throws(WireError) -> Event? {
@@ -92,9 +92,9 @@ struct HTTP1ResponseReader {
             switch state {
             case .idle: return nil
             case .statusLine:
-                // What begins otherwise may never come to the end of a line.
+                // Bytes that begin otherwise may never contain the end of a line.
                 guard buffer.readableBytesView.starts(withAsMuchOf: "HTTP/1.") else {
-                    throw .malformed("its status line is none")
+                    throw .malformed("its status line is invalid")
                 }
                 guard let line = try nextLine(upTo: maximumHeadByteCount) else { return nil }
                 try readStatusLine(line)
@@ -134,13 +134,13 @@ struct HTTP1ResponseReader {
 
     /// The connection has ended.
     ///
-    /// - Returns: ``Event/end`` where the answer ends with it.
-    /// - Throws: ``WireError/closed`` before the answer, ``WireError/closedInAnswer`` within it.
+    /// - Returns: ``Event/end`` if it completes the response.
+    /// - Throws: ``WireError/closed`` before the response, ``WireError/closedInResponse`` within it.
     mutating func finish() throws(WireError) -> Event? {
         switch state {
         case .idle: return nil
         case .bodyUntilClose: return end()
-        default: throw hasBegun ? .closedInAnswer : .closed
+        default: throw hasBegun ? .closedInResponse : .closed
         }
     }
 }
@@ -163,7 +163,7 @@ extension HTTP1ResponseReader {
         return .end
     }
 
-    /// The next line without its end, which is CRLF and nothing else (RFC 9112 §2.2 allows to be that strict).
+    /// The next line without its end, which has to be CRLF (RFC 9112 §2.2 allows that).
     private mutating func nextLine(upTo limit: Int) throws(WireError) -> ByteBuffer? {
         let skipped = scannedByteCount
         let found = buffer.withUnsafeReadableBytes { bytes in

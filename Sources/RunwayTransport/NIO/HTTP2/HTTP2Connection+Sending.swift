@@ -5,7 +5,7 @@ import Runway
 
 /// The request.
 extension HTTP2Connection {
-    /// Writes the head, and begins with the body.
+    /// Writes the head, and starts to write the body.
     func sendRequest(on stream: HTTP2Stream, now: NIODeadline) {
         let exchange = stream.exchange
         let head = HPACKHeaders(exchange.head, expectsContinue: exchange.expectsContinue)
@@ -35,7 +35,7 @@ extension HTTP2Connection {
     private func sendBody(on stream: HTTP2Stream) {
         if let upload = stream.exchange.upload {
             stream.isPartDue = true
-            return upload.startTurn()
+            return upload.start()
         }
         guard case .bytes(let bytes) = stream.exchange.request.body else { return }
         var body = ByteBuffer(bytes: bytes)
@@ -44,7 +44,7 @@ extension HTTP2Connection {
             let isLast = body.readableBytes == 0
             let promise = channel.eventLoop.makePromise(of: Void.self)
             promise.futureResult.assumeIsolated().whenSuccess {
-                // The exchange may be on another connection by now.
+                // The exchange may have moved to another connection.
                 guard self.streams[stream.id] === stream else { return }
                 stream.lastProgress = .now()
                 if isLast { self.requestSent(on: stream, at: stream.lastProgress) }
@@ -76,32 +76,32 @@ extension HTTP2Connection {
     }
 
     func abandonRequest(of stream: HTTP2Stream) {
-        stream.stopWaitingToGoOn()
+        stream.cancelContinueTimer()
         stream.isRequestAbandoned = true
         stream.isPartDue = false
-        stream.exchange.upload?.stopTurn()
+        stream.exchange.upload?.stop()
     }
 
-    /// Sends the body when the server says that it wants it, or says nothing for some time (RFC 9110 §10.1.1).
+    /// Sends the body after status 100, or after a time-out (RFC 9110 §10.1.1).
     private func waitForContinue(_ stream: HTTP2Stream) {
         let delay = TimeAmount(pool.configuration.wire.continueTimeout)
-        stream.continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.goOn(stream) }
+        stream.continueTimer = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.startBody(stream) }
     }
 
-    func goOn(_ stream: HTTP2Stream) {
+    func startBody(_ stream: HTTP2Stream) {
         guard stream.continueTimer != nil, streams[stream.id] === stream else { return }
-        stream.stopWaitingToGoOn()
+        stream.cancelContinueTimer()
         sendBody(on: stream)
         flushSoon()
     }
 }
 
-/// Silence.
+/// Time-outs.
 extension HTTP2Connection {
-    /// Never so short that looking after it leaves the loop no time for anything else.
+    /// At least 10 ms, so that the loop is not busy with PINGs alone.
     private var pingInterval: Duration? { pool.configuration.wire.pingInterval.map { max($0, .milliseconds(10)) } }
 
-    /// When there is something to look after, if no byte comes until then.
+    /// When the next time-out passes if no byte comes.
     private func nextCheck(after now: NIODeadline) -> NIODeadline {
         let configuration = pool.configuration
         let limits = [
@@ -111,7 +111,7 @@ extension HTTP2Connection {
         return now + TimeAmount(limits.compactMap(\.self).min() ?? configuration.idleTimeout)
     }
 
-    /// Asks with a PING whether the connection lives, if it was silent for long.
+    /// Sends a PING if no byte came for the ping interval.
     private func pingIfSilent(_ now: NIODeadline) {
         guard let interval = pingInterval, pingInstant == nil,
             now - lastRead >= TimeAmount(interval)
@@ -125,21 +125,20 @@ extension HTTP2Connection {
         flushSoon()
     }
 
-    /// Asks with a PING whether the connection lives, however lately it was heard of.
-    func checkLife() {
+    func checkLiveness() {
         guard !isClosed, !streams.isEmpty, pingInstant == nil else { return }
         let now = NIODeadline.now()
         ping(now)
         wakeUp.set(now + TimeAmount(pool.configuration.wire.pingTimeout))
     }
 
-    /// Ends what the server is silent about for too long, and the connection where it does not answer a PING.
+    /// Fails the exchanges for which the server was silent for too long, and closes the connection if a PING was not acknowledged.
     func checkSilence() {
         guard !isClosed, !streams.isEmpty else { return }
         let configuration = pool.configuration
         let now = NIODeadline.now()
         if let pingInstant, now >= pingInstant + TimeAmount(configuration.wire.pingTimeout) {
-            return abandon(WireError.unanswered)
+            return abandon(WireError.pingTimedOut)
         }
         pingIfSilent(now)
         var next = nextCheck(after: now)
@@ -149,7 +148,7 @@ extension HTTP2Connection {
         if let pingInstant { next = min(next, pingInstant + TimeAmount(configuration.wire.pingTimeout)) }
         for stream in Array(streams.values) {
             if isHeldByReaders { stream.lastProgress = now }
-            let (due, error) = stream.silenceLimit(configuration, now: now)
+            let (due, error) = stream.silenceLimit(SilenceLimits(configuration), now: now)
             if now >= due {
                 facts.report?.failed()
                 fail(stream, error)

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP2
 import Runway
 
-/// What both sides say of themselves as the connection begins.
+/// The settings of both sides.
 extension HTTP2Connection {
     static func protocolHandler(_ settings: WireSettings, window: Int) -> NIOHTTP2Handler {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
@@ -12,19 +12,19 @@ extension HTTP2Connection {
             HTTP2Setting(
                 parameter: .maxHeaderListSize, value: min(max(1, settings.maximumHeadByteCount), Int(UInt32.max))),
         ]
-        // An empty frame now and then is a server's habit; many in a row are a flood.
+        // Some servers send an empty frame now and then; many in a row are an attack.
         connection.maximumSequentialEmptyDataFrames = 8
         connection.maximumBufferedControlFrames = 1000
-        // What the server had sent before it learned that a stream was given up still comes.
+        // Frames that the server sent before it received the reset of a stream still come.
         connection.maximumRecentlyResetStreams = 1024
-        // It takes a 204 with a Content-Length for one whose body is missing; HTTP2Stream compares the lengths instead.
+        // It would refuse a 204 with a Content-Length; HTTP2Stream compares the lengths instead.
         connection.contentLengthValidation = .disabled
         return NIOHTTP2Handler(mode: .client, frameDelegate: nil, connectionConfiguration: connection)
     }
 
     func receive(_ settings: HTTP2Settings) {
         guard !isClosed else { return }
-        // RFC 9113 §6.5.2: a client treats it as a connection error.
+        // A connection error for a client (RFC 9113 §6.5.2).
         guard !settings.contains(where: { $0.parameter == .enablePush && $0.value != 0 }) else {
             return violated("its SETTINGS enable server push", .protocolError)
         }
@@ -32,13 +32,13 @@ extension HTTP2Connection {
             return violated("its SETTINGS make a flow-control window larger than 2^31-1", .flowControlError)
         }
         let said = settings.last { $0.parameter == .maxConcurrentStreams }?.value
-        // Without a word of the server there is no limit but ours.
+        // Without a limit of the server ours alone applies.
         guard let limit = said ?? (hasSettings ? nil : Int.max) else { return }
         hasSettings = true
         pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
     }
 
-    /// Ends the connection because of a violation that NIO's handler passes over (RFC 9113 §5.4.1).
+    /// Closes the connection because of a violation that NIO's handler does not detect (RFC 9113 §5.4.1).
     private func violated(_ reason: String, _ code: NIOHTTP2.HTTP2ErrorCode) {
         write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: code, opaqueData: nil))
         context?.flush()

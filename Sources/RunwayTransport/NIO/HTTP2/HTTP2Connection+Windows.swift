@@ -1,12 +1,12 @@
 import NIOCore
 import NIOHTTP2
 
-/// How much the server may send.
+/// Flow control of what the server sends.
 extension HTTP2Connection {
-    /// The largest frame that a server sends (RFC 9113 §6.5.2); one that has no room for it may wait.
+    /// The largest frame that a server sends (RFC 9113 §6.5.2), which waits for a window of its size.
     private static let frameByteCount = 16_384
 
-    /// The server used up a part of a window, or we opened it.
+    /// A window shrank by what came, or grew by our update.
     func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard let window = event.inboundWindowSize else { return }
         if event.streamID == .rootStream {
@@ -18,19 +18,19 @@ extension HTTP2Connection {
         }
     }
 
-    func readerTook(_ byteCount: Int, of exchange: Exchange) {
-        guard let stream = stream(of: exchange) else { return readersTook() }
-        stream.untakenByteCount -= byteCount
+    func consumed(_ byteCount: Int, of exchange: Exchange) {
+        guard let stream = stream(of: exchange) else { return readersConsumed() }
+        stream.unreadByteCount -= byteCount
         stream.lastProgress = .now()
         openWindow(of: stream)
-        readersTook()
+        readersConsumed()
     }
 
-    /// Lets the server send again as much as came, also for streams that were given up, so that nothing of the window is lost; but no
-    /// more than readers may leave unread.
+    /// Opens the connection's window again by what came, also on streams that were reset, but not beyond
+    /// ``maximumUnreadByteCount``.
     func openConnectionWindow() {
         guard connectionWindowLeft <= connectionWindow / 2, !isClosed else { return }
-        // Who reads from now on tells, and what was read until now is seen below.
+        // Reads are reported from now on, and reads until now are counted below.
         unreadBytes.isHeld = true
         let credit = min(connectionWindow, maximumUnreadByteCount - unreadBytes.count) - connectionWindowLeft
         guard credit >= connectionWindow / 4 else { return }
@@ -40,11 +40,11 @@ extension HTTP2Connection {
         flushSoon()
     }
 
-    func readersTook() {
+    func readersConsumed() {
         if unreadBytes.isHeld { openConnectionWindow() }
     }
 
-    /// Whether the server may send no more until somebody reads, so that its silence is not its own.
+    /// Whether the server may not send before a reader consumes bytes, so that the server is not silent.
     var isHeldByReaders: Bool { unreadBytes.isHeld && connectionWindowLeft < Self.frameByteCount }
 
     func openWindow(of stream: HTTP2Stream) {
@@ -72,7 +72,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Follows the size that the windows of the server have at first; `false` where one becomes too large (RFC 9113 §6.9.2).
+    /// Sets the initial size of the server's windows. Returns `false` if a window becomes too large (RFC 9113 §6.9.2).
     func followWindow(in settings: HTTP2Settings) -> Bool {
         for setting in settings where setting.parameter == .initialWindowSize {
             peerStreamWindow = setting.value
@@ -81,7 +81,7 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Whether a window of the server is larger than a window may be. What is written and waits counts as sent.
+    /// Whether a window of the server is larger than allowed. Bytes that are written but not flushed count as sent.
     private func isTooOpen(_ stream: HTTP2Stream) -> Bool {
         peerStreamWindow + stream.grantedByteCount - stream.sentByteCount > Int(Int32.max)
     }

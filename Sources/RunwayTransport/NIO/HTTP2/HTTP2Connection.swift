@@ -6,15 +6,15 @@ import Runway
 
 /// A connection that speaks HTTP/2: many exchanges at once, each on a stream of its own.
 ///
-/// It works on the frames themselves, behind NIO's handler, which checks and orders them. A channel for each stream would cost more
-/// than all the rest. It is the last handler of its channel and lives on its loop.
+/// It reads and writes frames through NIO's handler, which validates them. A channel for each stream would cost more than all the
+/// rest. It is the last handler of its channel, and runs on the channel's event loop.
 final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
-    /// The most streams before the server has said how many it takes (RFC 9113 §6.5.2 recommends no less).
+    /// The most streams before the server's settings came (RFC 9113 §6.5.2 recommends no less).
     private static let limitBeforeSettings = 100
-    /// The last number that a stream can have.
+    /// The highest number of a stream.
     private static let lastStreamNumber = Int(Int32.max)
 
     let id: ConnectionID
@@ -27,32 +27,33 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     let maximumUnreadByteCount: Int
     /// How many bytes the server may still send on all streams.
     var connectionWindowLeft: Int
-    /// What of the streamed answers waits for readers.
+    /// Counts the unread bytes of streamed responses.
     let unreadBytes = UnreadBytes()
     var unread: UnreadBytes? { unreadBytes }
-    /// How many bytes the server takes at first on a stream (RFC 9113 §6.9.2).
+    /// The initial size of the server's stream windows (RFC 9113 §6.9.2).
     var peerStreamWindow = 65_535
-    /// By how much the window of every stream grows when the server takes our settings, which NIO's handler counts no sooner.
+    /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not count
+    /// before.
     private(set) var windowToCome: Int
     private(set) var context: ChannelHandlerContext?
     private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
     private var nextStreamNumber = 1
     /// Whether the server has sent its settings.
     var hasSettings = false
-    /// Whether no further stream may be begun.
+    /// Whether no further stream may be opened.
     private var isDraining = false
-    /// The error because of which the server said that it ends the connection; `nil` where it gave none.
+    /// The error code of the server's GOAWAY; `nil` without an error.
     private var goAwayCode: NIOHTTP2.HTTP2ErrorCode?
     private(set) var isClosed = false
-    /// The stream that NIO's handler ended just now because of an error that it is about to report.
+    /// The stream that NIO's handler has just closed because of an error, which it reports next.
     private var brokenStream: HTTP2Stream?
 
     private var isFlushDue = false
-    /// The streams whose requests leave in full with the next flush.
+    /// The streams whose requests the next flush completes.
     var leaving: [HTTP2Stream] = []
     private var isReading = false
     let wakeUp: WakeUp
-    /// When bytes came last, and when the PING was sent that is not answered yet.
+    /// When bytes came last, and when the PING was sent that is not acknowledged.
     var lastRead = NIODeadline.now()
     var pingInstant: NIODeadline?
 
@@ -72,7 +73,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         wakeUp = WakeUp(on: dialed.channel.eventLoop)
         guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
         let meter = HTTP2FrameMeter()
-        // NIO's handler sends the preface and the settings as it is added, and what is written next goes right behind them.
+        // NIO's handler sends the preface and the settings when it is added.
         try channel.pipeline.syncOperations.addHandlers(
             meter, Self.protocolHandler(settings, window: streamWindow), self)
         meter.connection = self
@@ -96,11 +97,11 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: promise)
     }
 
-    /// Flushes when all that is to be written in this turn of the loop is written.
+    /// Flushes at the end of this turn of the loop.
     func flushSoon() {
         if isFlushDue { return }
         isFlushDue = true
-        // At the end of what is read there is a flush anyway.
+        // The end of the read flushes anyway.
         if !isReading { channel.eventLoop.assumeIsolated().execute { self.flushNow() } }
     }
 
@@ -125,7 +126,7 @@ extension HTTP2Connection {
         exchange.streamNumber = number
         let stream = HTTP2Stream(HTTP2StreamID(number), exchange, window: streamWindow, now: now)
         streams[stream.id] = stream
-        exchange.speaks("HTTP/2")
+        exchange.noteVersion("HTTP/2")
         sendRequest(on: stream, now: now)
         if nextStreamNumber > Self.lastStreamNumber {
             isDraining = true
@@ -138,50 +139,50 @@ extension HTTP2Connection {
         return stream?.exchange === exchange ? stream : nil
     }
 
-    /// Lets go of a stream.
+    /// Stops carrying a stream.
     private func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
-        stream.stopWaitingToGoOn()
+        stream.cancelContinueTimer()
     }
 
-    /// Ends a stream that goes on, as far as the server knows.
+    /// Resets a stream that is open for the server.
     func reset(_ stream: HTTP2Stream, _ code: NIOHTTP2.HTTP2ErrorCode) {
         remove(stream)
         write(stream.id, .rstStream(code))
         flushSoon()
     }
 
-    func giveUp(_ exchange: Exchange) {
+    func cancel(_ exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return }
         reset(stream, .cancel)
-        pool.ended(id, isKept: true)
+        pool.ended(id, isReusable: true)
     }
 
     func fail(_ stream: HTTP2Stream, _ error: any Error, _ code: NIOHTTP2.HTTP2ErrorCode = .cancel) {
         reset(stream, code)
         stream.exchange.failed(error)
-        pool.ended(id, isKept: true)
+        pool.ended(id, isReusable: true)
     }
 
-    /// The server did not act on the request of a stream, and has ended it.
+    /// The server ended a stream without processing its request.
     private func refused(_ stream: HTTP2Stream, _ error: WireError) {
         remove(stream)
         stream.exchange.lost(error, isUnprocessed: true)
-        pool.ended(id, isKept: true)
+        pool.ended(id, isReusable: true)
     }
 
-    /// The answer of a stream is complete.
+    /// The response of a stream is complete.
     ///
-    /// - Throws: ``WireError/malformed(_:)`` where it is shorter than it says.
+    /// - Throws: ``WireError/malformed(_:)`` if it is shorter than its Content-Length.
     private func end(_ stream: HTTP2Stream) throws(WireError) {
         try stream.checkLength()
         if stream.isRequestSent { remove(stream) } else { reset(stream, .cancel) }
         stream.exchange.receiveEnd()
-        pool.ended(id, isKept: true)
+        pool.ended(id, isReusable: true)
     }
 }
 
-/// What comes.
+/// Frames that came.
 extension HTTP2Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !isReading {
@@ -211,7 +212,7 @@ extension HTTP2Connection {
     private func receive(_ payload: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID) {
         guard let stream = streams[id] else { return }
         stream.lastProgress = lastRead
-        // What follows the body are trailers, whose end NIO's handler has checked.
+        // Fields after the head are trailers, whose order NIO's handler has validated.
         let exchange = stream.exchange
         do {
             if stream.hasHead { return payload.endStream ? try end(stream) : () }
@@ -220,28 +221,28 @@ extension HTTP2Connection {
                 throw WireError.malformed("it has more than \(settings.maximumFieldCount) fields")
             }
             guard let (head, lostFields) = payload.headers.response else {
-                throw WireError.malformed("its head is none")
+                throw WireError.malformed("its head is invalid")
             }
             // HTTP/2 has no such status (RFC 9113 §8.6).
             if head.status == .switchingProtocols { throw WireError.switchedProtocols }
             if head.status.kind == .informational {
-                // It would end a stream on which no answer came (RFC 9113 §8.1.1).
-                if payload.endStream { throw WireError.malformed("it ends with an interim answer") }
+                // A stream can't end without a final response (RFC 9113 §8.1.1).
+                if payload.endStream { throw WireError.malformed("it ends with an interim response") }
                 try exchange.receive(informational: head.status)
-                if head.status == .continue { goOn(stream) }
+                if head.status == .continue { startBody(stream) }
                 return
             }
             stream.hasHead = true
             if stream.continueTimer != nil, head.status == .expectationFailed {
                 reset(stream, .cancel)
                 exchange.expectationFailed()
-                return pool.ended(self.id, isKept: true)
+                return pool.ended(self.id, isReusable: true)
             }
-            // What refuses the request before all of it came wants no more of it.
+            // The server that refuses the request needs no more of it.
             if stream.continueTimer != nil || (!stream.isRequestSent && head.status.code >= 300) {
                 abandonRequest(of: stream)
             }
-            // A length that is none makes the answer malformed (RFC 9113 §8.1.1).
+            // An invalid length makes the response malformed (RFC 9113 §8.1.1).
             stream.isBodiless = isBodiless(head.status, to: exchange.head.method)
             let contentLength = try head.headerFields.contentLength()
             if !stream.isBodiless { stream.missingByteCount = contentLength }
@@ -259,11 +260,11 @@ extension HTTP2Connection {
         stream.lastProgress = lastRead
         do {
             if stream.isBodiless, part.readableBytes > 0 {
-                throw WireError.malformed("it has content, which an answer of its status has not")
+                throw WireError.malformed("it has content, which a response of its status can't have")
             }
             try stream.count(part.readableBytes)
             try stream.exchange.receive(part)
-            if stream.exchange.stream != nil { stream.untakenByteCount += part.readableBytes }
+            if stream.exchange.stream != nil { stream.unreadByteCount += part.readableBytes }
             if payload.endStream { try end(stream) }
         } catch {
             fail(stream, error, error is WireError ? .protocolError : .cancel)
@@ -274,22 +275,22 @@ extension HTTP2Connection {
         guard let stream = streams[id] else { return }
         let error = WireError.reset(code)
         if code == .refusedStream { return refused(stream, error) }
-        // With any other code the server may have acted on the request, and this is its answer (RFC 9113 §8.7).
+        // With any other code the server may have processed the request (RFC 9113 §8.7).
         remove(stream)
         stream.exchange.failed(error)
-        pool.ended(self.id, isKept: true)
+        pool.ended(self.id, isReusable: true)
     }
 
     private func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         isDraining = true
         if code != .noError { goAwayCode = code }
         pool.drain(id)
-        // A server that wants fewer requests gets no second one at once; the layer may wait and try again.
+        // A server that wants fewer requests is not sent another at once; the layer may retry after a backoff.
         for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
             if code == .enhanceYourCalm {
                 remove(stream)
                 stream.exchange.finish(failing: ExchangeFailure(WireError.goneAway(code)))
-                pool.ended(id, isKept: true)
+                pool.ended(id, isReusable: true)
             } else {
                 refused(stream, .goneAway(code))
             }
@@ -300,7 +301,7 @@ extension HTTP2Connection {
         switch event {
         case let event as NIOHTTP2WindowUpdatedEvent: windowChanged(event)
         case let event as StreamClosedEvent:
-            // Streams that ended as they should are not here any more.
+            // Streams that ended without an error are removed already.
             brokenStream = streams[event.streamID]
         default: context.fireUserInboundEventTriggered(event)
         }
@@ -318,10 +319,10 @@ extension HTTP2Connection {
             brokenStream = nil
             remove(stream)
             stream.exchange.failed(error)
-            return pool.ended(id, isKept: true)
+            return pool.ended(id, isReusable: true)
         }
-        // Now, and not when the channel has closed, which with TLS takes as long as the server likes: until then the pool would send
-        // more over a connection that is no good.
+        // Not when the channel has closed, which with TLS takes as long as the server likes: until then the pool would send more
+        // requests over the broken connection.
         abandon(error)
     }
 
@@ -336,32 +337,31 @@ extension HTTP2Connection {
         if !isClosed { write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)) }
         tearDown()
         for stream in carried {
-            stream.stopWaitingToGoOn()
+            stream.cancelContinueTimer()
             stream.exchange.failed(error)
         }
         context?.close(promise: nil)
     }
 
-    /// The connection does not answer any more.
     func abandon(_ error: any Error) {
         tearDown()
         lose(error)
-        // Last, since the channel may tell at once that it has closed, and not why.
+        // Last, since the channel may report at once that it has closed, without the reason.
         context?.close(promise: nil)
     }
 
-    /// Tells what is carried that the connection is gone; some of it may go on another, but nothing that the server had taken when it ended
-    /// the connection with an error (RFC 9113 §6.8).
+    /// Reports the loss of the connection to its exchanges. They may move to another, unless the server closed the connection with
+    /// an error, and so may have processed them (RFC 9113 §6.8).
     private func lose(_ error: (any Error)?) {
         let carried = streams.values.sorted { $0.id < $1.id }
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
         streams = [:]
         for stream in carried {
-            stream.stopWaitingToGoOn()
+            stream.cancelContinueTimer()
             if let goAwayCode {
                 stream.exchange.failed(WireError.ended(goAwayCode))
             } else {
-                stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInAnswer : .closed))
+                stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInResponse : .closed))
             }
         }
     }

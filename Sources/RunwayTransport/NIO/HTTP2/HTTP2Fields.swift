@@ -12,7 +12,7 @@ extension HPACKHeaders {
         add(name: ":authority", value: head.authority)
         // Targets differ from call to call: they would only push what repeats out of the table.
         add(name: ":path", value: head.target, indexing: .nonIndexable)
-        for case let field? in head.fields.lazy.map(\.asText) where !field.name.belongsToConnection {
+        for case let field? in head.fields.lazy.map(\.asText) where !field.name.isConnectionSpecific {
             // Nothing but `trailers` may be said by TE (RFC 9113 §8.2.2).
             if field.name == .te, field.value.lowercased() != "trailers" { continue }
             add(name: field.name.canonicalName, value: field.value, indexing: field.indexing)
@@ -21,8 +21,8 @@ extension HPACKHeaders {
         if expectsContinue { add(name: "expect", value: "100-continue") }
     }
 
-    /// The status of an answer's head and its fields (RFC 9113 §8.3.2), and the names of fields that were left out, since NIO has their values
-    /// as text; `nil` where there is no status or a field is not legal.
+    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were left out, since NIO has
+    /// their values as text; `nil` where there is no status or a field is not legal.
     var response: (head: HTTPResponse, lostFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?
         var decoded = DecodedFields(capacity: count)
@@ -41,18 +41,8 @@ extension HPACKHeaders {
     }
 }
 
-extension HTTPField.Name {
-    /// Whether the field speaks of one connection, which HTTP/2 has no use for (RFC 9113 §8.2.2).
-    fileprivate var belongsToConnection: Bool {
-        switch canonicalName {
-        case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade": true
-        default: false
-        }
-    }
-}
-
 extension HTTPField {
-    /// What its caller says of the table that HPACK keeps of fields (RFC 7541 §7.1).
+    /// How HPACK may index the field, as its caller allows (RFC 7541 §7.1).
     fileprivate var indexing: HPACKIndexing {
         switch (name, indexingStrategy) {
         case (_, .disallow): .neverIndexed

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP2
 
-/// Counts the bytes of every stream's frames, frame headers included, as they pass below NIO's handler, which does not tell.
+/// Counts the bytes of every stream's frames, frame headers included, below NIO's handler, which does not report them.
 ///
-/// It also clears the dependencies between streams in PRIORITY and HEADERS frames of the server: RFC 9113 §5.3.2 has them ignored, while NIO's
-/// handler ends the connection for a stream that depends on itself, as RFC 7540 §5.3.1 had it.
+/// It also clears the dependencies between streams in PRIORITY and HEADERS frames of the server: RFC 9113 §5.3.2 requires to ignore
+/// them, while NIO's handler closes the connection for a stream that depends on itself, as RFC 7540 §5.3.1 required.
 final class HTTP2FrameMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,9 +12,9 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
     typealias OutboundOut = IOData
 
     private var inbound = FrameLengths(skipping: 0)
-    /// The preface of a client is no frame (RFC 9113 §3.4).
+    /// The preface of a client is not a frame (RFC 9113 §3.4).
     private var outbound = FrameLengths(skipping: 24)
-    /// Whose streams they are.
+    /// The connection of the streams.
     weak var connection: HTTP2Connection?
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -36,23 +36,23 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
     }
 }
 
-/// Finds the frames in bytes that come in pieces (RFC 9113 §4.1).
+/// Finds the frames in bytes that come in parts (RFC 9113 §4.1).
 struct FrameLengths {
     private static let headerByteCount = 9
 
     /// How many bytes come before the next frame's header.
     private var skip: Int
-    /// Where among these bytes the dependency of a stream stands, counted from their end; empty where there is none.
+    /// Where among these bytes the dependency of a stream is, counted from their end; empty if there is none.
     private var dependency = 0..<0
-    /// The part of a frame's header that came, where it came in part.
+    /// The part of a frame's header that came, if it is not complete.
     private var header: [UInt8] = []
 
     init(skipping byteCount: Int) { skip = byteCount }
 
-    /// Reads on, and calls `found` for every frame whose header is complete with the number of its stream and its length, header
-    /// included. Frames of no stream are passed over.
+    /// Reads bytes, and calls `found` with the stream number and the length, header included, of every frame whose header is
+    /// complete. Frames of the connection itself are ignored.
     ///
-    /// - Returns: Where in the bytes a dependency between streams stands, or a part of one.
+    /// - Returns: Where in the bytes dependencies between streams are, or parts of them.
     mutating func read(_ bytes: ByteBuffer, found: (Int, Int) -> Void) -> [Range<Int>] {
         var dependencies: [Range<Int>] = []
         var index = bytes.readerIndex
@@ -77,7 +77,7 @@ struct FrameLengths {
         return dependencies
     }
 
-    /// Where in a frame the dependency of its stream stands, counted from the frame's end (RFC 9113 §6.2, §6.3).
+    /// Where in a frame the dependency of its stream is, counted from the frame's end (RFC 9113 §6.2, §6.3).
     private static func dependency(ofType type: UInt8, flags: UInt8, byteCount: Int) -> Range<Int> {
         let isPadded = flags & 0x08 != 0
         let start: Int? =

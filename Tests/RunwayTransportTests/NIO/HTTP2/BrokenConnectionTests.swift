@@ -44,7 +44,7 @@ struct BrokenConnectionTests {
     }
 }
 
-/// Answers whatever comes with what no client may accept (RFC 9113 §6.7).
+/// Responses whatever comes with what no client may accept (RFC 9113 §6.7).
 private final class PingOfAWrongSize: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -4,8 +4,8 @@ import RunwayTesting
 import RunwayTransport
 import Testing
 
-/// Requests over an HTTP/2 connection in use that their server ends: only what it certainly did not act on is sent again by the transport
-/// (RFC 9113 §8.7).
+/// Requests over an HTTP/2 connection in use that their server ends: only what it certainly did not act on is sent again by the
+/// transport (RFC 9113 §8.7).
 @Suite(.timeLimit(.minutes(10)))
 struct EndedByServerTests {
     /// Answers every request with its path, but does something else to `/ended` on a connection that carried `/warm` before.
@@ -105,7 +105,7 @@ struct EndedByServerTests {
     }
 
     /// The server may ask a client to stop sending once it has answered (RFC 9113 §8.1).
-    @Test func anAnswerThatIsCompleteIsOneThoughItsRequestIsReset() async throws {
+    @Test func aResponseThatIsCompleteIsOneThoughItsRequestIsReset() async throws {
         let script = Self.ending { connection, stream in
             connection.write(.headers(stream), .data(stream, "enough"), .reset(stream, 0))
         }

@@ -12,7 +12,7 @@ struct RawFrame: Sendable, Equatable {
     static let endStream: UInt8 = 1
     static let ack: UInt8 = 1
     static let endHeaders: UInt8 = 4
-    /// The header block of an answer of status 200 and nothing else (RFC 7541, appendix A).
+    /// The header block of a response of status 200 and nothing else (RFC 7541, appendix A).
     static let ok: [UInt8] = [0x88]
 
     init(_ kind: Kind, flags: UInt8 = 0, stream: Int = 0, _ payload: [UInt8] = []) {

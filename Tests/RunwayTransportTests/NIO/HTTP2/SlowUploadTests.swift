@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// A body in memory that goes over a slow way.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SlowUploadTests {
     /// Lets the client send 64 KiB more for every sixth PING, and answers when the body is complete.
     private static func slow() -> RawHTTP2Server.Script {

@@ -7,24 +7,79 @@ import RunwayTesting
 import RunwayTransport
 import Testing
 
-/// Answers that are as they should be, whole and streamed.
+/// Responses that are as they should be, whole and streamed.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
-struct AnswerTests {
-    @Test func headAndBodyOfAnAnswerAreGivenAsTheyCame() async throws {
+struct ResponseTests {
+    @Test func headAndBodyArriveAsSent() async throws {
         try await withScriptedOrigin { origin in
-            origin.on(
-                "/a",
-                respond: .json(#"{"名":"上海"}"#).header(.eTag, "\"1\"").rawHeader("X-Twice: 1").rawHeader("X-Twice: 2"))
+            origin.on("/a", respond: .json(#"{"名":"上海"}"#).header(.eTag, "\"1\""))
             let network = try NetworkLayer(to: origin.baseURL)
             let raw = try await network.call(Fetch<GET>("a"))
             #expect(raw["名"].string == "上海")
             #expect(raw.response.status == .ok)
             #expect(raw.response.headerFields[.eTag] == "\"1\"")
+        }
+    }
+
+    @Test(.except(.urlSession, "it joins fields of one name"))
+    func fieldsOfOneNameStayApart() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("").rawHeader("X-Twice: 1").rawHeader("X-Twice: 2"))
+            let raw = try await NetworkLayer(to: origin.baseURL).call(Fetch<GET>("a"))
             #expect(raw.response.headerFields[values: HTTPField.Name("x-twice")!] == ["1", "2"])
         }
     }
 
-    @Test func chunkedAnswersAndThoseThatEndWithTheirConnectionAreRead() async throws {
+    @Test func cookiesOfOneResponseStayApartAndNoneIsSent() async throws {
+        try await withScriptedOrigin { origin in
+            let cookies = [
+                "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Path=/", "b=2", "c=x, y; Secure", "d=; Max-Age=0",
+            ]
+            var response = ScriptedResponse.text("")
+            for cookie in cookies { response = response.rawHeader("Set-Cookie: \(cookie)") }
+            origin.on("/a", respond: response)
+            let network = try NetworkLayer(to: origin.baseURL)
+            let raw = try await network.call(Fetch<GET>("a"))
+            #expect(raw.response.headerFields[values: .setCookie] == cookies)
+            _ = try await network.call(Fetch<GET>("a"))
+            #expect(origin.requests.allSatisfy { $0["cookie"] == nil })
+        }
+    }
+
+    @Test(arguments: [400, 404, 500, 503])
+    func refusalsHaveTheirStatusAndBody(code: Int) async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("no", status: .init(code: code)))
+            let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
+            #expect(error.status?.code == code)
+            #expect(error.answer?.text == "no")
+        }
+    }
+
+    @Test(arguments: [#"Basic realm="r""#, "Bearer", #"Digest realm="r", nonce="n""#, "", "Basic realm="])
+    func challengeIsAResponseLikeAnyOther(challenge: String) async throws {
+        try await withScriptedOrigin { origin in
+            let refusal = ScriptedResponse.text("who?", status: .unauthorized)
+            origin.on("/a", respond: refusal.header(.wwwAuthenticate, challenge))
+            origin.on("/b", respond: .text("fine"))
+            let network = try NetworkLayer(to: origin.baseURL)
+            let error = try await network.failure(of: Fetch<GET>("a"))
+            #expect(error.kind == .needsAccessToken && error.answer?.text == "who?")
+            #expect(origin.requestCount == 1)
+            #expect(try await network.call(Fetch<GET>("b")).text == "fine")
+        }
+    }
+
+    @Test func largeStreamIsReadWhole() async throws {
+        try await withScriptedOrigin { origin in
+            let part = [UInt8](repeating: 7, count: 1 << 16)
+            origin.on("/a", respond: ScriptedResponse(chunks: Array(repeating: part, count: 40)))
+            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            #expect(try await answer.body.collect(upTo: 40 << 16).count == 40 << 16)
+        }
+    }
+
+    @Test func chunkedResponsesAndThoseThatEndWithTheirConnectionAreRead() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/chunked", respond: .chunks(["one", "two", "三"]))
             origin.on("/until-close", respond: .text("to the end").framed(.untilClose))
@@ -36,7 +91,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func informationalAnswersArePassedOver() async throws {
+    @Test func informationalResponsesAreIgnored() async throws {
         try await withScriptedOrigin { origin in
             let hints = ScriptedResponse.text("final").informing(.init(code: 103), [.eTag: "early"])
             origin.on("/a", respond: hints.informing(.init(code: 102)))
@@ -47,7 +102,8 @@ struct AnswerTests {
         }
     }
 
-    @Test func anAnswerThatComesBeforeTheEndOfTheRequestIsGivenAtOnce() async throws {
+    @Test(.except(.urlSession, "it stores a streamed body before it sends it"))
+    func responseBeforeTheEndOfTheRequestEndsTheCall() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             origin.on("/a", answering: .afterHead, respond: .text("too much", status: .contentTooLarge))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -81,7 +137,8 @@ struct AnswerTests {
         }
     }
 
-    @Test func aSlowReaderSlowsTheServerDown() async throws {
+    @Test(.except(.urlSession, "on Linux it can't pause"))
+    func aSlowReaderSlowsTheServerDown() async throws {
         try await withScriptedOrigin { origin in
             let sent = ScriptedGate()
             sent.open()
@@ -102,7 +159,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func aStreamIsNotBoundByTheSizeOfWholeAnswers() async throws {
+    @Test func aStreamIsNotBoundByTheSizeOfWholeResponses() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes([UInt8](repeating: 1, count: 5000)))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -123,10 +180,10 @@ struct AnswerTests {
     }
 }
 
-/// Answers that are larger than their reader allows.
+/// Responses that are larger than their reader allows.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
-struct AnswerSizeTests {
-    @Test func anAnswerOfExactlyTheLimitIsRead() async throws {
+struct ResponseSizeTests {
+    @Test func aResponseOfExactlyTheLimitIsRead() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes([UInt8](repeating: 1, count: 1000)))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -134,7 +191,7 @@ struct AnswerSizeTests {
         }
     }
 
-    @Test func anAnswerThatSaysThatItIsTooLargeIsRefusedBeforeItsBodyComes() async throws {
+    @Test func aResponseThatSaysThatItIsTooLargeIsRefusedBeforeItsBodyComes() async throws {
         try await withScriptedOrigin { origin in
             // The body never comes: only the head can be what is refused.
             let gate = ScriptedGate()
@@ -144,7 +201,7 @@ struct AnswerSizeTests {
         }
     }
 
-    @Test func anAnswerInChunksIsRefusedWhenItHasBecomeTooLarge() async throws {
+    @Test func aResponseInChunksIsRefusedWhenItHasBecomeTooLarge() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             let text = String(repeating: "x", count: 600)
@@ -154,7 +211,7 @@ struct AnswerSizeTests {
         }
     }
 
-    @Test func anAnswerIsMeasuredAfterItsContentCodingIsUndone() async throws {
+    @Test func aResponseIsMeasuredAfterItsContentCodingIsUndone() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes(Coded.zeros).header(.contentEncoding, "gzip"))
             #expect(Coded.zeros.count < 1000)
@@ -170,11 +227,11 @@ struct AnswerSizeTests {
         #expect(error.kind == .invalidAnswer, sourceLocation: sourceLocation)
         #expect(
             error.detail
-                == "The answer of 127.0.0.1:\(origin.port) is larger than the 1000 bytes that its reader allows.",
+                == "The response of 127.0.0.1:\(origin.port) is larger than the 1000 bytes that its reader allows.",
             sourceLocation: sourceLocation)
     }
 
-    @Test func theLengthThatAnAnswerToHeadNamesIsNotItsSize() async throws {
+    @Test func theLengthThatAResponseToHeadNamesIsNotItsSize() async throws {
         struct SmallHead: Endpoint {
             static let service = TestService.self
             static let method = HTTPRequest.Method.head

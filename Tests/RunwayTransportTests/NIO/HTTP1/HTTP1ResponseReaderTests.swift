@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Answers of HTTP/1.1, byte by byte (RFC 9112).
+/// Responses of HTTP/1.1, byte by byte (RFC 9112).
 struct HTTP1ResponseReaderTests {
-    /// What was read of one answer.
+    /// What was read of one response.
     private struct Read: Equatable {
         var statuses: [Int] = []
         var fields = HTTPFields()
@@ -16,12 +16,12 @@ struct HTTP1ResponseReaderTests {
         var hasSurplus = false
     }
 
-    /// Reads an answer that comes in these pieces, and then the end of the connection if it is not complete.
+    /// Reads a response that comes in these pieces, and then the end of the connection if it is not complete.
     private func read(
         _ pieces: [ArraySlice<UInt8>], to method: HTTPRequest.Method = .get, headBytes: Int = 1000, fieldCount: Int = 20
     ) throws -> Read {
         var reader = HTTP1ResponseReader(maximumHeadByteCount: headBytes, maximumFieldCount: fieldCount)
-        reader.expectAnswer(to: method)
+        reader.expectResponse(to: method)
         var read = Read()
         func take(_ event: HTTP1ResponseReader.Event) {
             switch event {
@@ -55,7 +55,7 @@ struct HTTP1ResponseReaderTests {
     ]
 
     @Test(arguments: answers)
-    func answerIsTheSameWhereverItsBytesAreCut(answer: String) throws {
+    func responseIsTheSameWhereverItsBytesAreCut(answer: String) throws {
         let bytes = Array(answer.utf8)
         let whole = try read([bytes[...]])
         #expect(whole.body == "hello" && whole.isComplete && !whole.hasSurplus)
@@ -66,10 +66,10 @@ struct HTTP1ResponseReaderTests {
     }
 
     @Test(arguments: answers.prefix(3))
-    func answerThatEndsTooEarlyIsNoAnswer(answer: String) throws {
+    func responseThatEndsTooEarlyIsNoResponse(answer: String) throws {
         let bytes = Array(answer.utf8)
         for index in bytes.indices {
-            let error: WireError = index == 0 ? .closed : .closedInAnswer
+            let error: WireError = index == 0 ? .closed : .closedInResponse
             #expect(throws: error, "cut at \(index)") { try read([bytes[..<index]]) }
         }
     }
@@ -126,7 +126,7 @@ struct HTTP1ResponseReaderTests {
     ])
     func unknownTransferCodingIsNotCalledMalformed(codings: String, unknown: String) throws {
         var reader = HTTP1ResponseReader(maximumHeadByteCount: 1000, maximumFieldCount: 20)
-        reader.expectAnswer(to: .get)
+        reader.expectResponse(to: .get)
         reader.feed(ByteBuffer(string: "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\nhello"))
         guard case .head(let head, false, nil)? = try reader.next() else {
             Issue.record("there is no head")
@@ -152,7 +152,7 @@ struct HTTP1ResponseReaderTests {
         let content = [UInt8](repeating: 1, count: 4096)
         let frame = Array("\r\n01000\r\n".utf8)
         var reader = HTTP1ResponseReader(maximumHeadByteCount: 1000, maximumFieldCount: 20)
-        reader.expectAnswer(to: .get)
+        reader.expectResponse(to: .get)
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n01000\r\n"
         var segment = Array(head.utf8) + content + frame.prefix(cut)
         // A reader that is slow holds them all.
@@ -191,12 +191,12 @@ struct HTTP1ResponseReaderTests {
         ("HTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n", .get), ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .head),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head),
     ])
-    func answerWithoutBodyEndsWithItsHead(text: String, method: HTTPRequest.Method) throws {
+    func responseWithoutBodyEndsWithItsHead(text: String, method: HTTPRequest.Method) throws {
         let answer = try read(text, to: method)
         #expect(answer.isComplete && answer.body.isEmpty && answer.isPersistent)
     }
 
-    @Test func bytesBehindAnAnswerAreSeen() throws {
+    @Test func bytesBehindAResponseAreSeen() throws {
         #expect(try read("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab").hasSurplus)
     }
 

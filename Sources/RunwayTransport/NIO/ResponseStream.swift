@@ -2,40 +2,40 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The parts of an answer's body between the event loop, which puts them in, and the one who reads them.
+/// The parts of a response's body between the event loop, which appends them, and their reader.
 ///
-/// It bounds nothing itself: it tells how much was taken, and the connection lets the server send accordingly.
-final class AnswerStream: Sendable {
+/// It has no limit of its own: it reports how much was consumed, and the connection lets the server send accordingly.
+final class ResponseStream: Sendable {
     fileprivate struct State {
         var parts = CircularBuffer<ByteBuffer>()
-        /// How the answer ended, once it has.
+        /// How the response ended; `nil` before.
         var end: Result<Void, any Error>?
-        /// What the wire did for the answer, once it ended.
+        /// The record of the wire; `nil` before the end.
         var wire: WireRecord?
         var reader: CheckedContinuation<Void, Never>?
-        /// What was taken since the connection was last told.
-        var untoldByteCount = 0
-        /// How many bytes the parts have.
+        /// What was consumed since the last report to the connection.
+        var unreportedByteCount = 0
+        /// The size of the parts.
         var byteCount = 0
 
-        /// Parts of at most this size are copied to the end of the one before them, up to ``joinedByteCount``: what waits by itself takes
-        /// some hundred bytes beside its own, and keeps all that was read together with it.
+        /// Parts of at most this size are appended to the part before them, up to ``joinedByteCount``: each part costs some hundred
+        /// bytes of memory, and retains all bytes of the read that it came in.
         static let smallByteCount = 4 << 10
         static let joinedByteCount = 16 << 10
     }
 
-    /// After how many taken bytes the connection is told.
+    /// After how many consumed bytes a report to the connection is due.
     private let step: Int
-    /// What its connection knows of the bytes that wait; `nil` where it counts none.
+    /// Where the connection counts unread bytes; `nil` if it does not.
     private let unread: UnreadBytes?
-    /// Guards the parts and who waits for them.
+    /// Guards the parts and their waiting reader.
     private let state = Mutex(State())
 
     /// Makes a stream.
     ///
     /// - Parameters:
-    ///   - step: After how many taken bytes ``next()`` says that the connection is to be told.
-    ///   - unread: Where the connection counts what waits.
+    ///   - step: After how many consumed bytes ``next()`` returns their number.
+    ///   - unread: Where the connection counts unread bytes. The default, `nil`, is nowhere.
     init(step: Int, unread: UnreadBytes? = nil) {
         self.step = max(1, step)
         self.unread = unread
@@ -43,7 +43,7 @@ final class AnswerStream: Sendable {
 
     deinit { unread?.subtract(state.withLock(\.byteCount)) }
 
-    /// Puts a part in. One that is small joins what waits, see ``State/smallByteCount``.
+    /// Appends a part. A small one joins the part before it, see ``State/smallByteCount``.
     func append(_ part: ByteBuffer) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
@@ -54,7 +54,7 @@ final class AnswerStream: Sendable {
         reader?.resume()
     }
 
-    /// Ends the stream; the first end counts. After an error nothing that was not read yet is given any more.
+    /// Ends the stream, unless it has ended. An error discards the unread parts.
     func finish(_ result: Result<Void, any Error>, _ wire: WireRecord) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
@@ -66,7 +66,7 @@ final class AnswerStream: Sendable {
         reader?.resume()
     }
 
-    /// Nobody reads any more: lets go of what waits. Who reads all the same is told that it is not there.
+    /// Discards the unread parts. A later read throws `CancellationError`.
     func drop() {
         state.withLock { state in
             state.end = .failure(CancellationError())
@@ -80,26 +80,26 @@ final class AnswerStream: Sendable {
         state.parts = CircularBuffer()
     }
 
-    /// Whether anything waits for the reader.
+    /// Whether there are unread bytes.
     var hasUnread: Bool { state.withLock { $0.byteCount > 0 } }
 
-    /// What the wire did for the answer; `nil` while it has not ended.
+    /// The record of the wire; `nil` before the end.
     var wire: WireRecord? { state.withLock(\.wire) }
 
-    /// The next part, or `nil` at the end, and how many taken bytes the connection is to be told of.
+    /// Returns the next part, or `nil` at the end, and how many consumed bytes to report to the connection.
     ///
-    /// It does not see that its task is cancelled: that has to end the stream. Only one may read at a time.
-    func next() async throws -> (part: ByteBuffer?, taken: Int) {
+    /// It does not observe the cancellation of its task, which has to end the stream. Only one reader may wait at a time.
+    func next() async throws -> (part: ByteBuffer?, consumed: Int) {
         while true {
             let step = step
-            let found: (part: ByteBuffer?, taken: Int)? = try state.withLock { state in
+            let found: (part: ByteBuffer?, consumed: Int)? = try state.withLock { state in
                 if let part = state.parts.popFirst() {
-                    state.untoldByteCount += part.readableBytes
+                    state.unreportedByteCount += part.readableBytes
                     state.byteCount -= part.readableBytes
                     unread?.subtract(part.readableBytes)
-                    guard state.untoldByteCount >= step || unread?.isHeld == true else { return (part, 0) }
-                    defer { state.untoldByteCount = 0 }
-                    return (part, state.untoldByteCount)
+                    guard state.unreportedByteCount >= step || unread?.isHeld == true else { return (part, 0) }
+                    defer { state.unreportedByteCount = 0 }
+                    return (part, state.unreportedByteCount)
                 }
                 guard let end = state.end else { return nil }
                 try end.get()
@@ -118,7 +118,7 @@ final class AnswerStream: Sendable {
     }
 }
 
-extension AnswerStream.State {
+extension ResponseStream.State {
     fileprivate mutating func put(_ part: ByteBuffer) {
         byteCount += part.readableBytes
         guard let lastByteCount = parts.last?.readableBytes, part.readableBytes <= Self.smallByteCount,

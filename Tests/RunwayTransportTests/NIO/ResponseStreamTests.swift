@@ -4,10 +4,10 @@ import Testing
 
 @testable import RunwayTransport
 
-/// What waits in a streamed answer for its reader.
-struct AnswerStreamTests {
+/// What waits in a streamed response for its reader.
+struct ResponseStreamTests {
     /// All that waits, part by part.
-    private func parts(of stream: AnswerStream) async throws -> [ByteBuffer] {
+    private func parts(of stream: ResponseStream) async throws -> [ByteBuffer] {
         stream.finish(.success(()), WireRecord())
         var parts: [ByteBuffer] = []
         while let part = try await stream.next().part { parts.append(part) }
@@ -16,7 +16,7 @@ struct AnswerStreamTests {
 
     @Test func smallPartsThatWaitAreJoined() async throws {
         let unread = UnreadBytes()
-        let stream = AnswerStream(step: 1 << 20, unread: unread)
+        let stream = ResponseStream(step: 1 << 20, unread: unread)
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         for byte in bytes { stream.append(ByteBuffer(integer: byte)) }
         #expect(unread.count == bytes.count && stream.hasUnread)
@@ -31,7 +31,7 @@ struct AnswerStreamTests {
         func place(_ buffer: ByteBuffer) -> UInt {
             buffer.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
         }
-        let stream = AnswerStream(step: 1 << 20)
+        let stream = ResponseStream(step: 1 << 20)
         let large = (0..<3).map { ByteBuffer(repeating: UInt8($0), count: (4 << 10) + 1) }
         for part in large { stream.append(part) }
         #expect(try await parts(of: stream).map(place) == large.map(place))

@@ -2,9 +2,9 @@ import Runway
 import RunwayTransport
 import Testing
 
-/// Streamed answers over HTTP/2 that stop: whose silence it is.
-@Suite(.timeLimit(.minutes(2)))
-struct SilentAnswerTests {
+/// Streamed responses over HTTP/2 that stop: whose silence it is.
+@Suite(.timeLimit(.minutes(10)))
+struct SilentResponseTests {
     /// Sends the head of every answer and the beginning of its body, and answers every PING.
     private static let beginning: RawHTTP2Server.Script = { connection, frame in
         guard let frame else { return connection.write(.settings(), .settingsAck) }

@@ -40,7 +40,8 @@ struct HTTP1WireTests {
         }
     }
 
-    /// What was forgotten between here and the server, or by it, answers nothing: each connection of that age would lose the call again.
+    /// What was forgotten between here and the server, or by it, answers nothing: each connection of that age would lose the call
+    /// again.
     @Test(arguments: [ScriptedResponse.closing, .resetting])
     func readAmongManyStaleConnectionsGoesOnANewOne(_ ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
@@ -103,7 +104,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func connectionThatDiesAtEveryByteOfAnAnswer() async throws {
+    @Test func connectionThatDiesAtEveryByteOfAResponse() async throws {
         let body = "a body of some length"
         for count in 0..<60 {
             try await withScriptedOrigin { origin in
@@ -181,7 +182,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func trailersEndAnAnswerAndTheConnectionGoesOn() async throws {
+    @Test func trailersEndAResponseAndTheConnectionGoesOn() async throws {
         try await withScriptedOrigin { origin in
             let body = Array("3\r\none\r\n0\r\nX-Sum: 1\r\n\r\n".utf8)
             origin.on("/a", respond: ScriptedResponse(headerFields: [.transferEncoding: "chunked"], chunks: [body]))
@@ -191,14 +192,14 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func answerThatDoesNotBeginInTimeFails() async throws {
+    @Test func responseThatDoesNotBeginInTimeFails() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .never)
             var wire = WireSettings()
             wire.firstByteTimeout = .milliseconds(50)
             let error = try await layer(origin, wire).failure(of: Fetch<GET>("a"))
             #expect(error.kind == .timedOut)
-            #expect(error.detail == "127.0.0.1:\(origin.port) did not begin to answer in time.")
+            #expect(error.detail == "127.0.0.1:\(origin.port) did not begin to respond in time.")
             try await origin.waitForDisconnects(count: 1)
         }
     }

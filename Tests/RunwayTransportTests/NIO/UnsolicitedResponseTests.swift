@@ -11,8 +11,8 @@ import Testing
 
 /// A server that sends an answer with the end of its handshake, before anybody has asked (RFC 9112 §9.2 has none of that).
 @Suite(.timeLimit(.minutes(10)))
-struct UnsolicitedAnswerTests {
-    @Test func anAnswerThatCameWithTheHandshakeIsNotTheAnswerToARequest() async throws {
+struct UnsolicitedResponseTests {
+    @Test func bytesWithTheHandshakeAreNotAResponse() async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
         let server = try await HastyServer(test.certificate, hastyConnections: 1)
         let layer = NetworkLayer(
@@ -21,7 +21,7 @@ struct UnsolicitedAnswerTests {
                 configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer))
         let error = try await layer.failure(of: Fetch<GET>("a"))
         #expect(error.kind == .invalidAnswer && error.sending == .notSent, "\(error)")
-        #expect(error.detail.hasSuffix("sent something before it was asked, which would pass for the answer."))
+        #expect(error.detail.hasSuffix("sent bytes before any request, which could be taken for a response."))
         // One connection was tried, and the request was not sent on it.
         #expect(server.connectionCount == 1)
         #expect(try await layer.call(Fetch<GET>("a")).text == "asked")
@@ -30,7 +30,7 @@ struct UnsolicitedAnswerTests {
     }
 }
 
-/// A TLS server of version 1.2, whose handshake ends with its own word, so that an answer can go out together with that.
+/// A TLS server of version 1.2, whose handshake ends with its own word, so that a response can go out together with that.
 private final class HastyServer: Sendable {
     private final class Counter: Sendable {
         let value = Mutex(0)

@@ -4,9 +4,9 @@ import RunwayTesting
 import RunwayTransport
 import Testing
 
-/// A server that sends two answers over HTTP/1.1 where it was asked for one: the second is nobody's, and never the next call's.
+/// A server that sends two responses over HTTP/1.1 where it was asked for one: the second is nobody's, and never the next call's.
 @Suite(.timeLimit(.minutes(10)))
-struct DoubleAnswerTests {
+struct DoubleResponseTests {
     private static let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nasked".utf8)
     private static let ghost = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nghost".utf8)
 
@@ -15,9 +15,9 @@ struct DoubleAnswerTests {
         return NetworkLayer(to: origin.baseURL, over: try NIOTransport(configuration: configuration))
     }
 
-    /// Of the second answer this much comes right behind the first: all, one byte, or nothing but the end of a line.
+    /// Of the second response this much comes right behind the first: all, one byte, or nothing but the end of a line.
     @Test(arguments: [ghost, Array(ghost.prefix(1)), Array("\r\n".utf8)])
-    func whatComesTogetherWithTheAnswerIsNotTheNextOne(surplus: [UInt8]) async throws {
+    func whatComesTogetherWithTheResponseIsNotTheNextOne(surplus: [UInt8]) async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .raw(Self.answer + surplus).ending(.stayOpen).held(by: gate))
@@ -36,7 +36,7 @@ struct DoubleAnswerTests {
         }
     }
 
-    @Test func whatComesAfterTheAnswerIsNotTheNextOne() async throws {
+    @Test func whatComesAfterTheResponseIsNotTheNextOne() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             let twice = ScriptedResponse.raw(Self.answer, Self.ghost).ending(.stayOpen)

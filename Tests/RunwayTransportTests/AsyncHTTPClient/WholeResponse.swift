@@ -7,11 +7,11 @@ import Synchronization
 @testable import Runway
 @testable import RunwayTransport
 
-/// Gathers one whole answer on the client's event loop.
+/// Gathers one whole response on the client's event loop.
 ///
 /// The task that waits for it is woken once, at the end. The client's own `async` functions wake it for the head and for every
 /// part, and start a task and a timer of their own for every request, which together costs more than the whole layer.
-final class WholeAnswer: HTTPClientResponseDelegate {
+final class WholeResponse: HTTPClientResponseDelegate {
     typealias Response = (head: AnswerHead, bytes: [UInt8])
 
     private struct State {
@@ -39,7 +39,7 @@ final class WholeAnswer: HTTPClientResponseDelegate {
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Sends the request and waits for the answer, until the deadline of the flight.
+    /// Sends the request and waits for the response, until the deadline of the flight.
     ///
     /// - Throws: ``BodyTooLarge``, ``ContentDecoder/Failure``, or what the client throws.
     func receive(

@@ -3,55 +3,55 @@ import NIOCore
 import Runway
 
 extension Response {
-    /// The answer to an exchange; where its body is a stream, it holds the pass until it is let go.
-    init(_ answer: WireAnswer, to exchange: Exchange, in flight: Flight, until pass: PoolPass) {
-        switch answer.body {
+    /// Makes the response to an exchange. A streamed body holds the lease as long as it lives.
+    init(_ response: WireResponse, to exchange: Exchange, in flight: Flight, holding lease: PoolLease) {
+        switch response.body {
         case .whole(let bytes):
-            self.init(head: answer.head, body: .whole(RawData(bytes, response: answer.head)))
+            self.init(head: response.head, body: .whole(RawData(bytes, response: response.head)))
         case .stream(let stream):
-            let reader = AnswerReader(stream, of: exchange, in: flight, until: pass)
-            self.init(head: answer.head, body: .stream(BodyStream(reader, undoing: answer.codings)))
+            let reader = ResponseReader(stream, of: exchange, in: flight, holding: lease)
+            self.init(head: response.head, body: .stream(BodyStream(reader, undoing: response.codings)))
         }
-        isDecoded = answer.isDecoded
-        lostFields = answer.lostFields
+        isDecoded = response.isDecoded
+        lostFields = response.lostFields
     }
 }
 
-/// Reads the body of a streamed answer. One that is let go before the end gives its exchange up.
-private final class AnswerReader: Sendable {
+/// Reads the body of a streamed response. Its deinit cancels an exchange that has not ended.
+private final class ResponseReader: Sendable {
     let exchange: Exchange
-    private let stream: AnswerStream
+    private let stream: ResponseStream
     private let flight: Flight
-    private let pass: PoolPass
+    private let lease: PoolLease
 
-    init(_ stream: AnswerStream, of exchange: Exchange, in flight: Flight, until pass: PoolPass) {
+    init(_ stream: ResponseStream, of exchange: Exchange, in flight: Flight, holding lease: PoolLease) {
         self.stream = stream
         self.exchange = exchange
         self.flight = flight
-        self.pass = pass
+        self.lease = lease
     }
 
     deinit {
-        // After the end this does nothing.
+        // After the end this discards unread bytes alone.
         exchange.cancel(CancellationError())
     }
 
-    /// The next part as it came; `nil` at the end.
+    /// The next part without decoding; `nil` at the end.
     func nextPart() async throws -> ByteBuffer? {
         let exchange = exchange
         let stream = stream
-        let (part, taken) = try await withTaskCancellationHandler {
+        let (part, consumed) = try await withTaskCancellationHandler {
             try Task.checkCancellation()
             return try await stream.next()
         } onCancel: {
             exchange.cancel(CancellationError())
         }
-        if taken > 0 { exchange.readerTook(taken) }
+        if consumed > 0 { exchange.consumed(consumed) }
         if part == nil { noteWire() }
         return part
     }
 
-    /// Gives the exchange up because of this error, and gives what a caller is told.
+    /// Cancels the exchange because of this error, and returns the error for the caller.
     func fail(_ error: any Error) -> NetworkError {
         exchange.cancel(error)
         noteWire()
@@ -64,8 +64,8 @@ private final class AnswerReader: Sendable {
 }
 
 extension BodyStream {
-    /// The parts that a reader gives, with the codings undone. They are decoded where they are read, no further than they are read.
-    fileprivate init(_ reader: AnswerReader, undoing codings: [ContentCoding]) {
+    /// The parts of a reader, decoded in the task that reads them, as far as it reads.
+    fileprivate init(_ reader: ResponseReader, undoing codings: [ContentCoding]) {
         self.init {
             let limits = reader.exchange.pool.configuration.wire.decodingLimits
             var parts = DecodedParts(undoing: codings, limits: limits)

@@ -4,16 +4,16 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Answers that nobody reads, over HTTP/2: what they may take of memory.
+/// Responses that nobody reads, over HTTP/2: what they may take of memory.
 @Suite(.timeLimit(.minutes(10)))
-struct UnreadAnswerTests {
+struct UnreadResponseTests {
     private static let streamCount = 12
     private static let bodyByteCount = 60_000
     /// Less than half of what all bodies are together, and more than the window of the connection.
     private static let limit = 300_000
 
-    /// A server that sends as much of every body as the window of the connection lets it, and then asks with a PING whether all of it
-    /// is there.
+    /// A server that sends as much of every body as the window of the connection lets it, and then asks with a PING whether all of
+    /// it is there.
     private final class Sender: Sendable {
         private struct State {
             var window = 65_535
@@ -30,7 +30,7 @@ struct UnreadAnswerTests {
             guard let frame else { return connection.write(.settings(), .settingsAck) }
             if frame.is(.headers) {
                 connection.write(.headers(frame.stream))
-                state.withLock { $0.rest.append((frame.stream, UnreadAnswerTests.bodyByteCount)) }
+                state.withLock { $0.rest.append((frame.stream, UnreadResponseTests.bodyByteCount)) }
             } else if frame.is(.windowUpdate), frame.stream == 0 {
                 state.withLock { $0.window += frame.number }
             } else {
@@ -84,7 +84,7 @@ struct UnreadAnswerTests {
             await waitForStandstill(server, sender)
             #expect(sender.sentByteCount <= Self.limit + 16_384)
             #expect(sender.sentByteCount < Self.streamCount * Self.bodyByteCount)
-            // Some of the answers have ended, and count like the others.
+            // Some of the responses have ended, and count like the others.
             for answer in answers {
                 #expect(try await answer.body.collect(upTo: 1 << 20).count == Self.bodyByteCount)
             }
@@ -113,7 +113,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test func whatIsLetGoUnreadMakesRoomForTheOthers() async throws {
+    @Test func whatIsReleasedUnreadMakesRoomForTheOthers() async throws {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in
             let network = try layer(server)

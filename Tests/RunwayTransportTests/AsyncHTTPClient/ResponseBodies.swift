@@ -6,7 +6,7 @@ import NIOHTTP1
 @testable import Runway
 @testable import RunwayTransport
 
-/// The head of an answer, and what it says of the body. The client passes bodies as they came.
+/// The head of a response, and what it says of the body. The client passes bodies as they came.
 struct AnswerHead {
     /// The head with the content codings undone.
     let head: HTTPResponse
@@ -16,7 +16,7 @@ struct AnswerHead {
     let codings: [ContentCoding]
     /// Whether no body can come, whatever the fields say (RFC 9110 §6.4.1).
     private let isEmpty: Bool
-    /// The length that the answer names; `nil` where it names none that can be read.
+    /// The length that the response names; `nil` where it names none that can be read.
     private let contentLength: Int?
 
     init(
@@ -49,7 +49,7 @@ struct AnswerHead {
 }
 
 extension BodyStream {
-    /// The parts of an answer's body; `token` is held until the stream is released.
+    /// The parts of a response's body; `token` is held until the stream is released.
     init(
         _ answer: HTTPClientResponse, _ head: AnswerHead, _ limits: ContentDecoder.Limits, from authority: String?,
         until token: GaugeToken

@@ -1,0 +1,138 @@
+import NIOCore
+import Runway
+
+/// Decides the steps of one attempt to connect to an address: TCP, the proxy's handshake, TLS. Pure: it opens nothing, and reads no
+/// clock.
+///
+/// ``DialAttempt`` passes every event and performs what an event returns. After the end of the attempt events are ignored, and return
+/// `nil` or `false`.
+struct DialAttemptMachine {
+    /// What follows a step.
+    enum Next: Equatable {
+        /// Ask the proxy for a connection to the host.
+        case tunnel
+        /// Get the policy that TLS needs.
+        case prepareTLS
+        /// The connection is made, after these times.
+        case establish(DialTimes)
+    }
+
+    /// What follows a handshake that failed.
+    enum HandshakeFailure: Equatable {
+        /// Close the channel, read all roots of the system, and connect again.
+        case retryWithAllRoots
+        /// Close the channel and report the error.
+        case fail
+    }
+
+    /// TCP leads to the address.
+    private struct Connected {
+        let instant: NIODeadline
+        let tcp: Duration
+    }
+
+    private enum State {
+        case ready
+        case connecting(since: NIODeadline)
+        case tunnelling(Connected)
+        case preparingTLS(Connected)
+        case shakingHands(Connected)
+        case ended
+    }
+
+    private let usesProxy: Bool
+    private let usesTLS: Bool
+    private var state = State.ready
+    /// Whether the attempt was repeated with all roots.
+    private var isRepeated = false
+
+    init(usesProxy: Bool, usesTLS: Bool) {
+        self.usesProxy = usesProxy
+        self.usesTLS = usesTLS
+    }
+
+    var isEnded: Bool { if case .ended = state { true } else { false } }
+
+    /// The attempt starts.
+    mutating func start(now: NIODeadline) {
+        guard case .ready = state else { preconditionFailure("an attempt starts once") }
+        state = .connecting(since: now)
+    }
+
+    /// TCP leads to the address.
+    mutating func connected(now: NIODeadline) -> Next? {
+        switch state {
+        case .ended: return nil
+        case .connecting(let start):
+            let connected = Connected(instant: now, tcp: Duration(now - start))
+            guard usesProxy else { return secure(connected) }
+            state = .tunnelling(connected)
+            return .tunnel
+        case .ready, .tunnelling, .preparingTLS, .shakingHands: preconditionFailure("connected while \(state)")
+        }
+    }
+
+    /// The proxy passes bytes on to the host.
+    mutating func tunnelled() -> Next? {
+        switch state {
+        case .ended: return nil
+        case .tunnelling(let connected): return secure(connected)
+        case .ready, .connecting, .preparingTLS, .shakingHands: preconditionFailure("tunnelled while \(state)")
+        }
+    }
+
+    private mutating func secure(_ connected: Connected) -> Next {
+        if usesTLS {
+            state = .preparingTLS(connected)
+            return .prepareTLS
+        }
+        state = .ended
+        return .establish(DialTimes(tcp: connected.tcp))
+    }
+
+    /// The policy of TLS is there. Returns whether the handshake is to start.
+    mutating func prepared() -> Bool {
+        switch state {
+        case .ended: return false
+        case .preparingTLS(let connected):
+            state = .shakingHands(connected)
+            return true
+        case .ready, .connecting, .tunnelling, .shakingHands: preconditionFailure("prepared while \(state)")
+        }
+    }
+
+    /// The handshake is complete. Returns the times of the connection that is made.
+    mutating func secured(now: NIODeadline) -> DialTimes? {
+        switch state {
+        case .ended: return nil
+        case .shakingHands(let connected):
+            state = .ended
+            return DialTimes(tcp: connected.tcp, tls: Duration(now - connected.instant))
+        case .ready, .connecting, .tunnelling, .preparingTLS: preconditionFailure("secured while \(state)")
+        }
+    }
+
+    /// The handshake failed.
+    ///
+    /// - Parameter mayLackRoot: Whether it may succeed with the roots that were not read.
+    mutating func handshakeFailed(mayLackRoot: Bool, now: NIODeadline) -> HandshakeFailure? {
+        switch state {
+        case .ended: return nil
+        case .shakingHands where mayLackRoot && !isRepeated:
+            isRepeated = true
+            state = .connecting(since: now)
+            return .retryWithAllRoots
+        case .shakingHands:
+            state = .ended
+            return .fail
+        case .ready, .connecting, .tunnelling, .preparingTLS: preconditionFailure("handshake failed while \(state)")
+        }
+    }
+
+    /// The attempt fails, is cancelled or times out. Returns `false` if it ended before.
+    mutating func end() -> Bool {
+        if isEnded { return false }
+        state = .ended
+        return true
+    }
+}

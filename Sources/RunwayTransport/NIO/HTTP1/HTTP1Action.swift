@@ -1,0 +1,65 @@
+import NIOCore
+
+/// What ``HTTP1Machine`` decides.
+extension HTTP1Machine {
+    /// What becomes of a request.
+    enum Start: Equatable {
+        /// Write the head, and start the time-out for ``startBody(of:now:)``.
+        case writeHead
+        /// Write the head and the body.
+        case writeHeadAndBody
+        /// Write nothing: the connection is closed.
+        case refuse
+    }
+
+    /// What becomes of bytes that came.
+    enum Receipt: Equatable {
+        /// They belong to the response.
+        case parse
+        /// No request was sent: close the connection.
+        case close
+        /// The connection is closed.
+        case ignore
+    }
+
+    /// What the final head means for the request.
+    enum HeadAction: Equatable {
+        /// Accept the head.
+        case accept
+        /// Accept the head, and stop the body's producer and the time-out for ``startBody(of:now:)``.
+        case abandonRequest
+        /// The server does not support `Expect`: close the connection, and send the request without it on another one
+        /// (RFC 9110 §10.1.1).
+        case resendWithoutExpectation
+    }
+
+    /// What becomes of the connection after a response.
+    struct End: Equatable {
+        /// Whether the connection can carry another request. If not, it is to be closed.
+        var isReusable: Bool
+        /// Whether the channel is to be read now.
+        var isReadPending: Bool
+    }
+
+    /// What the end of the channel means.
+    enum ChannelEnd {
+        /// The connection was closed before.
+        case ignore
+        /// It carried no request.
+        case close
+        /// The response ended with the connection.
+        case complete
+        /// The request has no complete response, for this reason.
+        case lose(any Error)
+    }
+
+    /// What a check for silence found.
+    enum Silence: Equatable {
+        /// The connection carries no request.
+        case none
+        /// Check again then.
+        case check(at: NIODeadline)
+        /// Close the connection, and fail the request with this error.
+        case timedOut(WireError)
+    }
+}

@@ -1,0 +1,346 @@
+import HTTPTypes
+import NIOCore
+
+/// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response to the
+/// first is complete. Pure: it writes nothing, and reads no clock.
+///
+/// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its reader still does
+/// after the connection has stopped carrying it is ignored.
+struct HTTP1Machine {
+    /// How the body of a request is written.
+    enum Body {
+        /// In one write: the body is absent or small.
+        case whole
+        /// From memory, in several writes.
+        case pieces
+        /// In parts that a producer supplies, each when the one before it is written.
+        case parts
+    }
+
+    /// How much of the request is sent.
+    fileprivate enum Sending {
+        /// The head is sent. The body waits for status 100, or for a time-out (RFC 9110 §10.1.1).
+        case awaitingContinue(Body)
+        /// Bytes of the body are on their way into the socket.
+        case writing
+        /// The producer of the body has not supplied the next part.
+        case awaitingPart
+        /// All of it is sent.
+        case sent(at: NIODeadline)
+        /// The final response came first: the rest of the body is not sent.
+        case abandoned
+    }
+
+    /// How much of the response has come.
+    fileprivate enum Receiving {
+        /// Nothing, or nothing since a response of status 1xx.
+        case awaited
+        /// A part of a head.
+        case begun
+        /// The final head.
+        case head
+    }
+
+    /// Whether bytes are read from the channel.
+    fileprivate enum Reading {
+        case open
+        /// Too many bytes of the response wait for their reader.
+        case paused(isReadPending: Bool)
+    }
+
+    /// The request that the connection carries.
+    fileprivate struct Carried {
+        let request: RequestID
+        var sending: Sending
+        var receiving = Receiving.awaited
+        var reading = Reading.open
+        /// How many bytes of a streamed response its reader has not consumed.
+        var unreadByteCount = 0
+        /// When bytes were last written or read.
+        var lastProgress: NIODeadline
+    }
+
+    private enum State {
+        case idle
+        case carrying(Carried)
+        case closed(WireError)
+    }
+
+    /// More unread bytes of a streamed response than this pause the reading, and this many or fewer resume it.
+    static let highWaterByteCount = 256 << 10
+    static let lowWaterByteCount = 128 << 10
+
+    private var state = State.idle
+    /// The first error that the channel reported.
+    private var failure: (any Error)?
+
+    /// Why the connection is closed; `nil` if it is open.
+    var closeReason: WireError? { if case .closed(let reason) = state { reason } else { nil } }
+}
+
+/// The request.
+extension HTTP1Machine {
+    /// A request is to be sent. The connection carries none.
+    mutating func start(_ request: RequestID, _ body: Body, expectsContinue: Bool, now: NIODeadline) -> Start {
+        switch state {
+        case .closed: return .refuse
+        case .carrying(let carried):
+            preconditionFailure("request \(request) on a connection that carries request \(carried.request)")
+        case .idle:
+            let sending = expectsContinue ? .awaitingContinue(body) : Sending(body, now: now)
+            state = .carrying(Carried(request: request, sending: sending, lastProgress: now))
+            return expectsContinue ? .writeHead : .writeHeadAndBody
+        }
+    }
+
+    /// The server wants the body, or did not say in time whether it does. Returns how the body is to be written, if it is not
+    /// already.
+    mutating func startBody(of request: RequestID, now: NIODeadline) -> Body? {
+        guard var carried = carried(request), case .awaitingContinue(let body) = carried.sending else { return nil }
+        carried.sending = Sending(body, now: now)
+        carried.lastProgress = now
+        state = .carrying(carried)
+        return body
+    }
+
+    /// One of several pieces of a body in memory was written. Returns whether the request is sent.
+    mutating func pieceWritten(of request: RequestID, isLast: Bool, now: NIODeadline) -> Bool {
+        guard var carried = carried(request) else { return false }
+        carried.lastProgress = now
+        switch carried.sending {
+        case .writing: if isLast { carried.sending = .sent(at: now) }
+        // All pieces are in the channel when the response comes first.
+        case .abandoned: break
+        case .awaitingContinue, .awaitingPart, .sent:
+            preconditionFailure("a piece was written of a body that is not being written")
+        }
+        state = .carrying(carried)
+        return isLast
+    }
+
+    /// The producer supplied a part. Returns whether it is to be written.
+    mutating func partSupplied(for request: RequestID) -> Bool {
+        guard var carried = carried(request), carried.wantsPart else { return false }
+        carried.sending = .writing
+        state = .carrying(carried)
+        return true
+    }
+
+    /// The part that was supplied last was written.
+    mutating func partWritten(of request: RequestID, now: NIODeadline) {
+        guard var carried = carried(request) else { return }
+        carried.lastProgress = now
+        switch carried.sending {
+        case .writing: carried.sending = .awaitingPart
+        case .abandoned: break
+        case .awaitingContinue, .awaitingPart, .sent: preconditionFailure("a part was written that was not supplied")
+        }
+        state = .carrying(carried)
+    }
+
+    /// The producer has no further part. Returns whether the end of the body is to be written.
+    mutating func partsEnded(for request: RequestID, now: NIODeadline) -> Bool {
+        guard var carried = carried(request), carried.wantsPart else { return false }
+        carried.sending = .sent(at: now)
+        carried.lastProgress = now
+        state = .carrying(carried)
+        return true
+    }
+
+    private func carried(_ request: RequestID) -> Carried? {
+        guard case .carrying(let carried) = state, carried.request == request else { return nil }
+        return carried
+    }
+}
+
+extension HTTP1Machine.Sending {
+    /// The state of a body whose writing starts now.
+    fileprivate init(_ body: HTTP1Machine.Body, now: NIODeadline) {
+        self =
+            switch body {
+            case .whole: .sent(at: now)
+            case .pieces: .writing
+            case .parts: .awaitingPart
+            }
+    }
+}
+
+extension HTTP1Machine.Carried {
+    /// Whether a part that the producer supplies is sent.
+    fileprivate var wantsPart: Bool {
+        switch sending {
+        case .awaitingPart: return true
+        case .abandoned: return false
+        case .awaitingContinue, .writing, .sent:
+            preconditionFailure("a part was supplied before the connection wanted one")
+        }
+    }
+}
+
+/// The response.
+extension HTTP1Machine {
+    /// Bytes came.
+    mutating func bytesReceived(now: NIODeadline) -> Receipt {
+        switch state {
+        case .closed: return .ignore
+        case .idle:
+            state = .closed(.unsolicited)
+            return .close
+        case .carrying(var carried):
+            carried.lastProgress = now
+            if case .awaited = carried.receiving { carried.receiving = .begun }
+            state = .carrying(carried)
+            return .parse
+        }
+    }
+
+    /// The head of a response of status 1xx was read.
+    mutating func informationalRead() {
+        update { $0.receiving = .awaited }
+    }
+
+    /// The head of the final response was read.
+    mutating func headRead(_ status: HTTPResponse.Status) -> HeadAction {
+        let action = update { carried -> HeadAction in
+            if case .head = carried.receiving { preconditionFailure("a response has two final heads") }
+            carried.receiving = .head
+            switch carried.sending {
+            case .awaitingContinue where status == .expectationFailed: return .resendWithoutExpectation
+            case .awaitingContinue: break
+            // The server that refuses the request needs no more of it.
+            case .writing where status.code >= 300, .awaitingPart where status.code >= 300: break
+            case .writing, .awaitingPart, .sent, .abandoned: return .accept
+            }
+            carried.sending = .abandoned
+            return .abandonRequest
+        }
+        if action == .resendWithoutExpectation { state = .closed(.closed) }
+        return action
+    }
+
+    /// Bytes of the body of a streamed response were read, and wait for their reader.
+    mutating func bodyRead(byteCount: Int) {
+        update { carried in
+            carried.unreadByteCount += byteCount
+            if case .open = carried.reading, carried.unreadByteCount > Self.highWaterByteCount {
+                carried.reading = .paused(isReadPending: false)
+            }
+        }
+    }
+
+    /// The reader of a streamed response consumed bytes. Returns whether the channel is to be read now.
+    mutating func bytesConsumed(_ byteCount: Int, of request: RequestID, now: NIODeadline) -> Bool {
+        guard var carried = carried(request) else { return false }
+        precondition(byteCount <= carried.unreadByteCount, "more bytes were consumed than were read")
+        defer { state = .carrying(carried) }
+        carried.unreadByteCount -= byteCount
+        guard case .paused(let isReadPending) = carried.reading, carried.unreadByteCount <= Self.lowWaterByteCount
+        else {
+            return false
+        }
+        carried.reading = .open
+        carried.lastProgress = now
+        return isReadPending
+    }
+
+    /// The channel is asked to read. Returns whether it may; if not, ``bytesConsumed(_:of:now:)`` or
+    /// ``responseEnded(isPersistent:)`` resumes it.
+    mutating func readRequested() -> Bool {
+        guard case .carrying(var carried) = state, case .paused = carried.reading else { return true }
+        carried.reading = .paused(isReadPending: true)
+        state = .carrying(carried)
+        return false
+    }
+
+    /// The response is complete. The connection carries no request.
+    ///
+    /// - Parameter isPersistent: Whether request and response allow another request on the connection (RFC 9112 §9.3), and no bytes
+    ///   follow the response.
+    mutating func responseEnded(isPersistent: Bool) -> End {
+        let (isSent, isReadPending) = update { carried in
+            guard case .head = carried.receiving else { preconditionFailure("a response ended without a final head") }
+            let isSent = if case .sent = carried.sending { true } else { false }
+            let isReadPending = if case .paused(true) = carried.reading { true } else { false }
+            return (isSent, isReadPending)
+        }
+        let isReusable = isPersistent && isSent && failure == nil
+        state = isReusable ? .idle : .closed(.closed)
+        return End(isReusable: isReusable, isReadPending: isReadPending)
+    }
+
+    private mutating func update<Value>(_ change: (inout Carried) -> Value) -> Value {
+        guard case .carrying(var carried) = state else {
+            preconditionFailure("a response was read that no request is for")
+        }
+        defer { state = .carrying(carried) }
+        return change(&carried)
+    }
+}
+
+/// The end.
+extension HTTP1Machine {
+    /// The request is cancelled. Returns whether the connection is to be closed, since it carries the request.
+    mutating func cancel(_ request: RequestID) -> Bool {
+        guard carried(request) != nil else { return false }
+        state = .closed(.closed)
+        return true
+    }
+
+    /// The connection is to be closed. Returns `false` if it is closed already.
+    mutating func close() -> Bool {
+        guard closeReason == nil else { return false }
+        state = .closed(.closed)
+        return true
+    }
+
+    /// The channel reported an error, after which it closes. What was read before is not lost.
+    mutating func errorCaught(_ error: any Error) {
+        if failure == nil { failure = error }
+    }
+
+    /// The channel has closed.
+    ///
+    /// - Parameter isComplete: Whether this completes the response that was being read, or why it does not.
+    mutating func channelClosed(_ isComplete: Result<Bool, WireError>) -> ChannelEnd {
+        defer { _ = close() }
+        switch state {
+        case .closed: return .ignore
+        case .idle: return .close
+        case .carrying: break
+        }
+        if let failure { return .lose(failure) }
+        switch isComplete {
+        case .success(true): return .complete
+        case .success(false): return .lose(WireError.closed)
+        case .failure(let error): return .lose(error)
+        }
+    }
+
+    /// Checks whether the server was silent for too long. While a reader or a producer is slow, the server is not silent.
+    mutating func checkSilence(_ limits: SilenceLimits, now: NIODeadline) -> Silence {
+        guard case .carrying(var carried) = state else { return .none }
+        if carried.waitsForApp { carried.lastProgress = now }
+        let (due, error) = limits.due(after: carried.lastProgress, awaitedSince: carried.awaitedSince)
+        if now >= due {
+            state = .closed(.closed)
+            return .timedOut(error)
+        }
+        state = .carrying(carried)
+        return .check(at: due)
+    }
+}
+
+extension HTTP1Machine.Carried {
+    /// Whether the next byte depends on the producer of the request's body or on the reader of the response's.
+    fileprivate var waitsForApp: Bool {
+        switch (sending, reading) {
+        case (.awaitingPart, _), (_, .paused): true
+        default: false
+        }
+    }
+
+    /// When the request was sent in full, if the response has not begun.
+    fileprivate var awaitedSince: NIODeadline? {
+        if case (.sent(let instant), .awaited) = (sending, receiving) { instant } else { nil }
+    }
+}
