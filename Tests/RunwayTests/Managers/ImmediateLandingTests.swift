@@ -121,7 +121,7 @@ struct ImmediateLandingTests {
         manager.cancel(flights[order[0]])
         #expect(manager.rawData?["n"].int == (order[0] == 0 ? 3 : 2))
         manager.cancel(flights[order[1]])
-        #expect(manager.rawData?["n"].int == 1 && manager.state.untold.isEmpty)
+        #expect(manager.rawData?["n"].int == 1 && manager.state.machine.pending.isEmpty)
     }
 
     @Test func aFailureThatLandedMeanwhileStays() async throws {
@@ -129,8 +129,8 @@ struct ImmediateLandingTests {
         let flight = manager.load(Work(id: 2))
         let bad = NetworkError(.refused, in: .transporting, "no")
         let other = layer.network.makeFlight(Work.self, .standard)
-        manager.state.add(RunningFlight(flight: other, phase: .flying))
-        manager.land(.failure(bad), of: Work(id: 4), other)
+        _ = manager.state.update { $0.startInFlight(other) }
+        manager.land(Landing(other, Work(id: 4), failing: bad))
         manager.cancel(flight)
         #expect(manager.rawData?["n"].int == 1 && manager.error?.kind == .refused && manager.landedFlight == other.id)
     }
@@ -191,7 +191,7 @@ private final class NumberValidator: Validator {
     let refused: Int?
     init(refused: Int?) { self.refused = refused }
 
-    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
         if rawData["n"].int == refused { throw Refused("The number is refused.") }
     }
 }

@@ -24,7 +24,7 @@ struct InterceptorTests {
         try await recorder.landings(count: 1)
         #expect(
             log.entries == [
-                "layer shouldCall", "manager shouldCall", "layer didTakeOff", "manager didTakeOff", "layer didReceive",
+                "layer shouldCall", "manager shouldCall", "layer didStart", "manager didStart", "layer didReceive",
                 "manager didReceive", "layer shouldSucceed", "manager shouldSucceed", "delegate", "layer didSucceed",
                 "manager didSucceed",
             ])
@@ -153,10 +153,10 @@ struct InterceptorTests {
         hangar.network.add(shared, for: Refresh.self)
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         manager.interceptor = own
-        shared.onHook = { name in if name == "didTakeOff" { manager.cancelAll() } }
+        shared.onHook = { name in if name == "didStart" { manager.cancelAll() } }
         let flight = manager.load(Refresh())
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
-        #expect(log.entries == ["layer shouldCall", "manager shouldCall", "layer didTakeOff"])
+        #expect(log.entries == ["layer shouldCall", "manager shouldCall", "layer didStart"])
     }
 
     @Test func noHookIsPassedALaterCallsResponse() async throws {
@@ -246,7 +246,7 @@ private final class Spy: Interceptor {
         change?(&endpoint)
         return allows("shouldCall")
     }
-    func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall) { _ = allows("didTakeOff", call) }
+    func apiManager(_ manager: any APIManaging, didStart call: ManagerCall) { _ = allows("didStart", call) }
     func apiManager(
         _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
     ) {
@@ -272,7 +272,7 @@ private final class Judge: Validator {
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws {
         if (endpoint as? Filter)?.city == "forbidden" { throw Refused("That city is forbidden.") }
     }
-    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
         if rawData["forged"].bool == true { throw Refused("The answer is forged.") }
     }
 }

@@ -180,7 +180,7 @@ struct LandingTests {
         source.next = Refresh()
         manager.load()
         try await recorder.landings(count: 2)
-        #expect(manager.error?.detail.contains("gave a Refresh") == true)
+        #expect(manager.error?.detail.contains("supplied a Refresh") == true)
         source.next = Filter(city: "上海")
         let flight = manager.load()
         try await hangar.transport.waitForArrival(of: flight)

@@ -31,7 +31,7 @@ struct OverlapTests {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let older = manager.load(Filter(city: "上海"))
         try await hangar.transport.waitForArrival(of: older)
-        weak let rest = manager.state.flights[older]?.flight
+        weak let rest = manager.state.machine.flight(older)
         #expect(rest != nil)
         let newer = manager.load(Filter(city: "北京"))
         try await hangar.transport.waitForArrival(of: newer)

@@ -191,7 +191,7 @@ final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
     }
 
     /// The ids in memory.
-    var ids: [Int] { manager.items.compactMap { $0.id.flatMap { Int($0) } } }
+    var ids: [Int] { manager.items.compactMap { $0["id"].int } }
 
     /// Waits for the landing of a load, where it began.
     @discardableResult

@@ -61,7 +61,7 @@ struct PageWindowTests {
 
     @Test func listsWithoutIDsGoThereAndBackToo() async throws {
         let play = PagedPlay(EditedList(count: 60), PlainList.self, limits: limits)
-        func ids() -> [Int] { play.manager.items.compactMap { $0.json["id"].int } }
+        func ids() -> [Int] { play.manager.items.compactMap { $0["id"].int } }
         await play.first(PlainList())
         #expect(await play.loadToTheEnd() == nil)
         #expect(ids() == Array(41...60))
