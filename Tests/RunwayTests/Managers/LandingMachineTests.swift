@@ -96,6 +96,22 @@ struct LandingMachineTests {
         }
     }
 
+    @Test func landedResponseIsReleasedAfterTheNext() {
+        var machine = LandingMachine(overlap: .concurrent)
+        weak var released: Landing?
+        do {
+            let landing = response(call())
+            released = landing
+            _ = machine.startCompleted(landing)
+            _ = machine.land(landing)
+        }
+        #expect(released != nil)
+        let next = response(call())
+        _ = machine.startCompleted(next)
+        _ = machine.land(next)
+        #expect(released == nil)
+    }
+
     @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
     func randomEventsKeepWhatLandsAndWhatIsShown(overlap: OverlapPolicy) throws {
         for seed in Seeds.some(700) {
