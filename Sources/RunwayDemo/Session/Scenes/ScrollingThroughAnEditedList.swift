@@ -1,4 +1,5 @@
 import Runway
+import RunwayJSON
 import RunwayTesting
 
 extension DemoSession {
