@@ -1,14 +1,14 @@
 import Foundation
 
-/// Text in the character sets that servers name.
+/// Decodes text in the character sets that servers name.
 enum Charset {
     /// The encodings by their IANA names and the aliases that servers use, in lower case.
     ///
     /// ISO 8859-1 and US-ASCII are read as Windows-1252, and GB 2312 and GBK as GB 18030, as the WHATWG Encoding Standard
-    /// (§4.2) has it: servers that say the smaller set send the larger one. EUC-JP is read on Apple's systems alone; Foundation
+    /// (§4.2) requires: servers that name the smaller set send the larger one. EUC-JP is read on Apple's systems alone; Foundation
     /// has no table for it elsewhere.
     private static let encodings: [String: String.Encoding] = {
-        // Numbers of CoreFoundation's external encodings, which Foundation takes on every platform.
+        // The numbers of CoreFoundation's external encodings, which Foundation accepts on every platform.
         let gb18030 = String.Encoding(rawValue: 0x8000_0632)
         let big5 = String.Encoding(rawValue: 0x8000_0A03)
         let eucKR = String.Encoding(rawValue: 0x8000_0940)
@@ -23,7 +23,7 @@ enum Charset {
         ]
     }()
 
-    /// The text that bytes stand for; `nil` where the charset is unknown or the bytes are not text in it.
+    /// Returns the text that bytes encode; `nil` if the charset is unknown or the bytes are not text in it.
     ///
     /// Without a charset the bytes are read as UTF-8. A byte order mark is not part of the text.
     static func text(_ bytes: [UInt8], in charset: String?) -> String? {
@@ -32,7 +32,7 @@ enum Charset {
             return String(validating: content, as: UTF8.self)
         }
         guard let encoding = encodings[charset] else { return nil }
-        // Foundation passes over a code unit that was cut off.
+        // Foundation ignores a truncated code unit.
         let unitByteCount = charset.hasPrefix("utf-16") ? 2 : charset.hasPrefix("utf-32") ? 4 : 1
         guard bytes.count.isMultiple(of: unitByteCount),
             let text = String(data: Data(bytes), encoding: encoding)

@@ -1,6 +1,6 @@
 public import RunwayJSON
 
-/// Makes models, for those who want models.
+/// Decodes a response into a model.
 ///
 /// ```swift
 /// let rentals = try manager.fetch(DecodableReformer([Rental].self, at: "data", "list"))
@@ -9,12 +9,12 @@ public struct DecodableReformer<Value: Decodable & Sendable>: Reformer, Sendable
     private let path: [String]
     private let decoder: JSONDocumentDecoder
 
-    /// Makes a reformer.
+    /// Creates a reformer that decodes one type.
     ///
     /// - Parameters:
-    ///   - type: The model.
-    ///   - path: The names of the members that lead from the root of the answer to the model. The default is the root.
-    ///   - decoder: Reads keys and dates. The default leaves keys as they are and has dates as seconds since 2001.
+    ///   - type: The type of the model.
+    ///   - path: The names of the members that lead from the root of the body to the model. The default is the root.
+    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
     public init(_ type: Value.Type, at path: String..., decoder: JSONDocumentDecoder = JSONDocumentDecoder()) {
         self.path = path
         self.decoder = decoder
@@ -22,7 +22,8 @@ public struct DecodableReformer<Value: Decodable & Sendable>: Reformer, Sendable
 
     /// Decodes the model.
     ///
-    /// - Throws: `JSONError` where the body is not JSON or the path leads nowhere, `DecodingError` where the model does not fit.
+    /// - Throws: `JSONError` if the body is not JSON or has no value at the path, `DecodingError` if the value is not of the
+    ///   model's type.
     public func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value {
         let value = try path.reduce(rawData.json) { $0[$1] }.require(JSONValue.self)
         return try decoder.decode(Value.self, from: value)

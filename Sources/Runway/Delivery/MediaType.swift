@@ -1,19 +1,19 @@
 /// The media type of a body (RFC 9110 §8.3.1): type, subtype and charset.
-public struct MediaType: Sendable, Hashable, CustomStringConvertible {
+package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The type, in lower case: `text` in `text/html`.
-    public let type: String
+    package let type: String
     /// The subtype, in lower case: `html` in `text/html`.
-    public let subtype: String
-    /// The value of the `charset` parameter, in lower case; `nil` where there is none.
-    public let charset: String?
+    package let subtype: String
+    /// The value of the `charset` parameter, in lower case; `nil` if there is none.
+    package let charset: String?
 
     /// Whether it is JSON: `application/json`, `text/json` or a subtype that ends in `+json` (RFC 6839 §3.1).
-    public var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
+    package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
 
-    /// Reads the value of a `Content-Type` field; `nil` where it has no type and subtype.
+    /// Reads the value of a `Content-Type` field; `nil` if it has no type and subtype.
     ///
-    /// Of repeated `charset` parameters the first counts. Parameters that can't be read are passed over.
-    public init?(_ text: String) {
+    /// Of repeated `charset` parameters the first counts. Malformed parameters are ignored.
+    package init?(_ text: String) {
         var parts = MediaType.split(text)[...]
         let essence = (parts.popFirst() ?? "").split(separator: "/", omittingEmptySubsequences: false)
         guard essence.count == 2, !essence[0].isEmpty, !essence[1].isEmpty,
@@ -30,10 +30,10 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
             }.first
     }
 
-    /// Type and subtype, and the charset where there is one.
-    public var description: String { "\(type)/\(subtype)" + (charset.map { "; charset=\($0)" } ?? "") }
+    /// Type and subtype, and the charset if there is one.
+    package var description: String { "\(type)/\(subtype)" + (charset.map { "; charset=\($0)" } ?? "") }
 
-    /// The parts between semicolons, trimmed; a semicolon inside a quoted string does not part (RFC 9110 §5.6.6).
+    /// Returns the parts between semicolons, trimmed; a semicolon inside a quoted string separates nothing (RFC 9110 §5.6.6).
     private static func split(_ text: String) -> [String] {
         var parts = [""]
         var isQuoted = false

@@ -1,7 +1,7 @@
-/// Makes what a view shows from raw data, in one pass.
+/// Converts a response into what a view shows, in one pass.
 ///
-/// One reformer may serve many APIs, told apart by the endpoint whose answer it is given; one API may have many reformers. The value
-/// is whatever the view takes: a dictionary of ``ViewData``, a struct, or the view itself.
+/// One reformer may serve many APIs, and distinguishes them by the endpoint; one API may have many reformers. The value is whatever
+/// the view takes: a dictionary of ``ViewData``, a struct, or the view itself.
 ///
 /// ```swift
 /// struct PropertyListReformer: Reformer {
@@ -15,17 +15,17 @@
 /// }
 /// ```
 ///
-/// `reform` runs in the isolation of its caller, which for a manager is the main actor; a reformer that makes views conforms there
-/// (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also be run off the main actor.
+/// `reform` runs in the isolation of its caller, which for a manager is the main actor; a reformer that creates views conforms
+/// there (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also be run off the main actor.
 public protocol Reformer<Value> {
-    /// What the reformer makes.
+    /// What the reformer returns.
     associatedtype Value
 
-    /// Makes the value.
+    /// Returns the value.
     ///
     /// - Parameters:
-    ///   - rawData: The answer.
-    ///   - endpoint: The call that it answers.
-    /// - Throws: Anything; whoever asked for the value gets it as the ``NetworkError/underlying`` of one ``NetworkError``.
+    ///   - rawData: The response.
+    ///   - endpoint: The parameters of its call.
+    /// - Throws: Any error; `fetch` throws it as the ``NetworkError/underlying`` of one ``NetworkError``.
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value
 }

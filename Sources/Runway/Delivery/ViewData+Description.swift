@@ -1,8 +1,8 @@
 import RunwayJSON
 
 extension ViewData: CustomStringConvertible {
-    /// Indented JSON in the order in which the values were set, cut off at 4096 bytes. A value whose word
-    /// `JSONRedaction.default` calls secret is masked, at whatever depth; one that JSON has no form for is shown as its description.
+    /// Indented JSON in the order in which the values were set, truncated at 4096 bytes. The secrets of `JSONRedaction.default` are
+    /// masked, at whatever depth; a value that JSON cannot represent is shown as its description.
     public var description: String {
         var writer = JSONWriter()
         writer.shown(self, depth: 0)
@@ -17,7 +17,7 @@ extension ViewData: CustomReflectable {
 }
 
 extension JSONWriter {
-    /// Writes a value as a person can read it. Deep down in one another, values are shown as their descriptions.
+    /// Writes a value for people. Below 16 levels, values are shown as their descriptions.
     fileprivate mutating func shown(_ value: any Sendable, depth: Int) {
         switch value {
         case let value as ViewData where depth < 16:

@@ -1,4 +1,4 @@
-/// What one row, pin or screen shows: a dictionary whose keys are typed constants.
+/// Holds what one row, pin or screen shows: a dictionary whose keys are typed constants.
 ///
 /// ```swift
 /// var row = ViewData()
@@ -6,10 +6,10 @@
 /// label.text = row[PropertyListKeys.title]
 /// ```
 ///
-/// Meant for the few values that one view shows; a lookup looks at them in turn.
+/// Meant for the few values that one view shows; a lookup is a linear search.
 public struct ViewData: Sendable {
-    /// One value with the name of its key, and that name's hash, which tells most names apart at once: names of one space
-    /// are alike in all but their ends.
+    /// One value with the name of its key, and that name's hash, which is compared first: names of one space differ only at
+    /// their ends.
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let name: String
@@ -27,12 +27,12 @@ public struct ViewData: Sendable {
     /// In the order in which they were first set.
     @usableFromInline var entries: [Entry] = []
 
-    /// Makes an empty dictionary.
+    /// Creates an empty dictionary.
     public init() {}
 
-    /// The value of a key; `nil` where there is none. Setting `nil` removes it.
+    /// The value of a key; `nil` if there is none. Setting `nil` removes it.
     ///
-    /// A row of up to eight values is one allocation, besides what the values themselves take; reading allocates nothing.
+    /// A row of up to eight values takes one allocation, beside those of the values themselves; reading allocates nothing.
     @inlinable
     public subscript<Value>(key: ViewKey<Value>) -> Value? {
         get {
@@ -45,7 +45,7 @@ public struct ViewData: Sendable {
             case (true, let value?): entries[index].value = value
             case (true, nil): entries.remove(at: index)
             case (false, let value?):
-                // One allocation for what a view shows, instead of one each time that the number doubles.
+                // One allocation for most rows, instead of one each time that the number doubles.
                 if entries.isEmpty { entries.reserveCapacity(8) }
                 entries.append(Entry(name: key.name, hash: key.hash, value: value))
             case (false, nil): break
@@ -53,7 +53,7 @@ public struct ViewData: Sendable {
         }
     }
 
-    /// Where a key's value is; the number of values where there is none.
+    /// Returns the index of a key's value; the number of values if there is none.
     @inlinable
     func index<Value>(of key: ViewKey<Value>) -> Int {
         var index = 0

@@ -1,6 +1,6 @@
-/// The name of one value in ``ViewData``, and the type of that value.
+/// Names one value in ``ViewData``, and the type of that value.
 ///
-/// Keys are constants in a space of their own, in a file that a view can have without the reformer that fills them:
+/// Keys are constants in a space of their own, in a file that a view can import without the reformer that sets them:
 ///
 /// ```swift
 /// enum PropertyListKeys: ViewKeySpace {
@@ -8,9 +8,9 @@
 /// }
 /// ```
 public struct ViewKey<Value: Sendable>: Sendable, Hashable {
-    /// The name, which begins with the name of the space: equal words of two spaces are two keys.
+    /// The name, which begins with the name of the space: equal words in two spaces are two keys.
     public let name: String
-    /// The name's hash, made once.
+    /// The name's hash, computed once.
     @usableFromInline let hash: Int
 
     fileprivate init(name: String) {
@@ -19,14 +19,14 @@ public struct ViewKey<Value: Sendable>: Sendable, Hashable {
     }
 }
 
-/// The keys of one reformer. The name of the conforming type should carry the reformer's.
+/// Groups the keys of one reformer. The name of the conforming type should contain the reformer's.
 public protocol ViewKeySpace {}
 
 extension ViewKeySpace {
-    /// Makes a key of this space.
+    /// Creates a key of this space.
     ///
     /// - Parameters:
-    ///   - word: The word for the value, once in a space.
+    ///   - word: The word for the value, unique in the space.
     ///   - type: The type of the value.
     public static func key<Value: Sendable>(_ word: String, of type: Value.Type = Value.self) -> ViewKey<Value> {
         ViewKey(name: "\(String(reflecting: Self.self)).\(word)")

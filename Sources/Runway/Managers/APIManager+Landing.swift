@@ -7,112 +7,143 @@ extension APIManager {
         return interceptor.map { shared + [$0] } ?? shared
     }
 
-    /// Lands a call: keeps what it brought and tells the delegate, unless the call was ended before, a hook ends it, or the account
-    /// that it was made for is not signed in any more.
-    func land(_ result: Result<RawData, NetworkError>, of endpoint: (any Endpoint)?, _ flight: Flight) {
+    /// Whether a call has neither landed nor been ended, by a hook for instance.
+    func isPending(_ flight: Flight) -> Bool { state.machine.isPending(flight.id) }
+
+    /// Lands the result of a call: stores the proposed response, notifies the delegate and calls the hooks.
+    ///
+    /// Nothing lands if the call was ended before, if a hook ends it, or if the account that it was made for is no longer signed
+    /// in.
+    func land(_ landing: Landing) {
+        let flight = landing.flight
         guard mayLand(flight) else { return }
-        // Whatever order the two turns came in, nobody hears of the fresh answer before the stale one.
-        if case .untold = state.flights[flight.id]?.provisional, let held = state.last.answer,
-            held.flight.id == flight.id
-        {
-            tellProvisionally(held)
-        }
-        box.remove(flight.id)
-        let interceptors = interceptors
-        // A call that failed before it took off, for a bad parameter, has nothing to come back with.
-        if state.flights[flight.id]?.phase != .grounded {
-            let call = ManagerCall(flight: flight.id, endpoint: endpoint)
-            for interceptor in interceptors where isHere(flight) {
-                interceptor.apiManager(self, didReceive: result, of: call)
-            }
-        }
-        guard let running = state.flights[flight.id] else { return }
-        switch result {
-        case .success(let rawData):
-            // The validator has seen what was there when `load` returned.
-            if running.phase == .flying, let refusal = refusal(of: rawData) {
-                _ = flight.rejectCached(rawData.source)
-                return fail(flight, endpoint, refusal, interceptors)
-            }
-            flight.storeProposal()
-            if let endpoint { succeed(flight, endpoint, rawData, interceptors) }
-        case .failure(let error):
-            fail(flight, endpoint, error, interceptors)
+        switch state.machine.completed(flight.id) {
+        case .discard: break
+        case .landStale(let stale):
+            // The delegate is notified of the stale response first, although the turn of the fresh one came first.
+            landStale(stale)
+            land(landing)
+        case .fail: fail(landing)
+        case .receive(let isValidated): receive(landing, isValidated: isValidated)
         }
     }
 
-    private func succeed(
-        _ flight: Flight, _ endpoint: any Endpoint, _ rawData: RawData, _ interceptors: [any Interceptor]
-    ) {
-        if isTold(rawData, flight) {
-            state.remove(flight.id)
-            state.keep(Landing(flight, endpoint, rawData))
+    private func receive(_ landing: Landing, isValidated: Bool) {
+        let flight = landing.flight
+        tasks.remove(flight.id)
+        let call = ManagerCall(landing)
+        for interceptor in interceptors where isPending(flight) {
+            interceptor.apiManager(self, didReceive: landing.result, of: call)
+        }
+        guard isPending(flight) else { return }
+        guard let rawData = landing.rawData else { return fail(landing) }
+        if !isValidated, let refusal = refusal(of: rawData) {
+            _ = flight.rejectCached(rawData.source)
+            return fail(Landing(flight, landing.endpoint, failing: refusal))
+        }
+        flight.storeProposal()
+        succeed(landing, rawData)
+    }
+
+    private func succeed(_ landing: Landing, _ rawData: RawData) {
+        let flight = landing.flight
+        if state.update({ $0.landUnchanged(landing) }) {
             flight.note(CacheDecision.unchanged)
             flight.finish(.succeeded)
             return
         }
-        let call = ManagerCall(flight: flight.id, endpoint: endpoint)
-        for interceptor in interceptors where isHere(flight) {
+        let interceptors = interceptors
+        let call = ManagerCall(landing)
+        for interceptor in interceptors where isPending(flight) {
             if interceptor.apiManager(self, shouldSucceedWith: rawData, of: call) { continue }
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
-        guard state.remove(flight.id) != nil else { return }
-        state.keep(Landing(flight, endpoint, rawData))
-        state.tell(flight.id)
+        guard state.update({ $0.land(landing) }) else { return }
         delegate?.apiManagerDidSucceed(self)
         for interceptor in interceptors { interceptor.apiManager(self, didSucceedWith: rawData, of: call) }
         flight.finish(.succeeded)
     }
 
-    private func fail(
-        _ flight: Flight, _ endpoint: (any Endpoint)?, _ error: NetworkError, _ interceptors: [any Interceptor]
-    ) {
-        let error = flight.locate(error)
+    private func fail(_ landing: Landing) {
+        guard let cause = landing.error else { preconditionFailure("a landing that fails has an error") }
+        let flight = landing.flight
+        let error = flight.locate(cause)
         if error.isAbsorbed, case .service(let cause) = error.kind { return end(flight.id, as: .absorbed(cause)) }
-        let call = ManagerCall(flight: flight.id, endpoint: endpoint)
-        for interceptor in interceptors where isHere(flight) {
+        let interceptors = interceptors
+        let call = ManagerCall(landing)
+        for interceptor in interceptors where isPending(flight) {
             if interceptor.apiManager(self, shouldFailWith: error, of: call) { continue }
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
-        guard state.remove(flight.id) != nil else { return }
-        state.last = LastLanding(
-            answer: state.last.answer, landed: Landing(flight, endpoint), error: error)
+        guard state.update({ $0.land(Landing(flight, landing.endpoint, failing: error)) }) else { return }
         delegate?.apiManager(self, didFailWith: error)
         for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error, of: call) }
         _ = flight.finish(failing: error)
     }
 
-    /// Why the manager's validator does not accept an answer; `nil` where it does, or there is none.
+    /// Returns the error of a response that the manager's validator refuses; `nil` if it accepts it, or there is no validator.
     func refusal(of rawData: RawData) -> NetworkError? {
         do {
-            try validator?.apiManager(self, validateAnswer: rawData)
+            try validator?.apiManager(self, validateResponse: rawData)
             return nil
         } catch {
             return .invalidAnswer(in: .checking, rawData, error)
         }
     }
 
-    /// Whether the delegate was told of the same bytes, as the provisional answer of the same call that the manager still holds.
-    private func isTold(_ rawData: RawData, _ flight: Flight) -> Bool {
-        guard case .told = state.flights[flight.id]?.provisional, let answer = state.last.answer,
-            answer.flight.id == flight.id
-        else {
-            return false
-        }
-        return answer.rawData?.bytes == rawData.bytes
-    }
-
-    /// Returns whether the account that a call was made for is signed in. If it is not, ends the call: its response is not for the current
-    /// user.
-    func mayLand(_ flight: Flight) -> Bool {
+    /// Returns whether the account that a call was made for is signed in. If it is not, ends the call: its response is not for the
+    /// current user.
+    private func mayLand(_ flight: Flight) -> Bool {
         if flight.isOfCurrentAccount { return true }
-        if isHere(flight) { flight.note(CallDecision.accountChanged) }
+        if isPending(flight) { flight.note(CallDecision.accountChanged) }
         end(flight.id, as: .cancelled)
         return false
     }
+}
 
-    /// Whether a call has neither landed nor been ended, by a hook for instance.
-    func isHere(_ flight: Flight) -> Bool { state.flights[flight.id] != nil }
+/// The stale response of a call in flight.
+extension APIManager {
+    /// Shows and lands a stale response that was found after `load` returned.
+    func holdAndLandStale(_ landing: Landing) {
+        guard let rawData = landing.rawData, mayLand(landing.flight) else { return }
+        if refusal(of: rawData) != nil {
+            _ = landing.flight.rejectCached(rawData.source)
+            return
+        }
+        if state.update({ $0.holdStale(landing) }) { landStale(landing) }
+    }
+
+    /// Lands the stale response that is held for a call in flight, unless the call was ended or a hook ends it.
+    ///
+    /// The response passes the hooks of a success. A veto removes the stale response alone; the fresh one may still land.
+    func landStale(_ landing: Landing) {
+        let flight = landing.flight
+        guard isStaleHeld(flight), let rawData = landing.rawData, mayLand(flight) else { return }
+        let interceptors = interceptors
+        let call = ManagerCall(landing)
+        for interceptor in interceptors where isStaleHeld(flight) {
+            interceptor.apiManager(self, didReceive: landing.result, of: call)
+        }
+        for interceptor in interceptors where isStaleHeld(flight) {
+            if interceptor.apiManager(self, shouldSucceedWith: rawData, of: call) { continue }
+            // The hook itself may have ended the call.
+            guard isStaleHeld(flight) else { break }
+            flight.note(CallDecision.vetoedProvisional)
+            state.update { $0.takeBackStale(of: flight.id) }
+        }
+        guard state.update({ $0.landStale(of: flight.id) }) else { return }
+        delegate?.apiManagerDidSucceed(self)
+        // The delegate, or a hook, may have ended the call, whose fresh response is still to come.
+        for interceptor in interceptors where isPending(flight) {
+            interceptor.apiManager(self, didSucceedWith: rawData, of: call)
+        }
+    }
+
+    private func isStaleHeld(_ flight: Flight) -> Bool { state.machine.heldStale(of: flight.id) != nil }
+}
+
+extension ManagerCall {
+    fileprivate init(_ landing: Landing) { self.init(flight: landing.flight.id, endpoint: landing.endpoint) }
 }

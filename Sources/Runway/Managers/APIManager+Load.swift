@@ -1,38 +1,42 @@
 extension APIManager {
-    /// Makes a call.
+    /// Makes a call, and returns before it lands.
     ///
-    /// The delegate is told in a later turn of the main actor, never from inside this method. What memory already holds is in
-    /// ``rawData`` when it returns.
+    /// The delegate is notified in a later turn of the main actor, never from inside this method. A response that is in memory
+    /// already is in ``rawData`` when this method returns.
     ///
-    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that flies already.
+    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that is in flight already.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
-        let flight = network.makeFlight(E.self, options)
-        flight.setManager(owner ?? self)
-        return launch(endpoint, flight)
+        start(endpoint, makeFlight(options))
     }
 
-    /// Makes a call with the parameters that ``parameterSource`` gives.
+    /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before it lands.
     ///
-    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that flies already.
+    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that is in flight already.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
-        load(given: parameterSource?.endpoint(for: self), by: parameterSource, options)
+        load(parameterSource?.endpoint(for: self), from: parameterSource, options)
     }
 
-    /// Makes a call with what a parameter source gave.
-    func load(given: (any Endpoint)?, by source: (any ParameterSource)?, _ options: CallOptions) -> FlightID {
-        let flight = network.makeFlight(E.self, options)
-        flight.setManager(owner ?? self)
-        if let endpoint = given as? E { return launch(endpoint, flight) }
-        let found = given.map { "gave a \(type(of: $0))" } ?? (source == nil ? "is missing" : "gave nothing")
+    /// Makes a call with the parameters that a source supplied.
+    func load(_ supplied: (any Endpoint)?, from source: (any ParameterSource)?, _ options: CallOptions) -> FlightID {
+        let flight = makeFlight(options)
+        if let endpoint = supplied as? E { return start(endpoint, flight) }
+        let found =
+            supplied.map { "supplied a \(type(of: $0))" } ?? (source == nil ? "is missing" : "supplied nothing")
         let error = NetworkError(
             .invalidParameters, in: .preparing, "The manager's parameter source \(found); it needs a \(E.self).")
-        deliver(.failure(error), of: nil, flight)
+        refuse(flight, nil, error)
         return flight.id
     }
 
-    private func launch(_ endpoint: E, _ flight: Flight) -> FlightID {
+    private func makeFlight(_ options: CallOptions) -> Flight {
+        let flight = network.makeFlight(E.self, options)
+        flight.setManager(owner ?? self)
+        return flight
+    }
+
+    private func start(_ endpoint: E, _ flight: Flight) -> FlightID {
         flight.setGiven(endpoint)
         var endpoint = endpoint
         do throws(NetworkError) {
@@ -43,30 +47,26 @@ extension APIManager {
             }
             endpoint = prepared
             var draft = try network.draft(endpoint, in: flight)
-            // Before the overlap is settled, so that a call that can't be made takes nobody's place.
-            if let running = ignoring {
+            if let running = state.machine.requested() {
+                // The request is made all the same, so that a call that can't be made fails and is not ignored.
                 _ = try draft.request(in: flight)
                 flight.finish(.ignored(running: running))
                 return running
             }
-            // So that one that fails at once takes nobody's place either.
-            let answer = try network.acceptedImmediately(&draft, for: endpoint, in: flight)
-            if answer?.isProvisional ?? true { _ = try draft.request(in: flight) }
-            replaceRunning(by: flight)
-            if let answer {
-                try land(answer, to: &draft, of: endpoint, flight)
-            } else {
-                fly(try draft.request(in: flight), for: endpoint, flight)
-            }
+            // Looked up before other calls are replaced: a call that can't be made replaces none.
+            let found = try lookUp(endpoint, &draft, flight)
+            start(found, of: endpoint, flight)
             let call = ManagerCall(flight: flight.id, endpoint: endpoint)
-            for interceptor in interceptors where isHere(flight) { interceptor.apiManager(self, didTakeOff: call) }
+            for interceptor in interceptors where isPending(flight) { interceptor.apiManager(self, didStart: call) }
         } catch {
-            deliver(.failure(error), of: endpoint, flight)
+            refuse(flight, endpoint, error)
         }
         return flight.id
     }
 
-    /// Lets the endpoint, the interceptors and the validator see the call; `nil` where an interceptor does not let it take off.
+    /// Lets the endpoint, the interceptors and the validator see the call.
+    ///
+    /// - Returns: The endpoint as they changed it; `nil` if an interceptor vetoed the call.
     private func prepare(_ endpoint: E, _ flight: FlightID) throws(NetworkError) -> E? {
         var endpoint = endpoint
         do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
@@ -92,76 +92,88 @@ extension APIManager {
         return endpoint
     }
 
-    /// The call that flies already, where the overlap policy has a new one ignored.
-    private var ignoring: FlightID? {
-        guard overlap == .ignoreNew, !state.flights.isEmpty else { return nil }
-        return state.flights.filter { $0.value.phase == .flying }.keys.min()
-    }
-
-    /// Ends the calls that have not landed, where the overlap policy has a new one take their place.
-    private func replaceRunning(by flight: Flight) {
-        guard overlap == .cancelRunning, !state.flights.isEmpty else { return }
-        flight.note(CallDecision.replacedRunning(state.flights.count), in: .overlapping)
-        for id in state.flights.keys.sorted() { end(id, as: .replaced) }
-    }
-
-    /// Holds an answer that was there at once, and has the delegate told in the next turn. A provisional one flies on.
-    private func land(
-        _ answer: AcceptedAnswer, to draft: inout RequestDraft, of endpoint: E, _ flight: Flight
-    ) throws(NetworkError) {
-        if let refusal = refusal(of: answer.rawData) {
-            if flight.rejectCached(answer.rawData.source) {
-                return fly(try draft.request(in: flight), for: endpoint, flight)
+    /// Looks for a response in memory, and makes the request if one has to be sent.
+    private func lookUp(
+        _ endpoint: E, _ draft: inout RequestDraft, _ flight: Flight
+    ) throws(NetworkError) -> Found {
+        guard let response = try network.acceptedImmediately(&draft, for: endpoint, in: flight) else {
+            return .request(try draft.request(in: flight), stale: nil)
+        }
+        let request = response.isProvisional ? try draft.request(in: flight) : nil
+        if let refusal = refusal(of: response.rawData) {
+            guard flight.rejectCached(response.rawData.source) else {
+                return .result(Landing(flight, draft.endpoint, failing: refusal))
             }
-            return deliver(.failure(refusal), of: draft.endpoint, flight, .answered)
+            return .request(try draft.request(in: flight), stale: nil)
         }
-        let landing = Landing(flight, draft.endpoint, answer.rawData)
-        state.hold(landing)
-        guard answer.isProvisional else {
-            return deliver(.success(answer.rawData), of: draft.endpoint, flight, .answered)
-        }
-        fly(try draft.request(in: flight), for: endpoint, flight, provisional: .untold)
-        Task { @MainActor [weak self] in self?.tellProvisionally(landing) }
+        let landing = Landing(flight, draft.endpoint, response.rawData)
+        return request.map { .request($0, stale: landing) } ?? .result(landing)
     }
 
-    private func fly(
-        _ request: Request, for endpoint: E, _ flight: Flight, provisional: RunningFlight.Provisional = .absent
-    ) {
-        state.add(RunningFlight(flight: flight, phase: .flying, provisional: provisional))
+    private func start(_ found: Found, of endpoint: E, _ flight: Flight) {
+        let replaced = state.update { machine in
+            switch found {
+            case .result(let landing): machine.startCompleted(landing)
+            case .request(_, let stale): machine.startInFlight(flight, holding: stale)
+            }
+        }
+        if !replaced.isEmpty { flight.note(CallDecision.replacedRunning(replaced.count), in: .overlapping) }
+        for flight in replaced { close(flight, as: .replaced) }
+        switch found {
+        case .result(let landing): landLater(landing)
+        case .request(let request, let stale):
+            send(request, for: endpoint, flight)
+            if let stale { Task { @MainActor [weak self] in self?.landStale(stale) } }
+        }
+    }
+
+    private func send(_ request: Request, for endpoint: E, _ flight: Flight) {
         if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
             flight.setProvisionalLanding { [weak self, network] response, flight in
                 guard let rawData = try? network.checked(response, for: endpoint, in: flight) else { return }
                 rawData.index()
-                Task { @MainActor in self?.landProvisionally(rawData, of: endpoint, flight) }
+                let landing = Landing(flight, endpoint, rawData)
+                Task { @MainActor in self?.holdAndLandStale(landing) }
             }
         }
         let task = Task { @concurrent [weak self, network] in
-            let result: Result<RawData, NetworkError>
+            let landing: Landing
             do throws(NetworkError) {
                 let rawData = try await network.accept(request, for: endpoint, in: flight).rawData
-                // Here, off the main actor, and once, however many reformers read it.
+                // Indexed here, off the main actor, and once, however many reformers read it.
                 rawData.index()
-                result = .success(rawData)
+                landing = Landing(flight, endpoint, rawData)
             } catch {
-                result = .failure(error)
+                landing = Landing(flight, endpoint, failing: error)
             }
             await MainActor.run { [weak self] in
-                // Asked for here, in the turn in which it lands, and not before: a manager that went away lands nothing.
-                if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
+                // The reference is strong only in the turn of the landing: a manager that was released before lands nothing.
+                if let self { land(landing) } else { flight.finish(.cancelled) }
             }
         }
-        box.insert(task, for: flight.id)
+        tasks.insert(task, for: flight.id)
     }
 
-    /// Lands what is known already, an answer or why there is none, in the next turn of the main actor.
-    private func deliver(
-        _ result: Result<RawData, NetworkError>, of endpoint: (any Endpoint)?, _ flight: Flight,
-        _ phase: RunningFlight.Phase = .grounded
-    ) {
-        state.add(RunningFlight(flight: flight, phase: phase))
-        // Not in the box: nothing of it can be cancelled but the landing, which looks for the call.
+    /// Fails a call that can't be made.
+    private func refuse(_ flight: Flight, _ endpoint: (any Endpoint)?, _ error: NetworkError) {
+        state.update { $0.refuse(flight) }
+        landLater(Landing(flight, endpoint, failing: error))
+    }
+
+    /// Lands a result that is there already, in a later turn of the main actor.
+    private func landLater(_ landing: Landing) {
+        // Each landing has a task of its own, which carries the task-local values of the caller of `load` to the delegate. It is
+        // not among the tasks that are cancelled, since a call that has ended does not land.
         Task { @MainActor [weak self] in
-            if let self { land(result, of: endpoint, flight) } else { flight.finish(.cancelled) }
+            if let self { land(landing) } else { landing.flight.finish(.cancelled) }
         }
     }
+}
+
+/// What a call begins with.
+private enum Found {
+    /// The result, which is there before `load` returns.
+    case result(Landing)
+    /// A request to send, and a stale response that lands before the fresh one.
+    case request(Request, stale: Landing?)
 }

@@ -1,8 +1,8 @@
 extension APIManager {
-    /// Lets a reformer make what a view shows from the answer that landed last, here and now, in the isolation of the caller.
+    /// Lets a reformer convert the response that landed last into what a view shows, in the isolation of the caller.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: what the reformer threw, or that nothing has landed. It is
-    ///   on the record of the call.
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no response
+    ///   has landed. The record of the call has it too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         let (flight, endpoint, rawData) = try reformable()
         do {
@@ -12,10 +12,10 @@ extension APIManager {
         }
     }
 
-    /// Lets a reformer make what a view shows from the answer that landed last, off the main actor.
+    /// Lets a reformer convert the response that landed last into what a view shows, off the main actor.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: what the reformer threw, or that nothing has landed. It is
-    ///   on the record of the call.
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no response
+    ///   has landed. The record of the call has it too.
     public func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
@@ -35,19 +35,19 @@ extension APIManager {
     }
 
     private func reformable() throws(NetworkError) -> (Flight, any Endpoint, RawData) {
-        guard let answer = state.last.answer, let endpoint = answer.endpoint, let rawData = answer.rawData else {
+        guard let landing = state.last.response, let endpoint = landing.endpoint, let rawData = landing.rawData else {
             throw NetworkError(
-                .invalidAnswer, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
+                .invalidAnswer, in: .reforming, "There is no response of \(E.name) to reform: none has landed.")
         }
-        return (answer.flight, endpoint, rawData)
+        return (landing.flight, endpoint, rawData)
     }
 }
 
 extension Flight {
-    /// The error of a reformer, written into the record of the call.
+    /// Returns the error of a reformer, and writes it into the record of the call.
     func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
         let located = locate(.invalidAnswer(in: .reforming, rawData, error))
-        // A view may ask again and again, and the answer does not change: what one reformer has to say is said once.
+        // A view may reform the same response again and again: the error of one reformer is recorded once.
         let name = "\(reformer)"
         if !hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {
             note(CallDecision.reformingFailed(reformer: name, detail: located.detail), in: .reforming)

@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import Observation
 
-/// The object that a controller holds for one API: it makes the calls, keeps the last answer, and tells its delegate.
+/// Makes the calls of one API for a controller, holds the last response, and notifies the controller as its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -14,85 +14,99 @@ public import Observation
 /// }
 /// ```
 ///
-/// A manager that is released cancels its flights: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
+/// A manager that is released cancels its calls: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
 @MainActor
 public final class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
     public let network: NetworkLayer
-    /// What a second call does while the first flies. The default is the endpoint's.
-    public let overlap: OverlapPolicy
-    /// Where calls land. Held weakly: keep it alive yourself.
+    /// What a second call does while the first is in flight. The default is the endpoint's.
+    public var overlap: OverlapPolicy { state.machine.overlap }
+    /// Notified of landings. Held weakly: keep a reference to it.
     public weak var delegate: (any APIManagerDelegate)?
-    /// Gives the parameters of ``load(options:)``. Held weakly: keep it alive yourself.
+    /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
     public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and answers beside the endpoint's own checks. Held weakly: keep it alive yourself.
+    /// Checks parameters and responses beside the endpoint's own checks. Held weakly: keep a reference to it.
     public weak var validator: (any Validator)?
-    /// Acts on the calls of this manager, after the layer's interceptors for the endpoint.
-    /// Held weakly: keep it alive yourself.
+    /// Acts on the calls of this manager, after the layer's interceptors for the endpoint. Held weakly: keep a reference to it.
     public weak var interceptor: (any Interceptor)?
 
-    /// The answer that landed last and was not cleared.
-    public var rawData: RawData? { state.last.answer?.rawData }
+    /// The response that landed last and was not cleared.
+    public var rawData: RawData? { state.last.response?.rawData }
     /// The error of the call that landed last; `nil` if it succeeded.
-    public var error: NetworkError? { state.last.error }
-    /// The call that landed last, successfully or not, with its parameters.
+    public var error: NetworkError? { state.last.landed?.error }
+    /// The parameters of the call that landed last, successfully or not.
     public var landedEndpoint: (any Endpoint)? { state.last.landed?.endpoint }
     /// The number of the call that landed last.
     public var landedFlight: FlightID? { state.last.landed?.flight.id }
-    /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
+    /// The head of the response that landed last, or of the response that made the last call fail; the body of that one is in the
+    /// error.
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.answer?.response }
-    /// Whether a call flies.
-    public var isLoading: Bool { state.flyingCount > 0 }
-    /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.
+    /// Whether a call is in flight.
+    public var isLoading: Bool { state.inFlightCount > 0 }
+    /// Whether the response in ``rawData`` is a stale one, after which the fresh one of the same call may land.
     public var isProvisional: Bool {
-        // Asked first, so that whoever watches this is told of every take-off and landing.
-        guard state.flyingCount > 0, let answer = state.last.answer else { return false }
-        return state.flights[answer.flight.id]?.phase == .flying
+        // The count is read first, so that observers of this property are notified of every start and landing.
+        guard state.inFlightCount > 0, let response = state.last.response else { return false }
+        return state.machine.isInFlight(response.flight.id)
     }
     /// The endpoint that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
 
-    let state = ManagerState()
-    let box = FlightBox()
-    /// Told of every call that ends without a landing; for code that makes calls through this manager.
+    let state: ManagerState
+    let tasks = FlightTasks()
+    /// Called for every call that ends without landing; for code that makes calls through this manager.
     var onEndWithoutLanding: ((FlightID) -> Void)?
-    /// The manager that makes its calls through this one, and that the app knows in its place. Held weakly.
+    /// The manager that makes its calls through this one, and that the app knows instead of this one. Held weakly.
     weak var owner: (any APIManaging)?
 
-    /// Makes a manager.
+    /// Creates a manager for one API.
     ///
     /// - Parameters:
     ///   - network: The layer that carries the calls.
-    ///   - delegate: Where they land; held weakly.
-    ///   - overlap: What a second call does while the first flies. The default, `nil`, is the endpoint's policy.
+    ///   - delegate: Notified of landings; held weakly.
+    ///   - overlap: What a second call does while the first is in flight. The default, `nil`, is the endpoint's policy.
     public init(on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, overlap: OverlapPolicy? = nil) {
         self.network = network
         self.delegate = delegate
-        self.overlap = overlap ?? E.overlap
+        state = ManagerState(overlap: overlap ?? E.overlap)
     }
 
-    /// Cancels one call: it lands nowhere. A call that has landed, or is of another manager, is left alone.
+    /// Cancels one call: it does not land. A call that has landed, or is of another manager, is left alone.
     public func cancel(_ flight: FlightID) {
         end(flight, as: .cancelled)
     }
 
     /// Cancels every call that has not landed.
     public func cancelAll() {
-        for flight in state.flights.keys.sorted() { end(flight, as: .cancelled) }
+        for flight in state.machine.pending { end(flight, as: .cancelled) }
     }
 
-    /// Forgets the answer and the error that landed last. Calls that fly are left alone.
+    /// Removes the response and the error that landed last. Calls in flight are left alone.
     public func clear() {
-        state.last = LastLanding()
+        state.update { $0.clear() }
     }
 
-    /// Ends a call that has not landed, without telling the delegate.
+    /// Ends a call, if it has not ended, without notifying the delegate.
     func end(_ id: FlightID, as outcome: FlightOutcome) {
-        guard let running = state.remove(id) else { return }
-        // The outcome is written first, so that what the cancelled task throws finds the record closed.
-        running.flight.finish(outcome)
-        box.cancel(id)
-        state.goBack(from: id)
-        onEndWithoutLanding?(id)
+        guard let flight = state.update({ $0.end(id) }) else { return }
+        close(flight, as: outcome)
     }
+
+    /// Records the outcome of a call that ended without landing, and cancels its task.
+    func close(_ flight: Flight, as outcome: FlightOutcome) {
+        // The outcome is recorded first: the record does not take the error that the cancelled task throws.
+        flight.finish(outcome)
+        tasks.cancel(flight.id)
+        onEndWithoutLanding?(flight.id)
+    }
+}
+
+/// What a manager does with a second call while the first is in flight.
+public enum OverlapPolicy: String, Sendable, Hashable {
+    /// The second call is not made, and `load` returns the number of the first. For refreshing a page.
+    case ignoreNew
+    /// The calls in flight are cancelled, and only the second can land. For a filter that the user changes.
+    case cancelRunning
+    /// Both calls are made, and land in the order in which they complete.
+    case concurrent
 }

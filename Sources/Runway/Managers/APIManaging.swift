@@ -1,60 +1,101 @@
 public import HTTPTypes
 
-/// Any ``APIManager``, whatever its endpoint: what a delegate that serves several of them is given.
+/// Any ``APIManager`` or ``PagedAPIManager``, whatever its endpoint: what a delegate of several managers is passed.
 ///
-/// Tell managers apart by identity: `if manager === rentals { … }`.
+/// Compare managers by identity: `if manager === rentals { … }`.
 @MainActor
 public protocol APIManaging: AnyObject, Sendable {
     /// The endpoint that the manager calls.
     var endpointType: any Endpoint.Type { get }
-    /// Whether a call flies.
+    /// Whether a call is in flight.
     var isLoading: Bool { get }
-    /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.
+    /// Whether the response in ``rawData`` is a stale one, after which the fresh one of the same call may land.
     var isProvisional: Bool { get }
-    /// The answer that landed last and was not cleared.
+    /// The response that landed last and was not cleared.
     var rawData: RawData? { get }
-    /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
+    /// The head of the response that landed last, or of the response that made the last call fail; the body of that one is in the
+    /// error.
     var response: HTTPResponse? { get }
     /// The error of the call that landed last; `nil` if it succeeded.
     var error: NetworkError? { get }
-    /// The call that landed last, successfully or not, with its parameters.
+    /// The parameters of the call that landed last, successfully or not.
     var landedEndpoint: (any Endpoint)? { get }
     /// The number of the call that landed last.
     var landedFlight: FlightID? { get }
 
-    /// Makes a call with the parameters that the manager's source gives.
+    /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies.
     @discardableResult func load(options: CallOptions) -> FlightID
-    /// Cancels one call; it lands nowhere.
+    /// Cancels one call: it does not land.
     func cancel(_ flight: FlightID)
-    /// Cancels every call that flies.
+    /// Cancels every call that has not landed.
     func cancelAll()
-    /// Forgets the answer and the error that landed last.
+    /// Removes the response and the error that landed last.
     func clear()
-    /// Lets a reformer make what a view shows from the answer that landed last, here and now.
+    /// Lets a reformer convert the response that landed last into what a view shows, in the isolation of the caller.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Lets a reformer make what a view shows from the answer that landed last, off the main actor.
+    /// Lets a reformer convert the response that landed last into what a view shows, off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable
 }
 
 extension APIManaging {
-    /// Makes a call with the parameters that the manager's source gives, and nothing that differs from what its endpoint says.
+    /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies, and with the options of its endpoint.
     @discardableResult public func load() -> FlightID { load(options: .standard) }
 }
 
-/// Where the calls of a manager land.
+/// Is notified of the landings of a manager's calls.
 ///
-/// The manager holds it weakly and tells it on the main actor, once for every call that lands, in a turn after `load` returned. It is
-/// not told of a call that the manager cancelled, replaced or ignored, that an interceptor vetoed, or that the service absorbed.
+/// The manager holds its delegate weakly and notifies it on the main actor, once for each call that lands, in a turn after `load`
+/// returned. It does not notify it of a call that was cancelled, replaced or ignored by the manager, vetoed by an interceptor, or
+/// absorbed by the service.
 ///
-/// Where the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale answer, whose
-/// ``RawData/source`` is ``ResponseSource/staleCache`` and during which ``APIManaging/isProvisional`` holds, then with the fresh one or
-/// with the failure to get it. A fresh answer of the same bytes is no second landing: it takes the stale one's place silently.
+/// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale response, whose
+/// ``RawData/source`` is ``ResponseSource/staleCache`` and during which ``APIManaging/isProvisional`` is true, then with the fresh
+/// one or with the error of its request. A fresh response with the same body replaces the stale one without a second notification.
 @MainActor
 public protocol APIManagerDelegate: AnyObject {
-    /// A call landed; its answer is in the manager.
+    /// A call succeeded; its response is in the manager.
     func apiManagerDidSucceed(_ manager: any APIManaging)
     /// A call failed.
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError)
+}
+
+/// Supplies a manager with the parameters of calls that are made without any, by ``APIManager/load(options:)``.
+///
+/// The manager holds its source weakly and calls it on the main actor. One source may serve several managers.
+@MainActor
+public protocol ParameterSource: AnyObject {
+    /// Returns the call to make now. If it is `nil`, or not of the manager's endpoint, the call fails as
+    /// ``NetworkError/Kind/invalidParameters``.
+    func endpoint(for manager: any APIManaging) -> (any Endpoint)?
+}
+
+/// Checks the parameters and the responses of a manager, after the endpoint's own checks.
+///
+/// The manager holds its validator weakly and calls it on the main actor.
+@MainActor
+public protocol Validator: AnyObject {
+    /// Checks the parameters of a call, after interceptors changed them. The default accepts all.
+    ///
+    /// - Throws: The reason against them. The call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent. A
+    ///   `NetworkError` is passed on unchanged; see ``NetworkError/detail`` for what records show of other errors.
+    func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws
+    /// Checks a response that the service and the endpoint accepted. The default accepts all.
+    ///
+    /// - Throws: The reason against it. The call fails as ``NetworkError/Kind/invalidAnswer``. A `NetworkError` is passed on
+    ///   unchanged; see ``NetworkError/detail`` for what records show of other errors.
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws
+}
+
+extension Validator {
+    /// Accepts all.
+    public func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) {}
+    /// Accepts all.
+    public func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) {}
+}
+
+/// A manager that its calls hold weakly.
+struct WeakManager: Sendable {
+    weak var manager: (any APIManaging)?
 }

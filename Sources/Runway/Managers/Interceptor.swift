@@ -1,13 +1,14 @@
-/// Acts on the calls of one API, around the business code: before and after take-off, success and failure.
+/// Acts on the calls of one API, around the business code: before and after start, success and failure.
 ///
-/// It is given to one manager (``APIManager/interceptor``), or to the layer for every manager of an endpoint
-/// (``NetworkLayer/add(_:for:)``), whose interceptors come first. It is held weakly and called on the main actor. Every hook has a
-/// default that changes nothing. Once the manager has cancelled or replaced a call, no further hook runs for it, even if an earlier
-/// interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold a later call's response.
+/// Set it on one manager (``APIManager/interceptor``), or add it to the layer for every manager of an endpoint
+/// (``NetworkLayer/add(_:for:)``); the layer's interceptors come first. It is held weakly and called on the main actor. Every hook
+/// has a default that changes nothing. Once the manager has cancelled or replaced a call, no further hook runs for it, even if an
+/// earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold a later
+/// call's response.
 ///
-/// A call that lands twice, with a stale answer and then with the fresh one, passes the hooks of coming back and of success for both;
-/// ``RawData/source`` says which it is. A veto of the stale answer takes back that one alone. A fresh answer of the same bytes is
-/// received, and passes no further hook.
+/// A call that lands twice, with a stale response and then with the fresh one, passes the hooks of completion and of success for
+/// both; ``RawData/source`` says which it is. A veto of the stale response removes that one alone. A fresh response with the same
+/// body passes the hook of completion and no further one.
 ///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor
@@ -15,16 +16,16 @@ public protocol Interceptor: AnyObject {
     /// Called before a call starts, and before its parameters are checked.
     ///
     /// - Parameters:
-    ///   - manager: The manager that was asked for the call.
-    ///   - endpoint: The call, which may be changed; if its type is changed, the call fails as
+    ///   - manager: The manager that makes the call.
+    ///   - endpoint: The parameters of the call, which may be changed; if their type is changed, the call fails as
     ///     ``NetworkError/Kind/invalidParameters``.
-    ///   - flight: The number that the call has.
+    ///   - flight: The number of the call.
     /// - Returns: Whether the call may start. If `false`, no further hook runs for the call and it does not land.
     func apiManager(
         _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
     ) -> Bool
     /// Called after a call started.
-    func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall)
+    func apiManager(_ manager: any APIManaging, didStart call: ManagerCall)
     /// Called when a call that has started completes, before its success or failure lands.
     func apiManager(
         _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall)
@@ -61,7 +62,7 @@ extension Interceptor {
         _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
     ) -> Bool { true }
     /// Does nothing.
-    public func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall) {}
+    public func apiManager(_ manager: any APIManaging, didStart call: ManagerCall) {}
     /// Does nothing.
     public func apiManager(
         _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
@@ -80,13 +81,14 @@ extension Interceptor {
     public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall) {}
 }
 
-/// An interceptor that the layer does not keep alive.
+/// An interceptor that the layer holds weakly.
 struct WeakInterceptor {
     weak var interceptor: (any Interceptor)?
 }
 
 extension NetworkLayer {
-    /// Adds an interceptor for every manager of an endpoint. It is held weakly; interceptors are called in the order of their adding.
+    /// Adds an interceptor for every manager of an endpoint. It is held weakly. Interceptors are called in the order in which they
+    /// are added.
     @MainActor
     public func add<E: Endpoint>(_ interceptor: any Interceptor, for endpoint: E.Type) {
         let key = ObjectIdentifier(endpoint)

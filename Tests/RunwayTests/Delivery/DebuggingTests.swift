@@ -23,7 +23,7 @@ struct DebuggingTests {
         RawData(Array(text.utf8), response: HTTPResponse(status: .ok, headerFields: [.contentType: type]))
     }
 
-    @Test func rawDataShowsIndentedJSONWithSecretsMasked() {
+    @Test func rawDataShowsIndentedMaskedJSON() {
         let raw = raw(#"{"title":"上海","token":"abc"}"#, type: "application/json")
         let shown = """
             {
@@ -38,7 +38,7 @@ struct DebuggingTests {
         #expect(!dumped([raw]).contains("abc"))
     }
 
-    @Test func rawDataThatIsNoJSONShowsItsTextOrItsSize() {
+    @Test func rawDataWithoutJSONShowsTextOrSize() {
         #expect("\(raw("<p>hello</p>", type: "text/html"))" == "<p>hello</p>")
         #expect("\(RawData([0xFF, 0x00]))" == "2 bytes")
         #expect("\(RawData([]))" == "empty")
@@ -71,7 +71,7 @@ struct DebuggingTests {
         #expect(!dumped(row).contains("hunter2"))
     }
 
-    @Test func valuesThatJSONHasNoFormForAreDescribed() {
+    @Test func valuesWithoutJSONAreDescribed() {
         var row = ViewData()
         row[Keys.price] = .infinity
         #expect("\(row)".contains(#"Keys.price": "inf""#))

@@ -12,7 +12,7 @@ struct DecodableReformerTests {
 
     private func raw(_ text: String) -> RawData { RawData(Array(text.utf8)) }
 
-    @Test func modelsAreMadeFromThePlaceThatIsNamed() throws {
+    @Test func modelIsDecodedAtItsPath() throws {
         let raw = raw(#"{"data":{"list":[{"title":"阁楼","price":4200.5},{"title":"b","price":1,"rooms":3}]}}"#)
         let rentals = try DecodableReformer([Rental].self, at: "data", "list").reform(raw, from: BookSearch())
         #expect(
@@ -26,7 +26,7 @@ struct DecodableReformerTests {
         #expect(try DecodableReformer([Int].self).reform(raw("[1,2]"), from: BookSearch()) == [1, 2])
     }
 
-    @Test func pathThatLeadsNowhereSaysWhere() throws {
+    @Test func missingPathIsNamed() throws {
         let reformer = DecodableReformer([Int].self, at: "data", "list")
         let error = try #require(throws: JSONError.self) {
             try reformer.reform(raw(#"{"data":{}}"#), from: BookSearch())
@@ -34,20 +34,20 @@ struct DecodableReformerTests {
         #expect(error.kind == .missing && error.path == "data.list")
     }
 
-    @Test func bodyThatIsNoJSONSaysWhatIsWrong() throws {
+    @Test func bodyWithoutJSONExplainsItsError() throws {
         let reformer = DecodableReformer([Int].self)
         let error = try #require(throws: JSONError.self) { try reformer.reform(raw("[1,"), from: BookSearch()) }
         #expect(error.kind == .syntax)
     }
 
-    @Test func modelThatDoesNotFitIsADecodingError() {
+    @Test func mismatchedModelIsADecodingError() {
         let reformer = DecodableReformer(Rental.self)
         #expect(throws: DecodingError.self) {
             try reformer.reform(raw(#"{"title":1,"price":2}"#), from: BookSearch())
         }
     }
 
-    @Test func oneReformerServesManyAPIsToldApartByEndpoint() throws {
+    @Test func oneReformerServesManyAPIsByEndpoint() throws {
         struct Titles: Reformer {
             func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [String] {
                 switch endpoint {

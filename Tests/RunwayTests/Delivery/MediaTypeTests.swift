@@ -29,7 +29,7 @@ struct MediaTypeTests {
         "", ";", "text", "/", "text/", "/plain", "a/b/c", "text /plain", "text/pl ain", "文/本", "; charset=utf-8",
         "a\n/b",
     ])
-    func valueWithoutTypeAndSubtypeIsNone(_ text: String) {
+    func valueWithoutTypeAndSubtypeIsNil(_ text: String) {
         #expect(MediaType(text) == nil)
     }
 

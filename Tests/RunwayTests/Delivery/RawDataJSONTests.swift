@@ -7,7 +7,7 @@ import Testing
 struct RawDataJSONTests {
     private func raw(_ text: String) -> RawData { RawData(Array(text.utf8)) }
 
-    @Test func pathIsReadInOneGoAndWhatIsMissingIsNil() {
+    @Test func missingValuesOfAPathAreNil() {
         let raw = raw(#"{"data":{"list":[{"title":"a"},{"title":"b"}],"none":null}}"#)
         #expect(raw["data"]["list"][1]["title"].string == "b")
         #expect(raw["data"]["list"][2]["title"].string == nil)
@@ -18,7 +18,7 @@ struct RawDataJSONTests {
         #expect(raw[0].exists == false)
     }
 
-    @Test func requireSaysThePathTheExpectedTheFoundAndTheStartOfTheBody() throws {
+    @Test func requireNamesPathTypesAndBody() throws {
         let raw = raw(#"{"data":{"list":[{"title":7}]}}"#)
         let wrong = try #require(throws: JSONError.self) { try raw["data"]["list"][0]["title"].require(String.self) }
         #expect(
@@ -55,7 +55,7 @@ struct RawDataJSONTests {
         (#"[1,]"#, "found ']'"),
         ("[\"\u{1}\"]", "found byte 0x01"),
     ])
-    func bodyThatIsNoJSONIsMissingEverywhereAndEveryRequireSaysWhy(_ text: String, _ found: String) throws {
+    func bodyWithoutJSONExplainsEveryRequire(_ text: String, _ found: String) throws {
         let raw = raw(text)
         #expect(!raw.json.exists)
         #expect(raw["a"].int == nil && raw[0].string == nil && raw["a"]["b"][3].bool == nil)
@@ -68,7 +68,7 @@ struct RawDataJSONTests {
         }
     }
 
-    @Test func longBodyIsCutInItsError() throws {
+    @Test func longBodyIsTruncatedInItsError() throws {
         let error = try #require(raw("<" + String(repeating: "中", count: 10_000)).json.invalidDocumentError)
         let start = try #require(error.bodyStart)
         #expect(start.hasPrefix("<中中") && start.hasSuffix("中…"))
@@ -82,7 +82,7 @@ struct RawDataJSONTests {
     }
 
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
-    func documentNestedAThousandDeepIsRefusedByItsBound(_ open: String, _ close: String) throws {
+    func documentNestedTooDeeplyIsRefused(_ open: String, _ close: String) throws {
         for depth in [1000, 100_000] {
             let text = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
             let raw = raw(text)
@@ -93,7 +93,7 @@ struct RawDataJSONTests {
         }
     }
 
-    @Test func documentWithinTheBoundIsReadToItsBottom() {
+    @Test func documentWithinTheBoundIsReadWhole() {
         var value = raw(String(repeating: "[", count: 512) + String(repeating: "]", count: 512)).json
         var depth = 0
         while value.exists {
@@ -103,17 +103,17 @@ struct RawDataJSONTests {
         #expect(depth == 512)
     }
 
-    @Test func nothingIsParsedUntilItIsAskedFor() {
+    @Test func nothingIsParsedBeforeItIsNeeded() {
         let raw = raw("not JSON at all")
         #expect(raw.text == "not JSON at all")
         #expect(raw.bytes.count == 15)
     }
 
-    @Test func documentIsIndexedOnceWhoeverLooksAndFromWhateverTask() async {
+    @Test func documentIsIndexedOnceByAllTasks() async {
         let raw = raw(#"{"list":[\#((0..<1000).map(String.init).joined(separator: ","))]}"#)
         let indexes = await withTaskGroup(of: ObjectIdentifier.self) { group in
             for number in 0..<32 {
-                // A copy is another look at the same answer.
+                // A copy shares the index.
                 let copy = raw
                 group.addTask {
                     #expect(copy["list"][number].int == number)

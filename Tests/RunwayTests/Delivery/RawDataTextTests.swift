@@ -4,7 +4,7 @@ import RunwayJSON
 import Testing
 
 extension RawData {
-    /// An answer of bytes with a value of `Content-Type`.
+    /// A response of bytes with a value of `Content-Type`.
     init(_ bytes: [UInt8], typed contentType: String?) {
         var head = HTTPResponse(status: .ok)
         if let contentType { head.headerFields[.contentType] = contentType }
@@ -38,7 +38,7 @@ struct RawDataTextTests {
             ("gb18030", [], ""),
             ("utf-8", [], ""),
         ] as [(String, [UInt8], String)])
-    func bytesAreReadInTheCharsetThatTheAnswerNames(_ charset: String, _ bytes: [UInt8], _ text: String) {
+    func bytesAreReadInTheNamedCharset(_ charset: String, _ bytes: [UInt8], _ text: String) {
         #expect(RawData(bytes, typed: "text/plain; charset=\(charset)").text == text)
     }
 
@@ -53,11 +53,11 @@ struct RawDataTextTests {
             ("klingon", [0x61]), ("utf-8", [0xC3, 0x28]), ("utf-8", [0xED, 0xA0, 0x80]), ("utf-8", [0xC0, 0xAF]),
             ("utf-16", [0x61]), ("gb18030", [0xFF, 0xFF]),
         ] as [(String, [UInt8])])
-    func unknownCharsetAndBytesThatAreNoTextInItAreNil(_ charset: String, _ bytes: [UInt8]) {
+    func unknownCharsetOrMalformedTextIsNil(_ charset: String, _ bytes: [UInt8]) {
         #expect(RawData(bytes, typed: "text/plain; charset=\(charset)").text == nil)
     }
 
-    @Test func jsonIsReadInTheCharsetThatTheAnswerNames() {
+    @Test func jsonIsReadInTheNamedCharset() {
         let gb: [UInt8] = Array(#"{"a":""#.utf8) + [0xD6, 0xD0] + Array(#""}"#.utf8)
         #expect(RawData(gb, typed: "application/json; charset=gbk")["a"].string == "中")
         let wide: [UInt8] = #"{"a":[1]}"#.utf8.flatMap { [$0, 0] }
@@ -66,7 +66,7 @@ struct RawDataTextTests {
         #expect(RawData([0xEF, 0xBB, 0xBF] + Array("[7]".utf8))[0].int == 7)
     }
 
-    @Test func jsonInAWrongCharsetSaysWhatIsWrongWhere() throws {
+    @Test func jsonInAWrongCharsetNamesTheError() throws {
         let gb: [UInt8] = Array(#"{"a":""#.utf8) + [0xD6, 0xD0] + Array(#""}"#.utf8)
         for type in [nil, "application/json", "application/json; charset=utf-8", "application/json; charset=klingon"] {
             let error = try #require(RawData(gb, typed: type).json.invalidDocumentError)
@@ -76,7 +76,7 @@ struct RawDataTextTests {
         }
     }
 
-    @Test func mediaTypeThatCanNotBeReadIsNil() {
+    @Test func malformedMediaTypeIsNil() {
         #expect(RawData([], typed: "nonsense").mediaType == nil)
         #expect(RawData([]).mediaType == nil)
         #expect(RawData(Array("a".utf8), typed: "nonsense").text == "a")

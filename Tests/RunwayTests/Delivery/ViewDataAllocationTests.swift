@@ -40,7 +40,7 @@
             return row
         }
 
-        @Test func rowOfFiveIsOneAllocationBesideItsStrings() {
+        @Test func rowOfFiveIsOneAllocationBesideStrings() {
             var rows: [ViewData] = []
             rows.reserveCapacity(4)
             #expect(allocations { rows.append(row()) } == 1 + 3)

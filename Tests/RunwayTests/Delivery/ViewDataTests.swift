@@ -13,7 +13,7 @@ enum MapPinKeys: ViewKeySpace {
 }
 
 struct ViewDataTests {
-    @Test func valueIsReadBackByItsKeyWithItsType() {
+    @Test func valueIsReadByItsTypedKey() {
         var row = ViewData()
         row[PropertyRowKeys.title] = "复式"
         row[PropertyRowKeys.price] = 4200
@@ -53,7 +53,7 @@ struct ViewDataTests {
         #expect(row.count == 0)
     }
 
-    @Test func wordUsedForTwoTypesInOneSpaceIsNeverReadAsTheWrongOne() {
+    @Test func keyOfAnotherTypeReadsNothing() {
         var row = ViewData()
         row[PropertyRowKeys.key("x", of: Int.self)] = 1
         #expect(row[PropertyRowKeys.key("x", of: String.self)] == nil)

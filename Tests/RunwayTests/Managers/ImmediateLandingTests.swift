@@ -6,13 +6,13 @@ import Testing
 
 @testable import Runway
 
-/// Answers that are in the manager when `load` returns, and that nobody was told of yet.
+/// Responses that are in the manager when `load` returns, before its delegate is notified.
 @MainActor
 struct ImmediateLandingTests {
     private let layer = CachedLayer()
     private let recorder = LandingRecorder()
 
-    /// A manager that has landed work 1, with work 2 kept in memory.
+    /// A manager that has landed work 1, and has work 2 in the cache.
     private func manager(_ overlap: OverlapPolicy = .concurrent) async throws -> APIManager<Work> {
         let manager = APIManager<Work>(on: layer.network, delegate: recorder, overlap: overlap)
         manager.load(Work(id: 1))
@@ -26,7 +26,7 @@ struct ImmediateLandingTests {
         return layer.records.records.first { $0.id == flight }
     }
 
-    @Test func whatMemoryHoldsIsThereWhenLoadReturns() async throws {
+    @Test func cachedResponseIsThereWhenLoadReturns() async throws {
         let manager = try await manager()
         let flight = manager.load(Work(id: 2))
         #expect(manager.rawData?["n"].int == 2 && manager.rawData?.source == .cache && manager.landedFlight == flight)
@@ -41,30 +41,30 @@ struct ImmediateLandingTests {
         _ = ServiceContext.withValue(context) { manager.load(Work(id: 2)) }
     }
 
-    @Test func callsOfOneTaskAreToldEachInItsOwnTrace() async throws {
+    @Test func landingsHaveTheTraceOfTheirLoads() async throws {
         let manager = try await manager()
-        var told: [String?] = []
-        recorder.onLanding = { _, _ in told.append(ServiceContext.current?[TraceName.self]) }
+        var values: [String?] = []
+        recorder.onLanding = { _, _ in values.append(ServiceContext.current?[TraceName.self]) }
         manager.load(Work(id: 2))
         for name in ["a", "b"] { load(with: manager, inTrace: name) }
         manager.load(Work(id: 2))
         try await recorder.landings(count: 5)
-        #expect(told == [nil, "a", "b", nil])
+        #expect(values == [nil, "a", "b", nil])
     }
 
-    @Test func callsOfSeveralTasksAreToldEachWithTheValuesOfItsOwn() async throws {
+    @Test func landingsHaveTheTaskLocalValuesOfTheirLoads() async throws {
         let manager = try await manager()
-        var told: [String] = []
-        recorder.onLanding = { _, _ in told.append(Bound.name) }
+        var values: [String] = []
+        recorder.onLanding = { _, _ in values.append(Bound.name) }
         let loads = ["a", "b"].map { name in
             Bound.$name.withValue(name) { Task { manager.load(Work(id: 2)) } }
         }
         for load in loads { _ = await load.value }
         try await recorder.landings(count: 3)
-        #expect(told.sorted() == ["a", "b"])
+        #expect(values.sorted() == ["a", "b"])
     }
 
-    @Test func aVetoLeavesTheManagerWithWhatItHad() async throws {
+    @Test func vetoRestoresTheManager() async throws {
         let manager = try await manager()
         let veto = VetoingInterceptor { _ in true }
         manager.interceptor = veto
@@ -77,7 +77,7 @@ struct ImmediateLandingTests {
         #expect(recorder.landings.count == 1)
     }
 
-    @Test func aVetoBringsBackTheErrorToo() async throws {
+    @Test func vetoRestoresTheError() async throws {
         let manager = try await manager()
         layer.server.answer(with: .success(.json("{}", status: .notFound)))
         let failed = manager.load(Work(id: 3))
@@ -90,8 +90,7 @@ struct ImmediateLandingTests {
         #expect(manager.error?.status == .notFound && manager.landedFlight == failed && manager.rawData?["n"].int == 1)
     }
 
-    @Test(arguments: [true, false]) func aCancelOrAReplacementLeavesTheManagerWithWhatItHad(cancels: Bool) async throws
-    {
+    @Test(arguments: [true, false]) func cancelOrReplacementRestoresTheManager(cancels: Bool) async throws {
         let manager = try await manager(.cancelRunning)
         let flight = manager.load(Work(id: 2))
         if cancels { manager.cancel(flight) } else { manager.load(Work(id: 3)) }
@@ -101,7 +100,7 @@ struct ImmediateLandingTests {
         #expect(!recorder.landings.contains { $0.flight == flight })
     }
 
-    @Test func aCallThatFailsAtOnceReplacesNobody() async throws {
+    @Test func callThatFailsAtOnceReplacesNone() async throws {
         let layer = ParkedLayer()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder, overlap: .cancelRunning)
         let running = manager.load(Work(id: 1))
@@ -113,7 +112,7 @@ struct ImmediateLandingTests {
         #expect(manager.landedFlight == running && manager.rawData?["n"].int == 1)
     }
 
-    @Test(arguments: [[0, 1], [1, 0]]) func cancelsInAnyOrderLeadBackToWhatWasTold(order: [Int]) async throws {
+    @Test(arguments: [[0, 1], [1, 0]]) func cancelsInAnyOrderRestoreWhatLanded(order: [Int]) async throws {
         let manager = try await manager()
         _ = try await layer.network.call(Work(id: 3))
         let flights = [manager.load(Work(id: 2)), manager.load(Work(id: 3))]
@@ -121,21 +120,21 @@ struct ImmediateLandingTests {
         manager.cancel(flights[order[0]])
         #expect(manager.rawData?["n"].int == (order[0] == 0 ? 3 : 2))
         manager.cancel(flights[order[1]])
-        #expect(manager.rawData?["n"].int == 1 && manager.state.untold.isEmpty)
+        #expect(manager.rawData?["n"].int == 1 && manager.state.machine.pending.isEmpty)
     }
 
-    @Test func aFailureThatLandedMeanwhileStays() async throws {
+    @Test func failureThatLandedMeanwhileStays() async throws {
         let manager = try await manager()
         let flight = manager.load(Work(id: 2))
         let bad = NetworkError(.refused, in: .transporting, "no")
         let other = layer.network.makeFlight(Work.self, .standard)
-        manager.state.add(RunningFlight(flight: other, phase: .flying))
-        manager.land(.failure(bad), of: Work(id: 4), other)
+        _ = manager.state.update { $0.startInFlight(other) }
+        manager.land(Landing(other, Work(id: 4), failing: bad))
         manager.cancel(flight)
         #expect(manager.rawData?["n"].int == 1 && manager.error?.kind == .refused && manager.landedFlight == other.id)
     }
 
-    @Test func whatTheValidatorRefusesIsNeverHeldAndIsFetched() async throws {
+    @Test func refusedCachedResponseIsFetchedAgain() async throws {
         let manager = try await manager()
         let validator = NumberValidator(refused: 2)
         manager.validator = validator
@@ -149,7 +148,7 @@ struct ImmediateLandingTests {
             ])
     }
 
-    @Test func whatTheValidatorRefusesOfAnAppsOwnStageFailsAndIsNeverHeld() async throws {
+    @Test func refusedResponseOfACustomStageFails() async throws {
         var pipeline = RequestPipeline.tested
         pipeline.insert(MemoryStage(), before: .reading)
         let network = NetworkLayer(transport: layer.transport, pipeline: pipeline)
@@ -162,7 +161,7 @@ struct ImmediateLandingTests {
         #expect(manager.rawData == nil && manager.error?.kind == .invalidAnswer)
     }
 
-    @Test func whatTheValidatorRefusesIsNotKept() async throws {
+    @Test func refusedResponseIsNotCached() async throws {
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         let validator = NumberValidator(refused: 1)
         manager.validator = validator
@@ -174,7 +173,7 @@ struct ImmediateLandingTests {
         #expect(manager.rawData?["n"].int == 2 && layer.network.cache.count == 1)
     }
 
-    @Test func aCallThatWasCancelledKeepsNothing() async throws {
+    @Test func cancelledCallStoresNothing() async throws {
         let layer = ParkedLayer()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         let flight = manager.load(Work())
@@ -187,11 +186,11 @@ struct ImmediateLandingTests {
 
 @MainActor
 private final class NumberValidator: Validator {
-    /// The number that is refused; `nil` refuses an answer without one.
+    /// The number that is refused; `nil` refuses a response without one.
     let refused: Int?
     init(refused: Int?) { self.refused = refused }
 
-    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
         if rawData["n"].int == refused { throw Refused("The number is refused.") }
     }
 }

@@ -9,7 +9,7 @@ struct InterceptorTests {
     let hangar = Hangar()
     let recorder = LandingRecorder()
 
-    @Test func theSevenHooksComeInOrderAndTheLayersComeFirst() async throws {
+    @Test func hooksRunInOrderAndTheLayersFirst() async throws {
         let log = HookLog()
         let shared = Spy("layer", log)
         let own = Spy("manager", log)
@@ -24,7 +24,7 @@ struct InterceptorTests {
         try await recorder.landings(count: 1)
         #expect(
             log.entries == [
-                "layer shouldCall", "manager shouldCall", "layer didTakeOff", "manager didTakeOff", "layer didReceive",
+                "layer shouldCall", "manager shouldCall", "layer didStart", "manager didStart", "layer didReceive",
                 "manager didReceive", "layer shouldSucceed", "manager shouldSucceed", "delegate", "layer didSucceed",
                 "manager didSucceed",
             ])
@@ -41,7 +41,7 @@ struct InterceptorTests {
             ])
     }
 
-    @Test func aVetoBeforeTheCallKeepsItOnTheGround() async throws {
+    @Test func vetoedCallDoesNotStart() async throws {
         let spy = Spy("manager", HookLog())
         spy.vetoes = ["shouldCall"]
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
@@ -54,7 +54,7 @@ struct InterceptorTests {
         #expect(!manager.isLoading)
     }
 
-    @Test(arguments: [true, false]) func aVetoBeforeTheLandingLeavesTheManagerAsItWas(succeeds: Bool) async throws {
+    @Test(arguments: [true, false]) func vetoOfALandingLeavesTheManagerUnchanged(succeeds: Bool) async throws {
         let spy = Spy("manager", HookLog())
         spy.vetoes = ["shouldSucceed", "shouldFail"]
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
@@ -68,7 +68,7 @@ struct InterceptorTests {
         #expect(manager.rawData == nil && manager.error == nil && recorder.landings.isEmpty && !manager.isLoading)
     }
 
-    @Test func aChangedValueIsWhatIsCheckedAndSent() async throws {
+    @Test func changedValueIsCheckedAndSent() async throws {
         let spy = Spy("manager", HookLog())
         spy.change = { endpoint in
             guard var filter = endpoint as? Filter else { return }
@@ -94,7 +94,7 @@ struct InterceptorTests {
             "what never took off does not come back")
     }
 
-    @Test func aChangedTypeFailsAsInvalidParameters() async throws {
+    @Test func changedTypeFailsAsInvalidParameters() async throws {
         let spy = Spy("manager", HookLog())
         spy.change = { $0 = Refresh() }
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
@@ -123,7 +123,7 @@ struct InterceptorTests {
         try await recorder.landings(count: 1)
     }
 
-    @Test func aRemovedInterceptorSeesNothingMore() async throws {
+    @Test func removedInterceptorIsNotCalled() async throws {
         let spy = Spy("layer", HookLog())
         hangar.network.add(spy, for: Refresh.self)
         hangar.network.remove(spy, for: Refresh.self)
@@ -132,7 +132,7 @@ struct InterceptorTests {
     }
 
     @Test(arguments: ["didReceive", "shouldSucceed"])
-    func aFlightCancelledByAHookIsNotTold(hook: String) async throws {
+    func callCancelledByAHookDoesNotLand(hook: String) async throws {
         let spy = Spy("manager", HookLog())
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         manager.interceptor = spy
@@ -146,17 +146,17 @@ struct InterceptorTests {
         #expect(!spy.log.entries.contains("manager didSucceed"))
     }
 
-    @Test func aCallCancelledByOneHookPassesNoFurtherHook() async throws {
+    @Test func callCancelledByAHookPassesNoFurtherHook() async throws {
         let log = HookLog()
         let shared = Spy("layer", log)
         let own = Spy("manager", log)
         hangar.network.add(shared, for: Refresh.self)
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         manager.interceptor = own
-        shared.onHook = { name in if name == "didTakeOff" { manager.cancelAll() } }
+        shared.onHook = { name in if name == "didStart" { manager.cancelAll() } }
         let flight = manager.load(Refresh())
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
-        #expect(log.entries == ["layer shouldCall", "manager shouldCall", "layer didTakeOff"])
+        #expect(log.entries == ["layer shouldCall", "manager shouldCall", "layer didStart"])
     }
 
     @Test func noHookIsPassedALaterCallsResponse() async throws {
@@ -175,7 +175,7 @@ struct InterceptorTests {
         #expect(spy.calls.allSatisfy { $0.flight == first })
     }
 
-    @Test func aHookThatLoadsAgainReplacesTheFlightThatIsLanding() async throws {
+    @Test func hookThatLoadsReplacesTheLandingCall() async throws {
         let spy = Spy("manager", HookLog())
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         manager.interceptor = spy
@@ -194,7 +194,7 @@ struct InterceptorTests {
         #expect(recorder.landings.compactMap { ($0.endpoint as? Filter)?.city } == ["second"])
     }
 
-    @Test func aValidatorChecksParametersAndAnswers() async throws {
+    @Test func validatorChecksParametersAndResponses() async throws {
         let judge = Judge()
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         manager.validator = judge
@@ -246,7 +246,7 @@ private final class Spy: Interceptor {
         change?(&endpoint)
         return allows("shouldCall")
     }
-    func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall) { _ = allows("didTakeOff", call) }
+    func apiManager(_ manager: any APIManaging, didStart call: ManagerCall) { _ = allows("didStart", call) }
     func apiManager(
         _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
     ) {
@@ -272,7 +272,7 @@ private final class Judge: Validator {
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws {
         if (endpoint as? Filter)?.city == "forbidden" { throw Refused("That city is forbidden.") }
     }
-    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
         if rawData["forged"].bool == true { throw Refused("The answer is forged.") }
     }
 }

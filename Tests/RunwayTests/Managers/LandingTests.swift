@@ -11,11 +11,11 @@ struct LandingTests {
     let hangar = Hangar()
     let recorder = LandingRecorder()
 
-    @Test func aSuccessIsToldOnceAndKept() async throws {
+    @Test func successLandsOnceAndIsHeld() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Refresh(page: 7))
         #expect(manager.isLoading)
-        #expect(recorder.landings.isEmpty, "the delegate is never told from inside load")
+        #expect(recorder.landings.isEmpty, "the delegate is never notified from inside load")
         try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight)
         try await recorder.landings(count: 1)
@@ -31,7 +31,7 @@ struct LandingTests {
         #expect(manager.rawData == nil && manager.response == nil && manager.landedFlight == nil)
     }
 
-    @Test func aFailureIsToldOnceAndTheLastAnswerStays() async throws {
+    @Test func failureLandsOnceAndLeavesTheResponse() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let first = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: first)
@@ -46,12 +46,12 @@ struct LandingTests {
         #expect(manager.error?.status == .notFound)
         #expect(manager.response?.status == .notFound && manager.error?.answer?.text == "{}")
         #expect(manager.rawData?["flight"].uint64 == first.number)
-        #expect(try manager.fetch(PageReformer()) == 1, "the kept answer is reformed with the call that it answers")
+        #expect(try manager.fetch(PageReformer()) == 1, "the response is reformed with the parameters of its own call")
         manager.clear()
         #expect(manager.error == nil)
     }
 
-    @Test func aCancellationThatTheManagerDidNotAskForIsToldAndRecordedAsOne() async throws {
+    @Test func cancellationByTheTransportLandsAsCancelled() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: flight)
@@ -61,7 +61,7 @@ struct LandingTests {
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
     }
 
-    @Test func aBadParameterNeverLeavesTheApp() async throws {
+    @Test func badParameterNeverLeavesTheApp() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         manager.load(Filter(city: ""))
         #expect(recorder.landings.isEmpty)
@@ -72,7 +72,7 @@ struct LandingTests {
         #expect(try await hangar.records.records(count: 1).first?.attempts.isEmpty == true)
     }
 
-    @Test func theEndpointsOwnCheckOfTheAnswerFailsTheCall() async throws {
+    @Test func endpointCheckOfTheResponseFailsTheCall() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Filter(city: "a"))
         try await hangar.transport.waitForArrival(of: flight)
@@ -84,7 +84,7 @@ struct LandingTests {
         #expect(manager.rawData == nil)
     }
 
-    @Test func aCancelledFlightIsNotTold() async throws {
+    @Test func cancelledCallDoesNotLand() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder, overlap: .concurrent)
         let flights = (1...3).map { manager.load(Refresh(page: $0)) }
         for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
@@ -101,7 +101,7 @@ struct LandingTests {
         #expect(recorder.landings.count == 1, "a flight that has landed can't be cancelled")
     }
 
-    @Test func aFailureKnownAtOnceCanStillBeCancelled() async throws {
+    @Test func refusedCallCanBeCancelled() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Filter(city: ""))
         manager.cancel(flight)
@@ -110,7 +110,7 @@ struct LandingTests {
         #expect(recorder.landings.isEmpty)
     }
 
-    @Test func anErrorThatTheServiceAbsorbsIsNotTold() async throws {
+    @Test func absorbedErrorDoesNotLand() async throws {
         let hangar = Hangar()
         let manager = APIManager<Quiet>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Quiet())
@@ -121,7 +121,7 @@ struct LandingTests {
         #expect(recorder.landings.isEmpty && !manager.isLoading && manager.error == nil)
     }
 
-    @Test func whatMemoryHoldsIsThereWhenLoadReturnsAndIsToldInTheNextTurn() async throws {
+    @Test func cachedResponseLandsInALaterTurn() async throws {
         var pipeline = RequestPipeline.tested
         pipeline.insert(MemoryStage(), after: .reading)
         let hangar = Hangar(pipeline: pipeline)
@@ -138,7 +138,7 @@ struct LandingTests {
         #expect(manager.rawData?.source == .cache)
     }
 
-    @Test func oneDelegateServesSeveralManagersOfSeveralEndpoints() async throws {
+    @Test func oneDelegateServesSeveralManagers() async throws {
         let refresh = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let filter = APIManager<Filter>(on: hangar.network, delegate: recorder)
         var seen: [String] = []
@@ -153,7 +153,7 @@ struct LandingTests {
         #expect(seen == ["refresh", "filter"])
     }
 
-    @Test func aManagerIsObservable() async throws {
+    @Test func managerIsObservable() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let changes = Mutex<[String]>([])
         func observe(_ name: String, _ read: @escaping () -> Void) {
@@ -169,7 +169,7 @@ struct LandingTests {
         #expect(changes.withLock { $0 } == ["isLoading", "rawData"])
     }
 
-    @Test func parametersComeFromTheSource() async throws {
+    @Test func parameterSourceSuppliesParameters() async throws {
         let source = Source()
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let grounded = manager.load()
@@ -180,7 +180,7 @@ struct LandingTests {
         source.next = Refresh()
         manager.load()
         try await recorder.landings(count: 2)
-        #expect(manager.error?.detail.contains("gave a Refresh") == true)
+        #expect(manager.error?.detail.contains("supplied a Refresh") == true)
         source.next = Filter(city: "上海")
         let flight = manager.load()
         try await hangar.transport.waitForArrival(of: flight)
@@ -209,7 +209,7 @@ struct Quiet: Endpoint {
     var path: EndpointPath { "quiet" }
 }
 
-/// A stage that holds every answer in memory.
+/// A stage that has every response in memory.
 struct MemoryStage: RequestStage {
     var step: FlightStep { .customStage("memory") }
 

@@ -8,19 +8,19 @@ struct LifetimeTests {
     let hangar = Hangar()
     let recorder = LandingRecorder()
 
-    @Test func aManagerThatGoesAwayCancelsItsFlights() async throws {
+    @Test func releasedManagerCancelsItsCalls() async throws {
         var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
         weak let leaked = manager
         let flight = try #require(manager?.load(Refresh()))
         try await hangar.transport.waitForArrival(of: flight)
         manager = nil
-        #expect(leaked == nil, "a flight does not keep its manager alive")
+        #expect(leaked == nil, "a flight does not retain its manager")
         try await hangar.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(recorder.landings.isEmpty)
     }
 
-    @Test func nothingLandsInAManagerThatWentAwayThoughItsTransportIsDeaf() async throws {
+    @Test func releasedManagerNeverLandsThoughTheTransportCompletes() async throws {
         let hangar = Hangar(isDeaf: true)
         var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
         let flight = try #require(manager?.load(Refresh()))
@@ -31,7 +31,7 @@ struct LifetimeTests {
         #expect(recorder.landings.isEmpty)
     }
 
-    @Test func aManagerMayGoAwayOnAnyThread() async throws {
+    @Test func managerMayBeReleasedOnAnyThread() async throws {
         var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
         let flight = try #require(manager?.load(Refresh()))
         try await hangar.transport.waitForArrival(of: flight)
@@ -44,7 +44,7 @@ struct LifetimeTests {
 
     @concurrent private nonisolated func release(_ box: Box) async { await box.release() }
 
-    @Test func aDelegateIsHeldWeakly() async throws {
+    @Test func delegateIsHeldWeakly() async throws {
         var delegate: LandingRecorder? = LandingRecorder()
         weak let leaked = delegate
         let manager = APIManager<Refresh>(on: hangar.network, delegate: delegate)
@@ -57,7 +57,7 @@ struct LifetimeTests {
         #expect(manager.rawData != nil)
     }
 
-    @Test func aManagerMayBeReleasedByItsOwnLanding() async throws {
+    @Test func managerMayBeReleasedByItsLanding() async throws {
         var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder, overlap: .concurrent)
         weak let leaked = manager
         recorder.onLanding = { _, _ in manager = nil }
@@ -71,7 +71,7 @@ struct LifetimeTests {
         #expect(leaked == nil)
     }
 
-    @Test func aLandingMayLoadAgain() async throws {
+    @Test func landingMayLoadAgain() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         recorder.onLanding = { landing, _ in
             if landing.flight?.number == 1 { manager.load(Refresh(page: 2)) }
@@ -85,7 +85,7 @@ struct LifetimeTests {
         #expect(recorder.landings.compactMap { ($0.endpoint as? Refresh)?.page } == [1, 2])
     }
 
-    @Test func theLayerGoesWithItsLastManager() async throws {
+    @Test func layerIsReleasedWithItsLastManager() async throws {
         weak var leaked: NetworkLayer?
         let transport = ParkingTransport()
         do {

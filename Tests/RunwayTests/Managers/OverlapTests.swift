@@ -10,7 +10,7 @@ struct OverlapTests {
     let hangar = Hangar()
     let recorder = LandingRecorder()
 
-    @Test func ignoreNewReturnsTheRunningFlightAndMakesNoRequest() async throws {
+    @Test func ignoredCallReturnsTheFlightInFlight() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let first = manager.load(Refresh())
         let again = (1...4).map { _ in manager.load(Refresh()) }
@@ -26,12 +26,12 @@ struct OverlapTests {
         #expect(recorder.landings.count == 1)
     }
 
-    @Test(arguments: [false, true]) func anOlderAnswerNeverLandsAfterANewerCall(olderAnswersFirst: Bool) async throws {
+    @Test(arguments: [false, true]) func olderResponseNeverLandsAfterANewerCall(olderAnswersFirst: Bool) async throws {
         let hangar = Hangar(isDeaf: true)
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let older = manager.load(Filter(city: "上海"))
         try await hangar.transport.waitForArrival(of: older)
-        weak let rest = manager.state.flights[older]?.flight
+        weak let rest = manager.state.machine.flight(older)
         #expect(rest != nil)
         let newer = manager.load(Filter(city: "北京"))
         try await hangar.transport.waitForArrival(of: newer)
@@ -47,7 +47,7 @@ struct OverlapTests {
         #expect(records.first { $0.id == newer }?.decisions(of: CallDecision.self) == [.replacedRunning(1)])
     }
 
-    @Test func replacingStopsTheWorkOfTheOlderFlight() async throws {
+    @Test func replacingCancelsTheOlderRequest() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let older = manager.load(Filter(city: "a"))
         try await hangar.transport.waitForArrival(of: older)
@@ -56,7 +56,7 @@ struct OverlapTests {
         #expect(hangar.transport.cancelled == [older.number])
     }
 
-    @Test func concurrentFlightsAllLandInTheOrderOfTheirAnswers() async throws {
+    @Test func concurrentCallsLandInOrderOfCompletion() async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder, overlap: .concurrent)
         let flights = (1...3).map { manager.load(Refresh(page: $0)) }
         for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
@@ -68,14 +68,14 @@ struct OverlapTests {
         #expect(recorder.landings.map { ($0.endpoint as? Refresh)?.page } == [3, 2, 1])
     }
 
-    @Test func aManagerOverridesThePolicyOfItsEndpoint() async throws {
+    @Test func managerOverridesThePolicyOfItsEndpoint() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder, overlap: .ignoreNew)
         let first = manager.load(Filter(city: "a"))
         #expect(manager.load(Filter(city: "b")) == first)
         #expect(Filter.overlap == .cancelRunning)
     }
 
-    @Test func aCallThatFailsItsCheckLeavesTheRunningOneAlone() async throws {
+    @Test func refusedParametersReplaceNoCall() async throws {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let good = manager.load(Filter(city: "a"))
         let bad = manager.load(Filter(city: ""))
@@ -87,7 +87,7 @@ struct OverlapTests {
         #expect(manager.error == nil)
     }
 
-    @Test func aCallThatCannotBeEncodedLeavesTheRunningOneAlone() async throws {
+    @Test func unencodableCallReplacesNoCall() async throws {
         let manager = APIManager<Bounded>(on: hangar.network, delegate: recorder)
         let good = manager.load(Bounded(price: 1))
         let bad = manager.load(Bounded(price: .infinity))

@@ -3,7 +3,7 @@ import Runway
 import RunwayTesting
 import Synchronization
 
-/// A transport whose requests wait until the test answers them, in whatever order it likes.
+/// A transport whose requests wait until the test completes them, in any order.
 final class ParkingTransport: Transport {
     private struct State {
         var parked: [UInt64: CheckedContinuation<Result<Response, NetworkError>, Never>] = [:]
@@ -49,7 +49,7 @@ final class ParkingTransport: Transport {
         return try result.get()
     }
 
-    /// Answers a request that waits; `false` where it does not.
+    /// Completes a request that waits; returns `false` if it does not wait.
     @discardableResult
     func answer(_ id: UInt64, with result: Result<Response, NetworkError>) -> Bool {
         let continuation = state.withLock { $0.parked.removeValue(forKey: id) }

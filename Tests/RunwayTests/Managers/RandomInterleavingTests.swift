@@ -4,7 +4,7 @@ import RunwayJSON
 import RunwayTesting
 import Testing
 
-/// A call whose answers are kept, so that some are found in memory.
+/// A call whose responses are cached, so that some are found in memory.
 private struct Bulletin: Endpoint {
     static let service = Estates.self
     static let coalesces = false
@@ -13,7 +13,7 @@ private struct Bulletin: Endpoint {
     var page = 1
 }
 
-/// Loads, hits in memory, vetoes, cancels, replaces, releases and answers in every order that a seed can think of.
+/// Loads, cache hits, vetoes, cancellations, replacements, releases and responses in random order.
 @MainActor
 struct RandomInterleavingTests {
     /// How many sequences are played; `RUNWAY_INTERLEAVINGS` asks for more.
@@ -21,7 +21,7 @@ struct RandomInterleavingTests {
         ProcessInfo.processInfo.environment["RUNWAY_INTERLEAVINGS"].flatMap { Int($0) } ?? 3000
 
     @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
-    func noLandingIsLostDoubledOrOutOfOrder(policy: OverlapPolicy) async throws {
+    func noLandingIsLostRepeatedOrOutOfOrder(policy: OverlapPolicy) async throws {
         for seed in Seeds.some(Self.count / 3) {
             let play = Interleaving(seed: seed, policy: policy)
             let problems = try await play.run()
@@ -43,11 +43,11 @@ private final class Interleaving: APIManagerDelegate {
     private var pages: [FlightID: Int] = [:]
     /// The calls that a hook did not let take off.
     private var grounded: Set<FlightID> = []
-    /// What the play called off before it was told: these, and no others, may end without a landing.
-    private var calledOff: Set<FlightID> = []
+    /// The calls that the play cancelled before they landed: these, and no others, may end without a landing.
+    private var cancelled: Set<FlightID> = []
     /// What was answered, and whether with a success.
     private var answered: [FlightID: Bool] = [:]
-    private var told: [(flight: FlightID, isSuccess: Bool)] = []
+    private var notified: [(flight: FlightID, isSuccess: Bool)] = []
     private var loadCount = 0
     private var isInsideLoad = false
     private var problems: [String] = []
@@ -74,7 +74,7 @@ private final class Interleaving: APIManagerDelegate {
                 hangar.records.records.count >= loadCount
             } meanwhile: {
                 for _ in hangar.transport.parked { answerOne() }
-                // Records are told on a thread of their own: the wait for it leaves the main actor to other tests.
+                // Records are reported on another thread: waiting for it leaves the main actor to other tests.
                 await hangar.network.events.flush()
             }
         } catch {
@@ -101,7 +101,7 @@ private final class Interleaving: APIManagerDelegate {
         guard let manager = managers[index] else { return }
         loadCount += 1
         let isVetoed = Int.random(in: 0..<8, using: &random) == 0
-        if policy == .cancelRunning, !isVetoed { callOff { $0 == index } }
+        if policy == .cancelRunning, !isVetoed { cancel { $0 == index } }
         // One in two asks for what an earlier one may have brought.
         let page = Bool.random(using: &random) ? Int.random(in: 1...6, using: &random) : 100 + loadCount
         isInsideLoad = true
@@ -113,7 +113,7 @@ private final class Interleaving: APIManagerDelegate {
             grounded.insert(flight)
         } else {
             owners[flight] = index
-            // A call that was ignored is given the number of the one that flies.
+            // `load` returns the number of the call in flight for one that is ignored.
             pages[flight] = pages[flight] ?? page
         }
     }
@@ -129,27 +129,27 @@ private final class Interleaving: APIManagerDelegate {
         answered[id] = if case .success = result { true } else { false }
     }
 
-    /// Notes what is called off: the calls, of the managers that are meant, that were not told yet.
-    private func callOff(where isMeant: (Int) -> Bool) {
-        for (flight, index) in owners where isMeant(index) && !told.contains(where: { $0.flight == flight }) {
-            calledOff.insert(flight)
+    /// Notes the calls of some managers that are cancelled before they landed.
+    private func cancel(where isMeant: (Int) -> Bool) {
+        for (flight, index) in owners where isMeant(index) && !notified.contains(where: { $0.flight == flight }) {
+            cancelled.insert(flight)
         }
     }
 
     private func cancelAll(_ index: Int) {
-        callOff { $0 == index }
+        cancel { $0 == index }
         managers[index]?.cancelAll()
     }
 
     private func cancelOne() {
         guard let (flight, index) = owners.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else { return }
-        if !told.contains(where: { $0.flight == flight }) { calledOff.insert(flight) }
+        if !notified.contains(where: { $0.flight == flight }) { cancelled.insert(flight) }
         managers[index]?.cancel(flight)
     }
 
-    /// Lets a manager go, and gives its place to a new one.
+    /// Releases a manager, and replaces it by a new one.
     private func release(_ index: Int) {
-        callOff { $0 == index }
+        cancel { $0 == index }
         released.append(Released(manager: managers[index]))
         managers[index] = nil
         managers[index] = makeManager()
@@ -171,11 +171,11 @@ private final class Interleaving: APIManagerDelegate {
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { keep(manager, isSuccess: false) }
 
     private func keep(_ manager: any APIManaging, isSuccess: Bool) {
-        guard let flight = manager.landedFlight else { return problems.append("told of no flight") }
-        if isInsideLoad { problems.append("told from inside load") }
-        if !managers.contains(where: { $0 === manager }) { problems.append("told by a released manager") }
-        told.append((flight, isSuccess))
-        // Some controllers call again in the very turn in which they are told.
+        guard let flight = manager.landedFlight else { return problems.append("notified of no flight") }
+        if isInsideLoad { problems.append("notified from inside load") }
+        if !managers.contains(where: { $0 === manager }) { problems.append("notified by a released manager") }
+        notified.append((flight, isSuccess))
+        // Some controllers call again in the turn in which they are notified.
         if loadCount < 40, Int.random(in: 0..<4, using: &random) == 0, let index = owners[flight] { load(index) }
     }
 
@@ -184,28 +184,30 @@ private final class Interleaving: APIManagerDelegate {
         if Set(records.map(\.id)).count != records.count { problems.append("two records of one call") }
         let succeeded = Set(records.filter { $0.outcome.name == "succeeded" }.map(\.id))
         let failed = Set(records.filter { $0.outcome.name == "failed" }.map(\.id))
-        if Set(told.map(\.flight)).count != told.count { problems.append("a call was told twice") }
-        let (toldOfSuccess, toldOfFailure) = (told.filter(\.isSuccess), told.filter { !$0.isSuccess })
-        if Set(toldOfSuccess.map(\.flight)) != succeeded { problems.append("successes told and recorded differ") }
-        if Set(toldOfFailure.map(\.flight)) != failed { problems.append("failures told and recorded differ") }
+        if Set(notified.map(\.flight)).count != notified.count { problems.append("a call was notified twice") }
+        let (notifiedOfSuccess, notifiedOfFailure) = (notified.filter(\.isSuccess), notified.filter { !$0.isSuccess })
+        if Set(notifiedOfSuccess.map(\.flight)) != succeeded {
+            problems.append("successes notified and recorded differ")
+        }
+        if Set(notifiedOfFailure.map(\.flight)) != failed { problems.append("failures notified and recorded differ") }
         let vetoed = records.filter { $0.outcome.name == "vetoed" }
         if vetoed.count != grounded.count + hooks.landingCount { problems.append("\(vetoed.count) records of vetoes") }
         for record in records {
             let (id, outcome) = (record.id, record.outcome.name)
             switch outcome {
-            case "succeeded" where answered[id] == true && !calledOff.contains(id): break
-            case "succeeded" where record.source == .cache && record.attempts.isEmpty && !calledOff.contains(id): break
+            case "succeeded" where answered[id] == true && !cancelled.contains(id): break
+            case "succeeded" where record.source == .cache && record.attempts.isEmpty && !cancelled.contains(id): break
             case "vetoed" where grounded.contains(id) && owners[id] == nil && record.attempts.isEmpty: break
             case "vetoed" where owners[id] != nil && !grounded.contains(id): break
-            case "failed" where answered[id] == false && !calledOff.contains(id): break
-            case "cancelled" where calledOff.contains(id): break
-            case "replaced" where calledOff.contains(id) && policy == .cancelRunning: break
+            case "failed" where answered[id] == false && !cancelled.contains(id): break
+            case "cancelled" where cancelled.contains(id): break
+            case "replaced" where cancelled.contains(id) && policy == .cancelRunning: break
             case "ignored" where owners[id] == nil && policy == .ignoreNew: break
-            default: problems.append("\(id) was \(outcome)\(calledOff.contains(id) ? ", and called off" : "")")
+            default: problems.append("\(id) was \(outcome)\(cancelled.contains(id) ? ", and cancelled" : "")")
             }
         }
         if policy == .cancelRunning {
-            for landings in Dictionary(grouping: told, by: { owners[$0.flight] }).values
+            for landings in Dictionary(grouping: notified, by: { owners[$0.flight] }).values
             where landings.map(\.flight) != landings.map(\.flight).sorted() {
                 problems.append("an older flight landed after a newer one")
             }
@@ -213,7 +215,7 @@ private final class Interleaving: APIManagerDelegate {
     }
 }
 
-/// A manager that was let go, for as long as anybody else holds it.
+/// A released manager, while anything else still holds it.
 private struct Released {
     weak var manager: APIManager<Bulletin>?
 }

@@ -21,7 +21,7 @@ struct ReformingTests {
         return manager
     }
 
-    @Test func oneReformerToldApartByEndpointServesManyAPIs() async throws {
+    @Test func oneReformerServesManyAPIsByEndpoint() async throws {
         let refresh = try await landed(Refresh(), #"{"headline":"one"}"#)
         let filter = try await landed(Filter(city: "a"), #"{"title":"two"}"#)
         let titles = try [refresh as any APIManaging, filter].map { try $0.fetch(TitleReformer())[TitleKeys.title] }
@@ -35,7 +35,7 @@ struct ReformingTests {
         #expect(try manager.fetch(LabelReformer()).text == "one")
     }
 
-    @Test func aSendableReformerRunsOffTheMainActor() async throws {
+    @Test func sendableReformerRunsOffTheMainActor() async throws {
         let manager = try await landed(Refresh(), #"{"headline":"one"}"#)
         let reformer = WaitingReformer()
         // The signal comes from the main actor, which is free only while the reformer waits somewhere else.
@@ -43,7 +43,7 @@ struct ReformingTests {
         #expect(try await manager.fetchConcurrently(reformer) == .success)
     }
 
-    @Test func whatAReformerThrowsIsOneNetworkErrorOnTheRecord() async throws {
+    @Test func reformerErrorIsOneRecordedNetworkError() async throws {
         let manager = try await landed(Refresh(), #"{"headline":7}"#)
         let error = #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) }
         #expect(error?.kind == .invalidAnswer && error?.step == .reforming)
@@ -51,14 +51,14 @@ struct ReformingTests {
         #expect(error?.request == "GET https://estates.example/v1/refresh?page=1")
         await hangar.network.events.flush()
         let records = hangar.records.records
-        #expect(records.count == 1, "the record is told again, not made a second time")
+        #expect(records.count == 1, "the record is reported again, and is the same one")
         #expect(records[0].outcome.name == "succeeded")
         let decision = try #require(records[0].decisions.last)
         #expect(decision.step == .reforming)
         #expect("\(decision.decision)".contains("TitleReformer"))
     }
 
-    @Test func whatOneReformerHasToSayOfAnAnswerIsSaidOnce() async throws {
+    @Test func errorOfOneReformerIsRecordedOnce() async throws {
         let manager = try await landed(Refresh(), #"{"headline":7}"#)
         for _ in 0..<100 { #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) } }
         #expect(throws: NetworkError.self) { try manager.fetch(DecodableReformer(String.self, at: "page")) }
@@ -69,7 +69,7 @@ struct ReformingTests {
     }
 
     @Test(arguments: ["application/json", "text/html", nil])
-    func answerIsIndexedWhenItLandsWhateverItsMediaTypeSays(_ mediaType: String?) async throws {
+    func landedResponseIsIndexedForAnyMediaType(_ mediaType: String?) async throws {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         var wasIndexed = false
         recorder.onLanding = { _, manager in wasIndexed = manager.rawData?.isIndexed ?? false }
@@ -83,7 +83,7 @@ struct ReformingTests {
         #expect(wasIndexed)
     }
 
-    @Test func withoutAnAnswerThereIsNothingToReform() async throws {
+    @Test func withoutAResponseReformingFails() async throws {
         let manager = APIManager<Refresh>(on: hangar.network)
         let error = #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) }
         #expect(error?.step == .reforming)

@@ -1,7 +1,7 @@
-/// A load from an API that is asked for pages by a cursor.
+/// Loads pages that are identified by a cursor.
 ///
-/// That one page begins where the page before it ended is the server's promise. A row that comes a second time was moved, and takes
-/// its new place. A page without a new row is passed over, so that a filter on the server's side does not look like an end.
+/// The server promises that a page begins where the page before it ended. A row that is returned a second time was moved, and takes
+/// its new position. After a page without a new row the next one is requested: a filter of the server may have emptied it.
 struct CursorLoad: PageLoad {
     private let size: Int
     private let limits: PagingLimits
@@ -9,7 +9,7 @@ struct CursorLoad: PageLoad {
     private var window: PageWindow
     private var cursor: String?
     private var requestCount = 1
-    /// The rows that were read for the page before the window.
+    /// The rows that were read so far of the page before the window.
     private var gathered: [PageItem] = []
 
     init(_ direction: PageDirection, of window: PageWindow, size: Int, _ limits: PagingLimits) {
@@ -21,12 +21,12 @@ struct CursorLoad: PageLoad {
 
     private var limit: Int { max(limits.maximumItemCount, 3 * size) }
 
-    mutating func begin() -> PageStep {
+    mutating func start() -> PageQuery {
         cursor = direction == .previous ? window.cursors[max(0, window.firstPage - 1)] : window.cursors.last ?? nil
-        return ask(.page)
+        return query(.page)
     }
 
-    mutating func take(_ content: PageContent, isKept: Bool) -> PageStep {
+    mutating func take(_ content: PageContent, isCached: Bool) -> PageStep {
         guard content.items.count <= limit else {
             return .fail(.tooManyRows(content.items.count, limit: limit))
         }
@@ -58,7 +58,7 @@ struct CursorLoad: PageLoad {
             }
             requestCount += 1
             cursor = next
-            return ask(.onward)
+            return .ask(query(.onward))
         }
         window.dropFirst(keeping: limit, byPages: true)
         return .land(window)
@@ -70,13 +70,13 @@ struct CursorLoad: PageLoad {
         let meetsWindow = content.items.contains { $0.id.map { known[$0] != nil } ?? true }
         gathered += content.items
         guard meetsWindow || content.nextCursor == nil || content.nextCursor == window.cursors[window.firstPage] else {
-            // Rows came into the page before; what it had once is on the pages after it now.
+            // Rows were inserted into the page before, and moved its former rows to the pages after it.
             guard requestCount <= limits.maximumExtraRequestCount else {
                 return .fail(.doesNotConnect(requests: requestCount))
             }
             requestCount += 1
             cursor = content.nextCursor
-            return ask(.onward, isRefreshing: true)
+            return .ask(query(.onward, isRefreshing: true))
         }
         var seen: Set<String> = []
         let items = gathered.filter { item in
@@ -88,9 +88,9 @@ struct CursorLoad: PageLoad {
         return .land(window)
     }
 
-    private func ask(_ decision: PagingDecision, isRefreshing: Bool = false) -> PageStep {
-        .ask(
-            PageRequest(offset: 0, number: 0, size: size, cursor: cursor), isRefreshing: isRefreshing,
-            because: decision)
+    private func query(_ decision: PagingDecision, isRefreshing: Bool = false) -> PageQuery {
+        PageQuery(
+            page: PageRequest(offset: 0, number: 0, size: size, cursor: cursor), isRefreshing: isRefreshing,
+            decision: decision)
     }
 }

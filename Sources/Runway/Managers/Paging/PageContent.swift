@@ -1,31 +1,32 @@
 public import RunwayJSON
 
-/// What an answer says of its page: the rows, which row is which, and what comes after.
+/// The page that an endpoint finds in a response: its rows, their ids, and how the list goes on.
 public struct PageContent: Sendable {
     /// The array of the rows.
     public let rows: JSONValue
-    /// The rows, each with its id where the API has ids.
-    public let items: [PageItem]
-    /// The cursor that asks for the page after this one; `nil` where there is none.
+    /// The rows, with their ids if the API has ids.
+    let items: [PageItem]
+    /// The cursor of the next page; `nil` if there is none.
     public let nextCursor: String?
-    /// How many rows the whole list has; `nil` where the answer does not say. A number below 0 says nothing.
+    /// How many rows the whole list has; `nil` if the response does not say so.
     public let total: Int?
-    /// Whether this is the last page; `nil` where the answer does not say.
+    /// Whether this is the last page; `nil` if the response does not say so.
     public let isLast: Bool?
 
-    /// The longest cursor that is sent back, in bytes.
+    /// The greatest length of a cursor, in bytes.
     public static let maximumCursorByteCount = 2048
 
     /// Reads the rows of a page.
     ///
     /// - Parameters:
     ///   - rows: The array of the rows.
-    ///   - id: The member of every row that identifies it, for as long as the list lives: a string or an integer. `nil` where rows have
-    ///     none, so that shifted rows can't be told.
-    ///   - nextCursor: The cursor that asks for the page after this one. An empty one is none.
-    ///   - total: How many rows the whole list has.
-    ///   - isLast: Whether this is the last page.
-    /// - Throws: `JSONError` where `rows` is not an array, ``UnusablePage`` for a row without id and for a cursor too long to be sent.
+    ///   - id: The member of every row that identifies it, unchanged for as long as the list exists: a string or an integer. `nil`
+    ///     if rows have none; rows that shift between two pages are not found then.
+    ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
+    ///   - total: How many rows the whole list has. The default is `nil`, which a number below 0 means too.
+    ///   - isLast: Whether this is the last page. The default is `nil`.
+    /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the cursor has
+    ///   more than ``maximumCursorByteCount`` bytes.
     public init(
         rows: JSONValue, id: String?, nextCursor: String? = nil, total: Int? = nil, isLast: Bool? = nil
     ) throws {
@@ -33,15 +34,16 @@ public struct PageContent: Sendable {
             rows: rows, identifiedBy: id.map { id in { $0[id] } }, nextCursor: nextCursor, total: total, isLast: isLast)
     }
 
-    /// Reads the rows of a page whose ids are found by a closure.
+    /// Reads the rows of a page whose ids a closure finds.
     ///
     /// - Parameters:
     ///   - rows: The array of the rows.
-    ///   - id: Finds what identifies a row, a string or an integer: `{ $0["node"]["id"] }`.
-    ///   - nextCursor: The cursor that asks for the page after this one. An empty one is none.
-    ///   - total: How many rows the whole list has.
-    ///   - isLast: Whether this is the last page.
-    /// - Throws: `JSONError` where `rows` is not an array, ``UnusablePage`` for a row without id and for a cursor too long to be sent.
+    ///   - id: Returns what identifies a row, a string or an integer: `{ $0["node"]["id"] }`.
+    ///   - nextCursor: The cursor of the next page. The default, `nil`, means none, as does an empty one.
+    ///   - total: How many rows the whole list has. The default is `nil`, which a number below 0 means too.
+    ///   - isLast: Whether this is the last page. The default is `nil`.
+    /// - Throws: `JSONError` if `rows` is not an array; an error that names the row if a row has no id; an error if the cursor has
+    ///   more than ``maximumCursorByteCount`` bytes.
     public init(
         rows: JSONValue, identifiedBy id: ((JSONValue) -> JSONValue)?, nextCursor: String? = nil, total: Int? = nil,
         isLast: Bool? = nil
@@ -52,7 +54,7 @@ public struct PageContent: Sendable {
         }
         if let nextCursor, nextCursor.utf8.count > Self.maximumCursorByteCount {
             throw UnusablePage(
-                "The cursor has \(nextCursor.utf8.count) bytes; at most \(Self.maximumCursorByteCount) are sent back.")
+                "The cursor has \(nextCursor.utf8.count) bytes; at most \(Self.maximumCursorByteCount) are allowed.")
         }
         var items: [PageItem] = []
         items.reserveCapacity(rows.count)
@@ -74,21 +76,18 @@ public struct PageContent: Sendable {
     }
 }
 
-/// One row of a list, as its page had it.
-public struct PageItem: Sendable {
-    /// What identifies the row; `nil` where the API has no ids.
-    public let id: String?
-    /// The row. It keeps the page that it came with in memory.
-    public let json: JSONValue
+/// One row of a list.
+struct PageItem: Sendable {
+    /// What identifies the row; `nil` if the API has no ids.
+    let id: String?
+    /// The row. It holds the page that it is part of in memory.
+    let json: JSONValue
 }
 
-/// An answer in which no page can be found.
-public struct UnusablePage: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with it, in one sentence, without secrets: it is shown in records and logs.
-    public let description: String
+/// The error of a response in which no page can be found.
+struct UnusablePage: Error, DescribedError {
+    /// The reason in one sentence, without secrets: records and logs show it.
+    let description: String
 
-    /// Makes the error.
-    public init(_ description: String) { self.description = description }
+    init(_ description: String) { self.description = description }
 }
-
-extension UnusablePage: DescribedError {}

@@ -1,4 +1,4 @@
-/// The requests that can read rows from about a position, by the style of an API.
+/// Finds the requests that read the rows about a position, by the style of an API.
 struct PageLayout {
     let style: PageStyle
     let size: Int
@@ -8,12 +8,12 @@ struct PageLayout {
         self.size = max(overlaps ? 2 : 1, size)
     }
 
-    /// A read that has the row at `position` and as many after it as can be had.
+    /// Returns a read of the row at `position` and of as many after it as possible.
     func read(onwardFrom position: Int) -> PageRead {
         switch style {
         case .offset, .cursor: return PageRead([PageRequest(offset: position, number: 0, size: size)])
         case .number(let first):
-            // Of the sizes that are long enough to be worth a request, the one with the most rows from the position on.
+            // Of the sizes that justify a request, the one with the most rows from the position on.
             let best = sizes.max { $0 - position % $0 < $1 - position % $1 } ?? size
             if best - position % best > 1 { return PageRead([numbered(position / best, of: best, first)]) }
             return PageRead([
@@ -22,12 +22,12 @@ struct PageLayout {
         case .numberOfFixedSize(let first):
             let index = position / size
             let page = numbered(index, of: size, first)
-            // The last row of a page is followed by another page: that one first, so that an edit between the two is seen.
+            // Another page follows the last row of a page. It is read first, so that an edit between the two reads shows.
             return PageRead(position % size == size - 1 ? [numbered(index + 1, of: size, first), page] : [page])
         }
     }
 
-    /// A read that has the row at `position` and as many before it as can be had.
+    /// Returns a read of the row at `position` and of as many before it as possible.
     func read(upTo position: Int) -> PageRead {
         switch style {
         case .offset, .cursor:
@@ -49,7 +49,7 @@ struct PageLayout {
         }
     }
 
-    /// The page that begins at a position, or the last that begins before it.
+    /// Returns a read of the page that begins at a position, or of the last one that begins before it.
     func page(at position: Int) -> PageRead {
         switch style {
         case .offset, .cursor: PageRead([PageRequest(offset: position, number: 0, size: size)])
@@ -64,9 +64,9 @@ struct PageLayout {
     }
 }
 
-/// One look at a stretch of a list, which may take two requests.
+/// Reads one part of a list, by one or two requests.
 struct PageRead {
-    /// What is still to be asked, in order; of two, the later page comes first.
+    /// The requests that are left, in order; of two, the later page comes first.
     var requests: [PageRequest]
     /// The position of the first row.
     let start: Int
@@ -74,12 +74,12 @@ struct PageRead {
     /// Whether the rows reach to the end of the list.
     var reachesEnd = false
     var total: Int?
-    /// Whether a part of it was kept from an earlier call.
-    var isKept = false
+    /// Whether a part of it was cached, and may be stale.
+    var isCached = false
     private var hasBegun = false
     private let all: [PageRequest]
 
-    /// Whether fewer rows came than were asked for.
+    /// Whether fewer rows were returned than requested.
     var isShort: Bool { items.count < all.reduce(0) { $0 + $1.size } }
 
     init(again read: PageRead) { self.init(read.all) }
@@ -90,17 +90,17 @@ struct PageRead {
         start = requests.last?.offset ?? 0
     }
 
-    /// Takes the answer to the next request.
-    mutating func take(_ content: PageContent, isKept: Bool) {
-        guard let request = requests.first else { return }
+    /// Takes the page of the next request.
+    mutating func take(_ content: PageContent, isCached: Bool) {
+        guard let request = requests.first else { preconditionFailure("a page belongs to a request") }
         requests.removeFirst()
         let isEnd = content.ends(request)
         total = content.total ?? total
-        self.isKept = self.isKept || isKept
+        self.isCached = self.isCached || isCached
         if !hasBegun {
             (hasBegun, items, reachesEnd) = (true, content.items, isEnd)
         } else if isEnd, content.items.count < request.size {
-            // The list was cut while its two pages were read: the later one, which came first, is out of date.
+            // The list became shorter between the two reads: the later page, which was read first, is outdated.
             (items, reachesEnd) = (content.items, true)
         } else {
             items = content.items + items
@@ -109,12 +109,12 @@ struct PageRead {
 }
 
 extension PageContent {
-    /// Whether the list ends with this page, which was asked for by its position.
+    /// Returns whether the list ends with this page, which was requested by its position.
     func ends(_ request: PageRequest) -> Bool {
         if items.isEmpty { return true }
         if let isLast { return isLast }
         let end = request.offset + items.count
-        // A total that is smaller than what was seen is wrong, and so says nothing.
+        // A total that is less than the rows that were seen is wrong, and is not used.
         if let total, total >= end { return total == end }
         return items.count < request.size
     }

@@ -1,79 +1,85 @@
-/// One load of a ``PagedAPIManager``: which pages are asked for until the rows connect, and what they make of the window.
+/// Decides which pages one load of a ``PagedAPIManager`` requests until the rows connect, and combines them.
 ///
-/// It works on a window of its own, so that a load that fails has changed nothing.
+/// It works on a copy of the window, so that a load that fails has changed nothing.
 protocol PageLoad: Sendable {
-    /// The first request.
-    mutating func begin() -> PageStep
-    /// Takes the answer to the request that was asked for last.
+    /// Returns the first request.
+    mutating func start() -> PageQuery
+    /// Takes the page of the last request, and returns what to do next.
     ///
-    /// - Parameter isKept: Whether the answer was kept from an earlier call, and may be out of date.
-    mutating func take(_ content: PageContent, isKept: Bool) -> PageStep
+    /// - Parameter isCached: Whether the response was cached, and may be stale.
+    mutating func take(_ content: PageContent, isCached: Bool) -> PageStep
+}
+
+/// A request of a load.
+struct PageQuery: Sendable {
+    let page: PageRequest
+    /// Whether no cached response may be used.
+    var isRefreshing = false
+    /// Why the page is requested.
+    let decision: PagingDecision
 }
 
 /// What a load does next.
 enum PageStep: Sendable {
-    /// Asks for a page.
-    ///
-    /// - Parameter isRefreshing: Whether an answer that is kept may not be taken.
-    case ask(PageRequest, isRefreshing: Bool, because: PagingDecision)
+    /// Requests a page.
+    case ask(PageQuery)
     /// Ends with these rows.
     case land(PageWindow)
-    /// Ends with nothing changed.
+    /// Ends and changes nothing.
     case fail(PagingFailure)
 }
 
-/// Where a load goes.
+/// Which part of a list a load is for.
 enum PageDirection: Sendable {
     case first
     case next
     case previous
 }
 
-/// Why the pages of a list could not be put together.
-public enum PagingFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The pages did not connect within the requests that one load may make: load the list anew.
+/// Why the pages of a list could not be combined.
+package enum PagingFailure: Error, Hashable, CustomStringConvertible {
+    /// The pages did not connect within the requests that one load may make. The list has to be loaded again.
     case doesNotConnect(requests: Int)
-    /// Page after page had no row that was new.
+    /// No page of several had a new row.
     case nothingNew(requests: Int)
     /// The cursor of the next page was that of an earlier one.
     case repeatedCursor
-    /// A page came that is the page before it.
+    /// The page is equal to the one before it.
     case repeatedPage
-    /// A page had more rows than may be in memory.
+    /// The page has more rows than may be in memory.
     case tooManyRows(Int, limit: Int)
-    /// The list has more pages than may be kept in mind.
+    /// The list has more pages than cursors are stored for.
     case tooManyPages(limit: Int)
 
-    /// The failure in one sentence.
-    public var description: String {
+    package var description: String {
         switch self {
         case .doesNotConnect(let count):
-            "The list changed so much that its pages did not connect within \(count) requests; load it anew."
+            "The list changed so much that its pages did not connect within \(count) requests; load it again."
         case .nothingNew(let count):
-            "The server gave no new row in \(count) requests, and does not say that the list ends."
-        case .repeatedCursor: "The server gave a cursor for the next page that it had given for an earlier one."
-        case .repeatedPage: "The server gave the same page again."
-        case .tooManyRows(let count, let limit): "The page has \(count) rows; at most \(limit) are kept."
+            "The server returned no new row in \(count) requests, and not the end of the list."
+        case .repeatedCursor: "The server returned the cursor of an earlier page for the next one."
+        case .repeatedPage: "The server returned the same page again."
+        case .tooManyRows(let count, let limit): "The page has \(count) rows; at most \(limit) are stored."
         case .tooManyPages(let limit): "The list has more than \(limit) pages."
         }
     }
 }
 
-/// What a paged manager made of one request, for the record.
+/// Why a paged manager made a request, or failed a load, for the record.
 package enum PagingDecision: StageDecision, Equatable {
-    /// The page that was asked for.
+    /// The load is for this page.
     case page
-    /// Few rows of the page were new, so another was asked for.
+    /// Few rows of the page before were new.
     case onward
-    /// No row of the page was known, so that an earlier one was read.
+    /// No row of the page after was known.
     case steppedBack
-    /// Rows came to places before the page, so that pages before it were read again.
+    /// Rows were inserted before the page after.
     case readAgain
-    /// The kept answer did not connect, so that the page was asked for past what is kept.
+    /// The cached page did not connect.
     case refreshed
-    /// The page has two halves, of which this is the second.
+    /// The page has two halves; this is the second.
     case otherHalf
-    /// The pages could not be put together.
+    /// The pages could not be combined.
     case failed(PagingFailure)
 
     package static var step: FlightStep { .landing }

@@ -1,14 +1,14 @@
-/// The rows of a list that are in memory, and where they stand in the list.
+/// The rows of a list that are in memory, and their positions in the list.
 ///
-/// Rows are ordered as the list was when they were read. A row that was seen stays until the list is loaded anew or the row is let
-/// go with its end of the window: where a later look does not find it in its place, it was deleted, or moved to a place that has not
-/// been read yet. It is *absent* then, and takes its new place if it is seen again.
+/// Rows are ordered as the list was when they were read. A row stays until the list is loaded again or the row is evicted at an end
+/// of the window. If a later read does not find a row at its position, it was deleted, or moved to a position that has not been
+/// read yet. It is *absent* then, and takes its new position if it is found again.
 struct PageWindow {
     struct Row {
         var item: PageItem
-        /// Whether a later look at its place did not find it.
+        /// Whether a later read of its position did not find it.
         var isAbsent = false
-        /// The number of the page that it came with, counted from the start of the list; for lists that are paged by cursor.
+        /// The number of its page, counted from the start of the list; for lists that are paged by cursor.
         var page = 0
     }
 
@@ -22,15 +22,15 @@ struct PageWindow {
     /// Whether the list ends at the edge.
     var isAtEnd = false
     var total: Int?
-    /// How many rows came to places before the edge that have not been read again.
+    /// How many rows were inserted before the edge that have not been read.
     var unreadCount = 0
-    /// The cursors that ask for the pages of the list, from its first page on; the last asks for the page after the edge.
+    /// The cursors of the pages of the list, from its first page on; the last is that of the page after the edge.
     var cursors: [String?] = [nil]
 
-    /// The number of the page that the first row came with; for lists that are paged by cursor.
+    /// The number of the first row's page; for lists that are paged by cursor.
     var firstPage = 0
 
-    /// The places of the rows that have an id.
+    /// Returns the indices of the rows that have an id.
     func indices() -> [String: Int] {
         var indices: [String: Int] = [:]
         for (index, row) in rows.enumerated() {
@@ -41,49 +41,48 @@ struct PageWindow {
 }
 
 extension PageWindow {
-    /// What a look at the list changed.
+    /// What a read of the list changed.
     struct Change {
-        /// How many rows came to places before the look, inside the window, since it was read last; below 0, how many went.
+        /// How many rows were inserted before the read rows, inside the window; below 0 if rows were removed.
         var shift = 0
-        /// How many rows were found that were not known, or not known to be there.
+        /// How many rows were found that were not known, or absent.
         var foundCount = 0
-        /// Whether rows were found in another order, or not found in their place.
+        /// Whether rows were found in another order, or not at their positions.
         var isReordered = false
-        /// Whether the look shows that it connects to the window, and not only that a row moved there from far away.
+        /// Whether the read connects to the window for certain, and the common row was not merely moved there from far away.
         var isCertain = false
     }
 
-    /// What to do with the rows of a look that stand before the first row that is known, and with known rows after its last.
+    /// What happens to the rows of a read before the first known row, and to known rows after its last.
     enum Side {
-        /// The look is the next page: known rows past it are absent.
+        /// The read is the next page: known rows after it are absent.
         case onward
-        /// The look is between the ends of the window.
+        /// The read is between the ends of the window.
         case within
-        /// The look is the page before: rows before the first known one come to the front.
+        /// The read is the previous page: rows before the first known one are inserted at the front.
         case before
     }
 
-    /// Makes the rows of one look the truth for its stretch of the list.
+    /// Replaces the rows of one part of the list by those of a read.
     ///
-    /// - Returns: What changed; `nil`, and nothing changes, where no row of the look is known to be near.
+    /// - Returns: What changed; `nil` if no row of the read is known, and nothing changes.
     mutating func merge(_ read: PageRead, _ side: Side) -> Change? {
         let known = indices()
         var seen: Set<String> = []
-        // What is past the edge is the affair of the next page, which has to connect to it.
-        let looked = read.items.enumerated().filter { offset, item in
+        // Rows after the edge are left to the next page, which has to connect to it.
+        let found = read.items.enumerated().filter { offset, item in
             (side == .onward || read.start + offset < edge) && item.id.map { seen.insert($0).inserted } ?? true
         }
-        var places = looked.map { _, item in
+        var places = found.map { _, item in
             item.id.flatMap { known[$0] }.flatMap { rows[$0].isAbsent ? nil : $0 }
         }
-        if side == .onward, let index = looked.firstIndex(where: { $0.element.id == edgeID }), let edge = places[index]
-        {
-            // The page was asked for so that it begins with this row: what is on the wrong side of it has moved, and not the row.
+        if side == .onward, let index = found.firstIndex(where: { $0.element.id == edgeID }), let edge = places[index] {
+            // The page was requested so that it begins with this row: rows on the wrong side of it were moved, and not this row.
             for other in places.indices {
                 if let place = places[other], (other < index) != (place < edge), other != index { places[other] = nil }
             }
         }
-        // Rows that kept their order hold the look in place; what is out of order has moved.
+        // Rows that are still in order fix the position of the read; the others were moved.
         let anchors = places.longestIncreasingSubsequence()
         guard let firstAnchor = anchors.first, let lastAnchor = anchors.last,
             let first = places[firstAnchor], let last = places[lastAnchor]
@@ -92,24 +91,24 @@ extension PageWindow {
         var change = Change()
         let isFrontKept = side == .before || first > 0 || read.start == 0
         func believed(_ place: Int) -> Int { edge - 1 - rows[(place + 1)...].count { !$0.isAbsent } }
-        if first > 0, read.start > 0 { change.shift = read.start + looked[firstAnchor].offset - believed(first) }
-        let distance = read.start + looked[lastAnchor].offset - believed(last)
+        if first > 0, read.start > 0 { change.shift = read.start + found[firstAnchor].offset - believed(first) }
+        let distance = read.start + found[lastAnchor].offset - believed(last)
         change.isCertain =
-            read.start == 0 || rows[last].item.id == edgeID || anchors.count * 2 >= looked.count
-            || abs(distance) < looked.count
+            read.start == 0 || rows[last].item.id == edgeID || anchors.count * 2 >= found.count
+            || abs(distance) < found.count
         let anchorPlaces = Set(anchors.compactMap { places[$0] })
-        let moved = Set(looked.compactMap { _, item in item.id.flatMap { known[$0] } }).subtracting(anchorPlaces)
-        change.foundCount = looked.indices.count { index in
+        let moved = Set(found.compactMap { _, item in item.id.flatMap { known[$0] } }).subtracting(anchorPlaces)
+        change.foundCount = found.indices.count { index in
             guard isFrontKept || index > firstAnchor else { return false }
-            return looked[index].element.id.flatMap { known[$0] }.map { rows[$0].isAbsent } ?? true
+            return found[index].element.id.flatMap { known[$0] }.map { rows[$0].isAbsent } ?? true
         }
         change.isReordered = moved.contains { !rows[$0].isAbsent }
 
-        let front = isFrontKept ? looked[..<firstAnchor].map { Row(item: $0.element) } : []
+        let front = isFrontKept ? found[..<firstAnchor].map { Row(item: $0.element) } : []
         var merged: [Row] = side == .before ? front : []
         for (index, row) in rows[..<first].enumerated() where !moved.contains(index) {
             merged.append(row)
-            // The look covers the places before its first known row, too.
+            // The read covers the positions before its first known row, too.
             if side == .before { merged[merged.count - 1].isAbsent = true }
         }
         if side != .before { merged += front }
@@ -123,9 +122,9 @@ extension PageWindow {
                 }
                 next = place + 1
             }
-            merged.append(Row(item: looked[index].element))
+            merged.append(Row(item: found[index].element))
         }
-        let rest = looked[(lastAnchor + 1)...].map { Row(item: $0.element) }
+        let rest = found[(lastAnchor + 1)...].map { Row(item: $0.element) }
         if side != .onward { merged += rest }
         for (index, row) in rows.enumerated() where index >= next && !moved.contains(index) {
             merged.append(row)
@@ -137,7 +136,7 @@ extension PageWindow {
         if side == .before {
             start = read.start
         } else if first == 0 {
-            start = read.start + (isFrontKept ? 0 : looked[firstAnchor].offset)
+            start = read.start + (isFrontKept ? 0 : found[firstAnchor].offset)
         }
         if side == .onward {
             edge = read.start + read.items.count
@@ -148,7 +147,7 @@ extension PageWindow {
         return change
     }
 
-    /// Begins anew with the rows of one look.
+    /// Replaces all rows by those of a read.
     mutating func restart(with read: PageRead) {
         var seen: Set<String> = []
         let items = read.items.filter { $0.id.map { seen.insert($0).inserted } ?? true }
@@ -159,7 +158,7 @@ extension PageWindow {
 }
 
 extension PageWindow {
-    /// Lets rows go at the start of the window until at most `maximumCount` are left.
+    /// Evicts rows at the start of the window until at most `maximumCount` are left.
     mutating func dropFirst(keeping maximumCount: Int, byPages: Bool) {
         var count = rows.count - maximumCount
         guard count > 0 else { return }
@@ -172,7 +171,7 @@ extension PageWindow {
         firstPage = rows.first?.page ?? 0
     }
 
-    /// Lets rows go at the end of the window until at most `maximumCount` are left.
+    /// Evicts rows at the end of the window until at most `maximumCount` are left.
     mutating func dropLast(keeping maximumCount: Int, byPages: Bool) {
         guard rows.count > maximumCount else { return }
         var end = maximumCount
@@ -182,7 +181,7 @@ extension PageWindow {
             if end == 0 { return }
             cursors.removeLast(cursors.count - page - 1)
         } else {
-            // The row at the edge is one that can be looked for.
+            // The row at the edge is one that can be found for.
             while end > 1, rows[end - 1].isAbsent { end -= 1 }
         }
         edge -= rows[end...].count { !$0.isAbsent }

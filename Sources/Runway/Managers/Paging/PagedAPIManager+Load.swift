@@ -1,41 +1,38 @@
 extension PagedAPIManager {
-    /// Loads the first page of a list. A load that is under way is cancelled.
+    /// Loads the first page of a list, and cancels the load in flight.
     ///
     /// The rows in memory stay until the new ones land.
     ///
     /// - Returns: The number of the load.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
-        cancelAll()
-        return start(.first, endpoint, options)
+        start(.first, endpoint, options)
     }
 
-    /// Loads the first page of the list that ``parameterSource`` gives; without a source, of the same list again.
+    /// Loads the first page of the list that ``parameterSource`` supplies or, without a source, of the same list again.
     ///
     /// - Returns: The number of the load.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
-        cancelAll()
-        return start(.first, parameterSource == nil ? endpoint : nil, options)
+        start(.first, parameterSource == nil ? endpoint : nil, options)
     }
 
-    /// Loads the first page of the same list again, past what is kept. A load that is under way is cancelled.
+    /// Loads the first page of the same list again from the server, and cancels the load in flight.
     ///
-    /// - Parameter options: The default asks the server, whatever is kept.
+    /// - Parameter options: The default does not use cached responses.
     /// - Returns: The number of the load.
     @discardableResult
     public func reload(options: CallOptions = CallOptions(cacheUse: .refresh)) -> FlightID {
-        cancelAll()
-        return start(.first, endpoint, options)
+        start(.first, endpoint, options)
     }
 
     /// Loads the page after the last row in memory, or the first page if nothing was loaded yet or the rows belong to an account
     /// that is no longer signed in.
     ///
-    /// - Returns: The number of the load, or of the load that is under way already; `nil` at the end of the list, where nothing is done.
+    /// - Returns: The number of the load, or of the load in flight; `nil` at the end of the list, where nothing is loaded.
     @discardableResult
     public func loadNextPage(options: CallOptions = .standard) -> FlightID? {
-        if let running { return running.id }
+        if let load = machine.load { return load.id }
         guard isListOfCurrentAccount else { return start(.first, endpoint, options) }
         guard hasMore else { return nil }
         return start(list.window.rows.isEmpty ? .first : .next, endpoint, options)
@@ -44,28 +41,27 @@ extension PagedAPIManager {
     /// Loads the page before the first row in memory, which was evicted, or the first page if the rows belong to an account that is
     /// no longer signed in.
     ///
-    /// - Returns: The number of the load, or of the load that is under way already; `nil` at the start of the list, where nothing is done.
+    /// - Returns: The number of the load, or of the load in flight; `nil` at the start of the list, where nothing is loaded.
     @discardableResult
     public func loadPreviousPage(options: CallOptions = .standard) -> FlightID? {
-        if let running { return running.id }
+        if let load = machine.load { return load.id }
         guard isListOfCurrentAccount else { return start(.first, endpoint, options) }
         guard !isFirstPage else { return nil }
         return start(.previous, endpoint, options)
     }
 
-    /// Cancels a load: it lands nowhere, and changes nothing. A load that has landed is left alone.
+    /// Cancels a load: it does not land and changes nothing. A load that has landed is left alone.
     public func cancel(_ flight: FlightID) {
-        if running?.id == flight { cancelAll() }
+        if machine.load?.id == flight { cancelAll() }
     }
 
-    /// Cancels the load that is under way.
+    /// Cancels the load in flight.
     public func cancelAll() {
-        running = nil
-        withoutParameters = nil
+        machine.cancel()
         requests.cancelAll()
     }
 
-    /// Forgets the rows and the error, and cancels the load that is under way. The parameters of the list stay.
+    /// Removes the rows and the error, and cancels the load in flight. The parameters of the list stay.
     public func clear() {
         cancelAll()
         requests.clear()
@@ -76,137 +72,135 @@ extension PagedAPIManager {
     }
 
     /// Whether the rows were loaded for the account that is signed in, or for nobody.
-    private var isListOfCurrentAccount: Bool { list.answer?.flight.isOfCurrentAccount ?? true }
+    private var isListOfCurrentAccount: Bool { list.response?.flight.isOfCurrentAccount ?? true }
 
     // MARK: Requests
 
     private func start(_ direction: PageDirection, _ endpoint: E?, _ options: CallOptions) -> FlightID {
-        let given: (any Endpoint)? = endpoint ?? parameterSource?.endpoint(for: self)
-        guard let endpoint = given as? E else {
-            let id = requests.load(given: given, by: parameterSource, options)
-            withoutParameters = id
+        let supplied: (any Endpoint)? = endpoint ?? parameterSource?.endpoint(for: self)
+        cancelAll()
+        guard let endpoint = supplied as? E else {
+            let id = requests.load(supplied, from: parameterSource, options)
+            machine.refuse(id)
             return id
         }
         // Another attempt at the first page, by whatever method, is for the same list.
         if list.window.rows.isEmpty { self.endpoint = endpoint }
         let size = max(1, E.pageSize)
-        let load: any PageLoad
+        var pages: any PageLoad
         if E.paging == .cursor {
-            load = CursorLoad(direction, of: list.window, size: size, limits)
+            pages = CursorLoad(direction, of: list.window, size: size, limits)
         } else {
             let overlaps = direction == .first || list.window.edgeID != nil
-            load = PositionalLoad(
+            pages = PositionalLoad(
                 direction, of: list.window, PageLayout(E.paging, size: size, overlaps: overlaps), limits)
         }
-        loadCount += 1
-        var new = Running(token: loadCount, endpoint: endpoint, options: options, load: load)
-        let step = new.load.begin()
-        running = new
-        return take(step)
+        let query = pages.start()
+        return send(query, for: machine.start(endpoint, options, pages))
     }
 
-    /// Does what a load wants next. Gives the number of the request, where it is one.
-    ///
-    /// - Parameter list: What the load makes of the list, where it has come to its end.
+    /// Makes a request of a load, and returns its number.
     @discardableResult
-    private func take(_ step: PageStep, _ list: PageList<E>? = nil) -> FlightID {
-        guard let running else { return landedFlight ?? FlightID(number: 0) }
-        switch step {
-        case .ask(let page, let isRefreshing, let decision):
-            var endpoint = running.endpoint
-            endpoint.ask(for: page)
-            var options = running.options
-            options.landsOnce = true
-            if isRefreshing { options.cacheUse = .refresh }
-            let id = requests.load(endpoint, options: options)
-            // Hooks of an interceptor ran meanwhile, and may have ended or replaced this load.
-            guard self.running?.token == running.token else {
-                requests.cancel(id)
-                return id
-            }
-            guard let flight = requests.state.flights[id]?.flight else {
-                self.running = nil
-                return id
-            }
-            flight.note(decision)
-            self.running?.request = id
-            if running.id == nil { self.running?.id = id }
+    private func send(_ query: PageQuery, for load: PagedLoadMachine<E>.Load) -> FlightID {
+        var endpoint = load.endpoint
+        endpoint.ask(for: query.page)
+        var options = load.options
+        options.landsOnce = true
+        if query.isRefreshing { options.cacheUse = .refresh }
+        let id = requests.load(endpoint, options: options)
+        // Hooks of interceptors ran meanwhile, and may have vetoed the request, or ended or replaced the load.
+        guard let flight = requests.state.machine.flight(id) else {
+            machine.finish(load.number)
             return id
-        case .land: land(running, list)
-        case .fail(let failure):
-            let flight = requests.state.last.answer?.flight
-            flight?.note(PagingDecision.failed(failure))
-            flight?.amend()
-            fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running)
         }
-        return running.id ?? FlightID(number: 0)
+        if machine.requested(id, for: load.number) { flight.note(query.decision) } else { requests.cancel(id) }
+        return id
     }
 
-    /// Takes what a request brought, where it is the one that is waited for.
+    /// Reads the response of a request that landed, or fails its load.
     func requestLanded(_ error: NetworkError?) {
-        if let withoutParameters, running == nil, let error {
-            self.withoutParameters = nil
-            return fail(error, nil, withoutParameters)
+        guard let request = requests.landedFlight else { preconditionFailure("a request that landed has a number") }
+        switch machine.landed(request) {
+        case .ignore: break
+        case .refuse:
+            guard let error else { preconditionFailure("a request without parameters fails") }
+            fail(error, of: nil, request)
+        case .read(let load):
+            if let error { return fail(error, load) }
+            guard let response = requests.state.last.response, let endpoint = response.endpoint as? E,
+                let rawData = response.rawData
+            else { preconditionFailure("a request that succeeded has a response of its endpoint") }
+            read(rawData, of: endpoint, response.flight, for: load)
         }
-        guard let running, let request = running.request, requests.landedFlight == request else { return }
-        if let error { return fail(error, running) }
-        guard let answer = requests.state.last.answer, let endpoint = answer.endpoint as? E,
-            let rawData = answer.rawData
-        else { return }
-        self.running?.request = nil
-        Task { [weak self, items] in
-            let reading = await Self.read(rawData, of: endpoint, answer.flight, for: running.load, after: items)
-            // The load may have been cancelled meanwhile, or replaced.
-            guard let self, self.running?.token == running.token else { return }
-            guard answer.flight.isOfCurrentAccount else {
-                self.running = nil
-                answer.flight.note(CallDecision.accountChanged)
-                return answer.flight.amend()
+    }
+
+    /// Ends the load whose request was vetoed by an interceptor, or whose error the service absorbed.
+    func requestEnded(_ request: FlightID) {
+        machine.ended(request)
+    }
+
+    // MARK: Reading
+
+    /// What a load made of a response.
+    private enum Reading: Sendable {
+        /// It needs another page.
+        case query(PageQuery, any PageLoad)
+        /// It lands with this list.
+        case list(PageList<E>)
+        /// Its pages can't be combined.
+        case unconnected(PagingFailure)
+        /// The response has no page.
+        case failure(NetworkError)
+    }
+
+    private func read(
+        _ rawData: RawData, of endpoint: E, _ flight: Flight, for load: PagedLoadMachine<E>.Load
+    ) {
+        Task { [weak self, items = list.items] in
+            let reading = await Self.reading(of: rawData, of: endpoint, flight, for: load.pages, after: items)
+            // The load may have been cancelled or replaced meanwhile.
+            guard let self, machine.load?.number == load.number else { return }
+            guard flight.isOfCurrentAccount else {
+                machine.finish(load.number)
+                flight.note(CallDecision.accountChanged)
+                return flight.amend()
             }
             switch reading {
-            case .success(let reading):
-                self.running?.load = reading.load
-                take(reading.step, reading.list)
-            case .failure(let error): fail(error, running)
+            case .query(let query, let pages):
+                if let load = machine.goOn(load.number, pages) { send(query, for: load) }
+            case .list(let list): land(list, load)
+            case .unconnected(let failure):
+                flight.note(PagingDecision.failed(failure))
+                flight.amend()
+                fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), load)
+            case .failure(let error): fail(error, load)
             }
         }
     }
 
-    /// What a load made of an answer.
-    private struct Reading: Sendable {
-        var load: any PageLoad
-        var step: PageStep
-        /// What it made of the list, where it has come to its end.
-        var list: PageList<E>?
-    }
-
-    /// Off the main actor, since what is read and put together may be long.
+    /// Reads and combines pages off the main actor, since they may be long.
     @concurrent
-    private nonisolated static func read(
-        _ rawData: RawData, of endpoint: E, _ flight: Flight, for load: any PageLoad, after items: [PageItem]
-    ) async -> Result<Reading, NetworkError> {
+    private nonisolated static func reading(
+        of rawData: RawData, of endpoint: E, _ flight: Flight, for pages: any PageLoad, after items: [PageItem]
+    ) async -> Reading {
         do {
             let page = PageList<E>.Page(rawData: rawData, content: try endpoint.read(rawData))
-            var load = load
-            let step = load.take(page.content, isKept: rawData.source != .network)
-            guard case .land(let window) = step else { return .success(Reading(load: load, step: step)) }
-            let list = PageList(window, after: items, by: flight, endpoint, page)
-            return .success(Reading(load: load, step: step, list: list))
+            var pages = pages
+            switch pages.take(page.content, isCached: rawData.source != .network) {
+            case .ask(let query): return .query(query, pages)
+            case .land(let window): return .list(PageList(window, after: items, by: flight, endpoint, page))
+            case .fail(let failure): return .unconnected(failure)
+            }
         } catch {
             return .failure(flight.locate(.invalidAnswer(in: .checking, rawData, error)))
         }
     }
 
-    /// Ends the load whose request was vetoed by an interceptor, or whose error the service absorbed.
-    func requestEnded(_ flight: FlightID) {
-        if let running, running.request == flight { self.running = nil }
-    }
-
     // MARK: Landing
 
-    private func land(_ load: Running, _ list: PageList<E>?) {
-        running = nil
-        if let list { self.list = list }
+    private func land(_ list: PageList<E>, _ load: PagedLoadMachine<E>.Load) {
+        machine.finish(load.number)
+        self.list = list
         endpoint = load.endpoint
         error = nil
         landedEndpoint = load.endpoint
@@ -214,14 +208,15 @@ extension PagedAPIManager {
         delegate?.apiManagerDidSucceed(self)
     }
 
-    /// - Parameters:
-    ///   - load: The load that failed; `nil` for one that nobody gave parameters for.
-    ///   - flight: The number of such a load.
-    private func fail(_ error: NetworkError, _ load: Running?, _ flight: FlightID? = nil) {
-        running = nil
+    private func fail(_ error: NetworkError, _ load: PagedLoadMachine<E>.Load) {
+        machine.finish(load.number)
+        fail(error, of: load.endpoint, load.id)
+    }
+
+    private func fail(_ error: NetworkError, of endpoint: E?, _ id: FlightID?) {
         self.error = error
-        landedEndpoint = load?.endpoint
-        landedFlight = load?.id ?? flight
+        landedEndpoint = endpoint
+        landedFlight = id
         delegate?.apiManager(self, didFailWith: error)
     }
 }

@@ -4,37 +4,37 @@ import RunwayJSON
 extension PagedAPIManager {
     /// The endpoint that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
-    /// The head of the answer to the request that landed last.
-    public var response: HTTPResponse? { list.answer?.rawData.response }
+    /// The head of the response to the request that landed last.
+    public var response: HTTPResponse? { list.response?.rawData.response }
 
-    /// The rows in memory as one answer: the last page's, with all the rows in the place of its own.
+    /// The rows in memory as one response: that of the last page, with all the rows in the place of its own.
     ///
     /// A reformer that reads one page reads this too, and shows the whole list.
-    public var rawData: RawData? { list.answer?.rawData }
+    public var rawData: RawData? { list.response?.rawData }
 
-    /// Lets a reformer make what a view shows from all rows in memory, here and now, in the isolation of the caller.
+    /// Lets a reformer convert all rows in memory into what a view shows, in the isolation of the caller.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: what the reformer threw, or that nothing has landed. It is
-    ///   on the record of the request that landed last.
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no page has
+    ///   landed. The record of the request that landed last has it too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
-        try reform(list.answer?.rawData, reformer)
+        try reform(list.response?.rawData, reformer)
     }
 
-    /// Lets a reformer make what a view shows from the rows that the last load brought, for a view that adds them to what it shows.
+    /// Lets a reformer convert the rows that the last load added, for a view that adds them to what it shows.
     ///
     /// - Throws: As ``fetch(_:)``.
     public func fetchNewest<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
-        try reform(list.answer?.newestRawData, reformer)
+        try reform(list.response?.newestRawData, reformer)
     }
 
-    /// Lets a reformer make what a view shows from all rows in memory, off the main actor.
+    /// Lets a reformer convert all rows in memory into what a view shows, off the main actor.
     ///
     /// - Throws: As ``fetch(_:)``.
     public func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
-        guard let answer = list.answer else { throw nothingToReform }
-        return try await Self.reform(answer.rawData, of: answer.endpoint, in: answer.flight, reformer)
+        guard let response = list.response else { throw nothingToReform }
+        return try await Self.reform(response.rawData, of: response.endpoint, in: response.flight, reformer)
     }
 
     @concurrent
@@ -49,11 +49,11 @@ extension PagedAPIManager {
     }
 
     private func reform<R: Reformer>(_ rawData: RawData?, _ reformer: R) throws(NetworkError) -> R.Value {
-        guard let answer = list.answer, let rawData else { throw nothingToReform }
+        guard let response = list.response, let rawData else { throw nothingToReform }
         do {
-            return try reformer.reform(rawData, from: answer.endpoint)
+            return try reformer.reform(rawData, from: response.endpoint)
         } catch {
-            throw answer.flight.reformingFailed(R.self, rawData, error)
+            throw response.flight.reformingFailed(R.self, rawData, error)
         }
     }
 

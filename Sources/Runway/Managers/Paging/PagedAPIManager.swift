@@ -1,7 +1,7 @@
 public import Observation
-import RunwayJSON
+public import RunwayJSON
 
-/// The object that a controller holds for one list: it loads page after page, keeps the rows, and tells its delegate.
+/// Loads one list for a controller, page after page, holds the rows, and notifies the controller as its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -16,45 +16,45 @@ import RunwayJSON
 /// }
 /// ```
 ///
-/// One load is under way at a time. It lands once, and may take several requests, each a call with its own record: what rows do that
-/// shift between two pages is put right before they land. A load that fails has changed nothing, so that the next one asks for the
-/// same page.
+/// One load is in flight at a time. It lands once, and may take several requests, each a call with its own record: the list is
+/// corrected for rows that shift between two pages before it lands. A load that fails changes nothing, so that the next one
+/// requests the same page.
 ///
-/// What holds for lists with ids that change while they are read, by position or number:
+/// The manager guarantees of lists with ids, paged by position or number, which change while they are read:
 /// - No row is in ``items`` twice.
-/// - A row that was in the list all the time and was not moved is never left out, and stands in its order.
-/// - A row that was moved is not left out either, where the list was edited at most once between two loads. Several edits can hide
-///   one another, as a row that goes from the start of the list hides one that is moved there: then only ``reload(options:)`` finds it.
-/// - A row that was deleted stays until it is let go or the list is loaded anew.
+/// - A row that was in the list all the time and was not moved is never missing, and keeps its order.
+/// - A row that was moved is not missing either, if the list was edited at most once between two loads. Several edits can hide
+///   one another: a row removed from the start of the list hides one that is moved there. Then only ``reload(options:)`` finds it.
+/// - A row that was deleted stays until it is evicted or the list is loaded again.
 ///
-/// For lists without ids, and lists that are paged by cursor, no gap is the server's promise.
+/// For lists without ids, and lists that are paged by cursor, only the server can promise that no row is missing.
 @MainActor @Observable
 public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// The layer that carries the calls.
     public let network: NetworkLayer
-    /// How much is kept, and how much is asked for to put the list right.
+    /// How many rows are held in memory, and how many requests a load may make.
     public let limits: PagingLimits
-    /// Where loads land. Held weakly: keep it alive yourself.
+    /// Notified of landings. Held weakly: keep a reference to it.
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
-    /// Gives the parameters of ``load(options:)``. Held weakly: keep it alive yourself.
+    /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and answers of every request beside the endpoint's own checks. It is given the manager of the requests.
-    /// Held weakly: keep it alive yourself.
+    /// Checks parameters and responses of every request beside the endpoint's own checks. The manager that it is passed is that of
+    /// the requests. Held weakly: keep a reference to it.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
     }
-    /// Acts on every request, after the layer's interceptors for the endpoint. It is given the manager of the requests. A request
-    /// that it vetoes ends the load without a landing. Held weakly: keep it alive yourself.
+    /// Acts on every request, after the layer's interceptors for the endpoint. The manager that it is passed is that of the
+    /// requests. If it vetoes a request, the load ends without landing. Held weakly: keep a reference to it.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }
     }
 
-    /// The rows in memory, in the order of the list.
-    public var items: [PageItem] { list.items }
-    /// The rows that the last load brought and that were not in memory before, in the order of the list.
-    public var newestItems: [PageItem] { list.newestItems }
+    /// The rows in memory, in the order of the list. Each holds the page that it is part of in memory.
+    public var items: [JSONValue] { list.rows }
+    /// The rows that the last load added, in the order of the list.
+    public var newestItems: [JSONValue] { list.newestRows }
     /// The error of the load that landed last; `nil` if it succeeded.
     public internal(set) var error: NetworkError?
     /// The number of the load that landed last.
@@ -63,56 +63,42 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public internal(set) var landedEndpoint: (any Endpoint)?
     /// The parameters of the list.
     public internal(set) var endpoint: E?
-    /// Whether a load is under way.
-    public var isLoading: Bool { running != nil }
-    /// Whether the newest page is a stale one, in whose place a fresh one may land.
+    /// Whether a load is in flight.
+    public var isLoading: Bool { machine.load != nil }
+    /// Whether the newest page is a stale one, after which the fresh one may land.
     public var isProvisional: Bool { requests.isProvisional }
-    /// Whether the list goes on after the last row in memory, as far as is known. It does before anything was loaded.
+    /// Whether the list may have rows after the last row in memory; `true` before anything was loaded.
     public var hasMore: Bool { !list.window.isAtEnd }
     /// Whether the last row in memory is the last of the list.
     public var isLastPage: Bool { list.window.isAtEnd }
     /// Whether the first row in memory is the first of the list.
     public var isFirstPage: Bool { list.window.start == 0 && list.window.firstPage == 0 }
-    /// How many rows the list has, as the server said last; `nil` where it does not say.
+    /// How many rows the list has, as the last response says; `nil` if it does not say so.
     public var total: Int? { list.window.total }
-    /// Whether rows came to places before the last page that were not found within the requests that a load may make. A reload shows
+    /// Whether rows were inserted before the last page that were not found within the requests that a load may make. A reload finds
     /// them.
     public var mayMissRows: Bool { list.window.unreadCount > 0 }
 
-    /// A load that has not landed.
-    struct Running {
-        /// The number of its first request, which stands for the load.
-        var id: FlightID?
-        /// The number of the request that is under way.
-        var request: FlightID?
-        var token: Int
-        var endpoint: E
-        var options: CallOptions
-        var load: any PageLoad
-    }
-
-    var running: Running?
-    /// The load that failed because nobody gave parameters for it, until it lands.
-    var withoutParameters: FlightID?
+    var machine = PagedLoadMachine<E>()
     var list = PageList<E>()
-    @ObservationIgnored var loadCount = 0
     /// Makes the single requests.
     let requests: APIManager<E>
     @ObservationIgnored private let landings = RequestLandings()
 
-    /// Makes a manager.
+    /// Creates a manager for one list.
     ///
     /// - Parameters:
     ///   - network: The layer that carries the calls.
-    ///   - delegate: Where loads land; held weakly.
-    ///   - limits: How much is kept, and how much is asked for. The default is 1000 rows, and 12 requests of a load beside its own.
+    ///   - delegate: Notified of landings; held weakly.
+    ///   - limits: How many rows are held in memory, and how many requests a load may make. The default is 1000 rows, and 12
+    ///     requests beside the first.
     public init(
         on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, limits: PagingLimits = PagingLimits()
     ) {
         self.network = network
         self.delegate = delegate
         self.limits = limits
-        // One load at a time is this manager's affair. An answer that comes twice, stale and then fresh, must not be in its way.
+        // This manager itself cancels the load before a new one.
         requests = APIManager(on: network, overlap: .concurrent)
         requests.owner = self
         requests.delegate = landings
@@ -121,10 +107,29 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     }
 }
 
-/// Where the single requests of a paged manager land.
+/// The delegate of the manager that makes the requests.
 private final class RequestLandings: APIManagerDelegate {
     var onLanding: ((NetworkError?) -> Void)?
 
     func apiManagerDidSucceed(_ manager: any APIManaging) { onLanding?(nil) }
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { onLanding?(error) }
+}
+
+/// How many rows a ``PagedAPIManager`` holds in memory, and how many requests it makes to combine pages.
+public struct PagingLimits: Sendable, Hashable {
+    /// The greatest number of rows in memory. The default is 1000; at least three pages. Rows beyond it are evicted at the far end
+    /// of the list.
+    public let maximumItemCount: Int
+    /// The greatest number of requests of one load beside the first. The default is 12.
+    public let maximumExtraRequestCount: Int
+    /// The greatest number of pages of a list that is paged by cursor, between two reloads. The default is 10 000. Their cursors
+    /// are held in memory.
+    public let maximumCursorCount: Int
+
+    /// Creates limits; see the properties for the defaults. A negative number counts as 0.
+    public init(maximumItemCount: Int = 1000, maximumExtraRequestCount: Int = 12, maximumCursorCount: Int = 10_000) {
+        self.maximumItemCount = max(0, maximumItemCount)
+        self.maximumExtraRequestCount = max(0, maximumExtraRequestCount)
+        self.maximumCursorCount = max(1, maximumCursorCount)
+    }
 }

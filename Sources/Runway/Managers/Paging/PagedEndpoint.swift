@@ -1,4 +1,4 @@
-/// An API whose answer is one page of a list. A ``PagedAPIManager`` asks it for page after page.
+/// An API that returns one page of a list. A ``PagedAPIManager`` requests page after page of it.
 ///
 /// ```swift
 /// struct RentalList: PagedEndpoint {
@@ -15,19 +15,19 @@
 /// }
 /// ```
 ///
-/// Where the rows have an id the manager can see that rows shifted between two pages, and puts it right. Without ids it can't: pages
-/// are then put one after the other as they come.
+/// If the rows have ids, the manager finds rows that shifted between two pages, and corrects the list. Without ids it can't: it
+/// appends page after page.
 public protocol PagedEndpoint: Endpoint {
-    /// How the API is asked for a page.
+    /// How a request identifies its page.
     static var paging: PageStyle { get }
-    /// How many rows a page is asked for with. The default is 20; at least 1, and at least 2 where pages may overlap.
+    /// The number of rows of a page. The default is 20; at least 1, and at least 2 if pages may overlap.
     static var pageSize: Int { get }
 
-    /// Makes this call ask for a page.
+    /// Sets the parameters that identify the page to request.
     mutating func ask(for page: PageRequest)
-    /// Finds the rows in an answer, and what it says of the list. Called off the main actor and on it.
+    /// Finds the rows in a response, and how the list goes on. Called off the main actor and on it.
     ///
-    /// - Throws: What is wrong with the answer; the call fails as ``NetworkError/Kind/invalidAnswer``.
+    /// - Throws: The reason why the response has no page; the call fails as ``NetworkError/Kind/invalidAnswer``.
     func read(_ rawData: RawData) throws -> PageContent
 }
 
@@ -35,39 +35,40 @@ extension PagedEndpoint {
     /// 20 rows.
     public static var pageSize: Int { 20 }
 
-    /// Refuses an answer in which no page can be found, so that it is neither kept nor landed.
+    /// Refuses a response in which no page can be found, so that it is neither cached nor lands.
     ///
-    /// An endpoint that has a check of its own has to read the page in it too.
+    /// An endpoint with a check of its own has to read the page in it too.
     public func validate(answer: RawData) throws { _ = try read(answer) }
 }
 
-/// How an API is asked for a page.
+/// How a request identifies its page.
 public enum PageStyle: Sendable, Hashable {
     /// By the position of its first row, counted from 0. A new page begins with the last row of the page before it, which shows
-    /// that no row came between: of a page of 20, 19 rows are new.
+    /// that no row was inserted between them: of a page of 20, 19 rows are new.
     case offset
     /// By a number, for pages of any size up to the page size. The number and the size are chosen so that the new page begins a
-    /// little before the edge of what is known, and overlaps it.
+    /// little before the last known row, and overlaps the known rows.
     ///
     /// - Parameter first: The number of the first page.
     case number(first: Int = 1)
     /// By a number, for pages of the page size and no other. Such pages can't overlap: after a new page the one before it is read
-    /// again, so that every page costs two requests, and an edit between these two that another undoes is not seen.
+    /// again, so that every page takes two requests, and an edit between these two that another undoes is not seen.
     ///
     /// - Parameter first: The number of the first page.
     case numberOfFixedSize(first: Int = 1)
-    /// By a text that came with the page before. That nothing is left out between two pages is the server's promise.
+    /// By a text that the page before contained. The server promises that no row is missing between two pages.
     case cursor
 }
 
-/// The page that a call is to ask for.
+/// The page that a call requests.
 public struct PageRequest: Sendable, Hashable {
-    /// The position of the first row, counted from 0. Of ``PageStyle/cursor`` it is 0.
+    /// The position of the first row, counted from 0. With ``PageStyle/cursor`` it is 0.
     public var offset: Int
-    /// The number of the page, counted as its style says. Of ``PageStyle/offset`` and ``PageStyle/cursor`` it is 0.
+    /// The number of the page, counted from the first number of its style. With ``PageStyle/offset`` and ``PageStyle/cursor`` it is
+    /// 0.
     public var number: Int
-    /// How many rows are wanted.
+    /// How many rows are requested.
     public var size: Int
-    /// The cursor that asks for the page; `nil` for the first page and for other styles.
+    /// The cursor of the page; `nil` for the first page and with other styles.
     public var cursor: String?
 }

@@ -1,11 +1,10 @@
 import RunwayJSON
 
-/// A load from an API that is asked for pages by position or number.
+/// Loads pages that are identified by position or number.
 ///
-/// A next page is read so that it begins with rows that are known. It *connects* where they are in it. Where they are not, earlier
-/// pages are read until one connects, and then onward from there. Where the rows that connect stand further down than they did, rows
-/// came to places before them, new ones or ones that would have come later: the window is then read again from its start until as
-/// many are found.
+/// The next page is requested so that it begins with known rows. It *connects* if it has them. If it does not, earlier pages are
+/// requested until one connects, and then the pages after that one. If the rows that connect have greater positions than before,
+/// rows were inserted or moved before them: the window is then read again from its start until as many new rows are found.
 struct PositionalLoad: PageLoad {
     private enum Phase {
         case first
@@ -24,7 +23,7 @@ struct PositionalLoad: PageLoad {
     private var read = PageRead([])
     private var isRefreshing = false
     private var extraRequestCount = 0
-    /// How many rows came to places before the edge, as this load saw.
+    /// How many rows were inserted before the edge, as far as this load has seen.
     private var shift = 0
 
     init(_ direction: PageDirection, of window: PageWindow, _ layout: PageLayout, _ limits: PagingLimits) {
@@ -38,26 +37,26 @@ struct PositionalLoad: PageLoad {
     private var hasIDs: Bool { window.edgeID != nil }
     private var newCount: Int { window.rows.count { $0.item.id.map { !knownIDs.contains($0) } ?? true } }
 
-    mutating func begin() -> PageStep {
+    mutating func start() -> PageQuery {
         switch direction {
-        case .first: return ask(layout.page(at: 0), .first, .page)
+        case .first: return query(layout.page(at: 0), .first, .page)
         case .next:
             let read = hasIDs ? layout.read(onwardFrom: window.edge - 1) : layout.page(at: window.edge)
-            return ask(read, .onward(stride: 1), .page)
+            return query(read, .onward(stride: 1), .page)
         case .previous:
             let read = hasIDs ? layout.read(upTo: window.start) : layout.page(at: max(0, window.start - layout.size))
-            return ask(read, .before, .page)
+            return query(read, .before, .page)
         }
     }
 
-    mutating func take(_ content: PageContent, isKept: Bool) -> PageStep {
+    mutating func take(_ content: PageContent, isCached: Bool) -> PageStep {
         let limit = max(limits.maximumItemCount, 3 * layout.size)
         guard content.items.count <= limit else {
             return .fail(.tooManyRows(content.items.count, limit: limit))
         }
-        read.take(content, isKept: isKept)
+        read.take(content, isCached: isCached)
         if let request = read.requests.first {
-            return .ask(request, isRefreshing: isRefreshing, because: .otherHalf)
+            return .ask(PageQuery(page: request, isRefreshing: isRefreshing, decision: .otherHalf))
         }
         switch phase {
         case .first:
@@ -76,7 +75,7 @@ struct PositionalLoad: PageLoad {
         }
     }
 
-    // MARK: Onward
+    // MARK: Next
 
     private mutating func connect(_ stride: Int) -> PageStep {
         var merged = window
@@ -84,11 +83,11 @@ struct PositionalLoad: PageLoad {
         let isExact =
             change.map { $0.shift == 0 && !$0.isReordered } ?? false
             && read.items.dropFirst(window.edge - 1 - read.start).first?.id == window.edgeID
-        if read.isKept, !isExact, !isRefreshing {
+        if read.isCached, !isExact, !isRefreshing {
             return askFurther(PageRead(again: read), phase, .refreshed) ?? notConnected
         }
         if let change, change.isCertain {
-            // A page that ends with the last known row, and could have gone on, says that the list ends: whatever else it says.
+            // A page that ends with the last known row, and has room for more, shows that the list ends there.
             if read.isShort, read.items.last?.id == window.edgeID { merged.isAtEnd = true }
             window = merged
             shift += max(0, change.shift)
@@ -125,7 +124,7 @@ struct PositionalLoad: PageLoad {
             window.unreadCount = 0
             return land()
         }
-        // Rows that are out of order make the count no proof; only the whole window is one then.
+        // If rows are out of order, their count proves nothing, and the whole window is read.
         if foundCount >= shift, !isReordered {
             window.unreadCount -= shift
             return land()
@@ -150,11 +149,11 @@ struct PositionalLoad: PageLoad {
         return land()
     }
 
-    // MARK: Back
+    // MARK: Previous
 
     private mutating func prepend() -> PageStep {
         guard window.merge(read, .before) != nil else {
-            // The window's first row is not where it was; it is looked for from there on.
+            // The window's first row was moved; it is searched for from its former position on.
             return askFurther(layout.read(onwardFrom: window.start), .locating, .readAgain) ?? notConnected
         }
         guard newCount == 0, window.start > 0 else { return land() }
@@ -169,26 +168,26 @@ struct PositionalLoad: PageLoad {
         return land()
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     private var notConnected: PageStep { .fail(.doesNotConnect(requests: extraRequestCount + 1)) }
 
-    /// Asks for what the load does not need in any case; `nil` where it has made all the requests that it may.
+    /// Returns a further request; `nil` if the load has made all the requests that it may.
     private mutating func askFurther(_ next: PageRead, _ phase: Phase, _ decision: PagingDecision) -> PageStep? {
         guard extraRequestCount + next.requests.count <= limits.maximumExtraRequestCount else { return nil }
         extraRequestCount += next.requests.count
-        // It is asked to see what the list is now, and not what it was.
-        return ask(next, phase, decision, isRefreshing: true)
+        // It has to show the list as it is now, and so does not use cached responses.
+        return .ask(query(next, phase, decision, isRefreshing: true))
     }
 
-    private mutating func ask(
+    private mutating func query(
         _ next: PageRead, _ phase: Phase, _ decision: PagingDecision, isRefreshing: Bool = false
-    ) -> PageStep {
+    ) -> PageQuery {
         read = next
         self.phase = phase
         self.isRefreshing = isRefreshing
-        guard let request = next.requests.first else { return land() }
-        return .ask(request, isRefreshing: isRefreshing, because: decision)
+        guard let request = next.requests.first else { preconditionFailure("a read has a request") }
+        return PageQuery(page: request, isRefreshing: isRefreshing, decision: decision)
     }
 
     private func land() -> PageStep {

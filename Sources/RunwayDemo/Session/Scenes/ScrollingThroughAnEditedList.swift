@@ -1,4 +1,5 @@
 import Runway
+import RunwayJSON
 import RunwayTesting
 
 extension DemoSession {
@@ -16,7 +17,7 @@ extension DemoSession {
                 catalogue.apply(edit)
                 backend.book.apply(edit)
                 try await load(scroll.homes.loadNextPage())
-                let ids = scroll.homes.items.compactMap(\.id)
+                let ids = scroll.homes.items.compactMap { $0["esf_id"].string }
                 if Set(ids).count < ids.count { note("a row is there twice after \(edit)") }
             }
             judge(scroll, editor)

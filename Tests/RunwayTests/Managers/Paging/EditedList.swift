@@ -21,9 +21,9 @@ final class EditedList: Sendable {
         var untouched: Set<Int>
         /// The rows that were not deleted.
         var remaining: Set<Int>
-        /// Called before every answer; gives an error in place of it.
+        /// Called before every response; returns an error to fail with instead.
         var beforeAnswer: (@Sendable (EditedList) -> NetworkError?)?
-        /// Replaces the answer.
+        /// Returns another response.
         var answer: (@Sendable ([String: String]) -> String?)?
         var saysTotal = false
     }
@@ -191,9 +191,9 @@ final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
     }
 
     /// The ids in memory.
-    var ids: [Int] { manager.items.compactMap { $0.id.flatMap { Int($0) } } }
+    var ids: [Int] { manager.items.compactMap { $0["id"].int } }
 
-    /// Waits for the landing of a load, where it began.
+    /// Waits for the landing of a load, if it started.
     @discardableResult
     func land(_ flight: FlightID?) async -> Result<[Int], NetworkError>? {
         guard flight != nil, manager.isLoading else { return nil }

@@ -3,12 +3,12 @@ import RunwayJSON
 import RunwayTesting
 import Testing
 
-/// What is kept of a long list, and how it comes back.
+/// Which rows of a long list are in memory, and how evicted rows are loaded again.
 @MainActor
 struct PageWindowTests {
     private let limits = PagingLimits(maximumItemCount: 20)
 
-    @Test func aLongListIsKeptWithinItsBoundAndCanBeReadBack() async throws {
+    @Test func evictedRowsOfALongListCanBeReadAgain() async throws {
         try await thereAndBack(OffsetList.self)
         try await thereAndBack(NumberedList.self)
         try await thereAndBack(FixedList.self)
@@ -36,7 +36,7 @@ struct PageWindowTests {
         #expect(play.ids.last == 100, "\(E.self)")
     }
 
-    @Test func thePageBeforeConnectsThoughRowsCameAndWentBeforeIt() async throws {
+    @Test func previousPageConnectsAfterEditsBeforeIt() async throws {
         for edit in 0..<3 {
             let play = PagedPlay(EditedList(count: 60), OffsetList.self, limits: limits)
             await play.first(OffsetList())
@@ -59,9 +59,9 @@ struct PageWindowTests {
         }
     }
 
-    @Test func listsWithoutIDsGoThereAndBackToo() async throws {
+    @Test func listsWithoutIDsLoadBothWays() async throws {
         let play = PagedPlay(EditedList(count: 60), PlainList.self, limits: limits)
-        func ids() -> [Int] { play.manager.items.compactMap { $0.json["id"].int } }
+        func ids() -> [Int] { play.manager.items.compactMap { $0["id"].int } }
         await play.first(PlainList())
         #expect(await play.loadToTheEnd() == nil)
         #expect(ids() == Array(41...60))

@@ -11,7 +11,7 @@ struct PagingBadInputTests {
         "<html>", #"{"data":{}}"#, #"{"data":{"list":{"id":1}}}"#, #"{"data":{"list":[{"title":"no id"}]}}"#,
         #"{"data":{"list":[{"id":1.5}]}}"#, #"{"data":{"list":[{"id":null}]}}"#, #"{"data":{"list":[7]}}"#,
     ])
-    func aPageThatCanNotBeReadFailsTheLoad(text: String) async throws {
+    func unreadablePageFailsTheLoad(text: String) async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         await play.first(OffsetList())
         play.list.state.withLock { $0.answer = { _ in text } }
@@ -21,7 +21,7 @@ struct PagingBadInputTests {
         #expect(try await play.next()?.get() == Array(1...9))
     }
 
-    @Test func idsThatComeTwiceInAPageAreThereOnce() async throws {
+    @Test func repeatedIDsOfAPageAreOneRow() async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         play.list.state.withLock { $0.answer = { _ in Self.page([1, 2, 2, 1, 3]) } }
         #expect(try await play.first(OffsetList())?.get() == [1, 2, 3])
@@ -30,7 +30,7 @@ struct PagingBadInputTests {
         #expect(play.manager.isLastPage)
     }
 
-    @Test(arguments: [-1, 0, 3, 1_000_000_000_000]) func aTotalThatLiesNeitherEndsTheListNorKeepsItOpen(total: Int)
+    @Test(arguments: [-1, 0, 3, 1_000_000_000_000]) func wrongTotalDoesNotChangeTheEnd(total: Int)
         async throws
     {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
@@ -45,7 +45,7 @@ struct PagingBadInputTests {
         #expect(play.ids == Array(1...12))
     }
 
-    @Test func aPageOfTooManyRowsIsRefused() async throws {
+    @Test func pageOfTooManyRowsFails() async throws {
         let play = PagedPlay(EditedList(count: 0), OffsetList.self, limits: PagingLimits(maximumItemCount: 100))
         play.list.state.withLock { $0.answer = { _ in Self.page(Array(1...101)) } }
         let error = try #require(await play.first(OffsetList())?.failure)
@@ -53,7 +53,7 @@ struct PagingBadInputTests {
         #expect(error.underlying as? PagingFailure == .tooManyRows(101, limit: 100))
     }
 
-    @Test func aServerThatDoesNotListenGivesOneError() async throws {
+    @Test func serverThatIgnoresPagesGetsOneError() async throws {
         try await neverEnding(OffsetList.self)
         try await neverEnding(NumberedList.self)
         try await neverEnding(FixedList.self)
@@ -68,7 +68,7 @@ struct PagingBadInputTests {
         #expect(play.list.requestCount <= 15 && play.ids == [1, 2, 3, 4, 5])
     }
 
-    @Test func theSamePageForEverIsSeenWithoutIDsToo() async throws {
+    @Test func repeatedPageWithoutIDsFails() async throws {
         let play = PagedPlay(EditedList(count: 0), PlainList.self)
         play.list.state.withLock { $0.answer = { _ in Self.page([1, 2, 3, 4, 5]) } }
         await play.first(PlainList())
@@ -76,7 +76,7 @@ struct PagingBadInputTests {
         #expect(play.list.requestCount == 2)
     }
 
-    @Test(arguments: [1, 3]) func aCursorThatRepeatsForEverGivesOneError(period: Int) async throws {
+    @Test(arguments: [1, 3]) func repeatedCursorFails(period: Int) async throws {
         let play = PagedPlay(EditedList(count: 0), CursorList.self)
         let count = Mutex(0)
         play.list.state.withLock { state in
@@ -94,7 +94,7 @@ struct PagingBadInputTests {
         #expect(play.list.requestCount <= period + 1)
     }
 
-    @Test func cursorsWithoutNewRowsForEverGiveOneError() async throws {
+    @Test func endlessCursorsWithoutNewRowsFail() async throws {
         for ids in [[], [1]] {
             let play = PagedPlay(EditedList(count: 0), CursorList.self)
             let count = Mutex(0)
@@ -113,14 +113,14 @@ struct PagingBadInputTests {
         }
     }
 
-    @Test func aCursorOfAnySizeIsNotSentBack() async throws {
+    @Test func cursorThatIsTooLongFails() async throws {
         let play = PagedPlay(EditedList(count: 0), CursorList.self)
         let cursor = String(repeating: "c", count: PageContent.maximumCursorByteCount + 1)
         play.list.state.withLock { $0.answer = { _ in Self.page([1], more: #","next":"\#(cursor)""#) } }
         #expect(await play.first(CursorList())?.failure?.kind == .invalidAnswer)
     }
 
-    @Test func aListHasAtMostSoManyCursors() async throws {
+    @Test func listHasAtMostTheLimitOfCursors() async throws {
         let play = PagedPlay(EditedList(count: 40), CursorList.self, limits: PagingLimits(maximumCursorCount: 3))
         await play.first(CursorList())
         let error = await play.loadToTheEnd()

@@ -5,7 +5,7 @@ import Testing
 /// What one edit between two pages does to the rows, in every style that asks by position.
 @MainActor
 struct ShiftedRowsTests {
-    @Test func aRowDeletedBeforeTheEdgeLeavesNoGap() async throws {
+    @Test func rowDeletedBeforeTheEdgeLeavesNoGap() async throws {
         try await each { play in
             play.list.delete(at: 1)
             #expect(await play() == nil)
@@ -13,7 +13,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func aRowInsertedBeforeTheEdgeIsFoundAndNothingIsThereTwice() async throws {
+    @Test func rowInsertedBeforeTheEdgeIsFoundOnce() async throws {
         try await each { play in
             play.list.insert(at: 1)
             #expect(await play() == nil)
@@ -21,7 +21,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func aRowMovedFromBeyondTheEdgeToBeforeItIsFound() async throws {
+    @Test func rowMovedBeforeTheEdgeIsFound() async throws {
         try await each { play in
             play.list.move(from: 17, to: 6)
             #expect(await play() == nil)
@@ -29,7 +29,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func aRowMovedFromBeforeTheEdgeToBeyondItTakesItsNewPlace() async throws {
+    @Test func rowMovedPastTheEdgeTakesItsNewPosition() async throws {
         try await each { play in
             play.list.move(from: 2, to: 15)
             #expect(await play() == nil)
@@ -37,7 +37,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func theLastKnownRowMayGo() async throws {
+    @Test func lastKnownRowMayBeDeleted() async throws {
         try await each { play in
             guard let last = play.ids.last, let index = play.list.ids.firstIndex(of: last) else { return }
             play.list.delete(at: index)
@@ -46,7 +46,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func severalPagesMayGoAtOnce() async throws {
+    @Test func severalPagesMayBeDeletedAtOnce() async throws {
         try await each { play in
             for _ in 0..<7 { play.list.delete(at: 0) }
             #expect(await play() == nil)
@@ -54,7 +54,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func severalPagesMayComeAtOnce() async throws {
+    @Test func severalPagesMayBeInsertedAtOnce() async throws {
         try await each { play in
             for _ in 0..<12 { play.list.insert(at: 0) }
             #expect(await play() == nil)
@@ -62,7 +62,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func theWholeListMayBeAnother() async throws {
+    @Test func wholeListMayBeReplaced() async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         await play.first(OffsetList())
         await play.next()
@@ -74,7 +74,7 @@ struct ShiftedRowsTests {
         #expect(play.ids == play.list.ids)
     }
 
-    @Test func anInsertAtTheFrontCostsOneRequestMore() async throws {
+    @Test func insertAtTheFrontTakesOneMoreRequest() async throws {
         let play = PagedPlay(EditedList(count: 40), OffsetList.self)
         await play.first(OffsetList())
         for _ in 0..<5 { await play.next() }
@@ -85,7 +85,7 @@ struct ShiftedRowsTests {
         #expect(!play.manager.mayMissRows)
     }
 
-    @Test func rowsThatAreNotFoundWithinTheLimitAreOwnedUpTo() async throws {
+    @Test func rowsNotFoundWithinTheLimitAreReported() async throws {
         let play = PagedPlay(EditedList(count: 60), OffsetList.self, limits: PagingLimits(maximumExtraRequestCount: 2))
         await play.first(OffsetList())
         for _ in 0..<8 { await play.next() }

@@ -250,7 +250,7 @@ struct AccountSessionTests {
         list.loadNextPage()
         _ = try await recorder.landings(count: 2)
         #expect(list.items.count == 20)
-        #expect(list.items.allSatisfy { $0.json["of"].string == "Bearer token of bob" })
+        #expect(list.items.allSatisfy { $0["of"].string == "Bearer token of bob" })
     }
 
     /// A layer whose service has a list of members for each token.

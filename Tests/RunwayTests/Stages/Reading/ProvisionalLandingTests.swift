@@ -155,7 +155,7 @@ struct ProvisionalLandingTests {
         #expect(manager.rawData?["n"].int == 2)
         #expect(
             log.entries == [
-                "took off", "received staleCache", "should staleCache", "succeeded", "received network",
+                "started", "received staleCache", "should staleCache", "succeeded", "received network",
                 "should network", "succeeded",
             ])
     }
@@ -164,7 +164,7 @@ struct ProvisionalLandingTests {
         let (manager, flight) = try await loaded()
         // Lands in this very turn, in which the stale answer has not been told yet.
         let fresh = try await network(answering: #"{"n":2}"#).call(QueryCall())
-        manager.land(.success(fresh), of: Work(), try #require(manager.state.flights[flight]?.flight))
+        manager.land(Landing(try #require(manager.state.machine.flight(flight)), Work(), fresh))
         #expect(told.last == "2 network" && told.first == "1 staleCache" && told.count == 2)
     }
 
@@ -181,7 +181,7 @@ final class VetoingInterceptor: Interceptor {
 
     init(_ vetoes: @escaping (RawData) -> Bool) { self.vetoes = vetoes }
 
-    func apiManager(_ manager: any APIManaging, didTakeOff call: ManagerCall) { entries.append("took off") }
+    func apiManager(_ manager: any APIManaging, didStart call: ManagerCall) { entries.append("started") }
     func apiManager(
         _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
     ) {

@@ -1,0 +1,212 @@
+/// Decides which calls of a manager land, and what the manager shows of them. Pure: it starts no task, runs no hook and notifies
+/// nobody; `APIManager` does what its methods return.
+///
+/// Each call starts by exactly one of ``startInFlight(_:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and ends by exactly
+/// one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start of a call that replaces it. A call that has ended lands
+/// nowhere: events of it that come later, from a task that was not cancelled in time, have no effect.
+struct LandingMachine {
+    /// What a manager knows of a call that has not ended.
+    enum State {
+        /// It failed before it started. The failure lands in a later turn of the main actor.
+        case refused
+        /// It completed before `load` returned. It lands in a later turn of the main actor.
+        case completed
+        /// Its response has yet to come.
+        case inFlight(Stale)
+    }
+
+    /// What became of the stale response that lands before the fresh one.
+    enum Stale {
+        /// There is none, or an interceptor vetoed it.
+        case none
+        /// The manager shows it; its delegate has yet to be notified.
+        case held(Landing)
+        /// It landed.
+        case landed
+    }
+
+    /// What a manager does with the result of a call.
+    enum Completion {
+        /// Nothing, since the call has ended.
+        case discard
+        /// Lands the stale response of the call first, and then asks again.
+        case landStale(Landing)
+        /// Lets interceptors and, unless it has seen the response, the validator see the result, and lands it.
+        case receive(isValidated: Bool)
+        /// Lands the failure. No hook is called that follows a start.
+        case fail
+    }
+
+    private struct Call {
+        let flight: Flight
+        var state: State
+
+        var isInFlight: Bool { if case .inFlight = state { true } else { false } }
+    }
+
+    let overlap: OverlapPolicy
+    private var calls: [FlightID: Call] = [:]
+    private var history = LandingHistory()
+    /// How many calls are in flight.
+    private(set) var inFlightCount = 0
+
+    init(overlap: OverlapPolicy) { self.overlap = overlap }
+
+    /// What the manager shows.
+    var last: LastLanding { history.last }
+    /// The calls that have not ended, in order.
+    var pending: [FlightID] { calls.keys.sorted() }
+
+    func isPending(_ id: FlightID) -> Bool { calls[id] != nil }
+    func isInFlight(_ id: FlightID) -> Bool { calls[id]?.isInFlight ?? false }
+    /// A call that has not ended; `nil` if it has.
+    func flight(_ id: FlightID) -> Flight? { calls[id]?.flight }
+
+    /// The stale response of a call that is held; `nil` if there is none, or the call has ended.
+    func heldStale(of id: FlightID) -> Landing? {
+        if case .inFlight(.held(let landing)) = calls[id]?.state { landing } else { nil }
+    }
+}
+
+/// Starts.
+extension LandingMachine {
+    /// A call is asked for.
+    ///
+    /// - Returns: The call in flight because of which the new one is ignored; `nil` if the new one starts.
+    func requested() -> FlightID? {
+        guard overlap == .ignoreNew, inFlightCount > 0 else { return nil }
+        return calls.filter { $0.value.isInFlight }.keys.min()
+    }
+
+    /// A call is in flight.
+    ///
+    /// - Parameter stale: Its stale response, which the manager shows from now on.
+    /// - Returns: The calls that it replaces, which have ended.
+    mutating func startInFlight(_ flight: Flight, holding stale: Landing? = nil) -> [Flight] {
+        precondition(stale?.flight.id ?? flight.id == flight.id, "a call holds its own response")
+        let replaced = replaceCalls()
+        insert(flight, .inFlight(stale.map { .held($0) } ?? .none))
+        if let stale { hold(stale) }
+        return replaced
+    }
+
+    /// A call completed before `load` returned. The manager shows its response from now on, if it succeeded.
+    ///
+    /// - Returns: The calls that it replaces, which have ended.
+    mutating func startCompleted(_ landing: Landing) -> [Flight] {
+        let replaced = replaceCalls()
+        insert(landing.flight, .completed)
+        if landing.rawData != nil { hold(landing) }
+        return replaced
+    }
+
+    /// A call failed before it started. It replaces no call.
+    mutating func refuse(_ flight: Flight) {
+        insert(flight, .refused)
+    }
+
+    private mutating func insert(_ flight: Flight, _ state: State) {
+        let former = calls.updateValue(Call(flight: flight, state: state), forKey: flight.id)
+        precondition(former == nil, "a call starts once")
+        if case .inFlight = state { inFlightCount += 1 }
+    }
+
+    private mutating func hold(_ landing: Landing) {
+        precondition(landing.rawData != nil, "a manager holds responses, and no errors")
+        history.hold(landing)
+    }
+
+    private mutating func replaceCalls() -> [Flight] {
+        guard overlap == .cancelRunning, !calls.isEmpty else { return [] }
+        return pending.compactMap { end($0) }
+    }
+}
+
+/// The stale response of a call in flight.
+extension LandingMachine {
+    /// A stale response was found after `load` returned.
+    ///
+    /// - Returns: Whether it may land; `false` if the call has ended.
+    mutating func holdStale(_ landing: Landing) -> Bool {
+        switch calls[landing.flight.id]?.state {
+        case nil: return false
+        case .inFlight(.none): break
+        case .refused, .completed: preconditionFailure("a stale response comes before the fresh one")
+        case .inFlight(.held), .inFlight(.landed): preconditionFailure("a call has one stale response")
+        }
+        calls[landing.flight.id]?.state = .inFlight(.held(landing))
+        hold(landing)
+        return true
+    }
+
+    /// An interceptor vetoed the stale response. The fresh one may still land.
+    mutating func takeBackStale(of id: FlightID) {
+        precondition(heldStale(of: id) != nil, "a stale response that is vetoed is held")
+        calls[id]?.state = .inFlight(.none)
+        history.takeBack(id)
+    }
+
+    /// The stale response passed the interceptors.
+    ///
+    /// - Returns: Whether the delegate is notified of it; `false` if the call has ended or an interceptor vetoed the response.
+    mutating func landStale(of id: FlightID) -> Bool {
+        guard let landing = heldStale(of: id) else { return false }
+        calls[id]?.state = .inFlight(.landed)
+        history.add(landing)
+        return true
+    }
+}
+
+/// Ends.
+extension LandingMachine {
+    /// The result of a call came.
+    func completed(_ id: FlightID) -> Completion {
+        switch calls[id]?.state {
+        case nil: .discard
+        case .refused: .fail
+        case .completed: .receive(isValidated: true)
+        case .inFlight(.held(let stale)): .landStale(stale)
+        case .inFlight(.none), .inFlight(.landed): .receive(isValidated: false)
+        }
+    }
+
+    /// A call ends with a fresh response of the same content as its stale one, if that landed and is still shown.
+    ///
+    /// - Returns: Whether the call ended so. The manager then shows the fresh response, and nobody is notified.
+    mutating func landUnchanged(_ fresh: Landing) -> Bool {
+        guard case .inFlight(.landed) = calls[fresh.flight.id]?.state, let stale = last.response,
+            stale.flight.id == fresh.flight.id, stale.rawData?.bytes == fresh.rawData?.bytes
+        else { return false }
+        return land(fresh)
+    }
+
+    /// A call ends with its result.
+    ///
+    /// - Returns: Whether the delegate is notified of it; `false` if the call has ended before.
+    mutating func land(_ landing: Landing) -> Bool {
+        precondition(heldStale(of: landing.flight.id) == nil, "the stale response lands before the fresh one")
+        guard remove(landing.flight.id) != nil else { return false }
+        history.add(landing)
+        return true
+    }
+
+    /// A call ends without landing. If its response is held, the manager shows it no longer.
+    ///
+    /// - Returns: The call; `nil` if it has ended before.
+    mutating func end(_ id: FlightID) -> Flight? {
+        guard let flight = remove(id) else { return nil }
+        history.takeBack(id)
+        return flight
+    }
+
+    /// Shows nothing any more. Calls that have not ended may still land.
+    mutating func clear() {
+        history.clear()
+    }
+
+    private mutating func remove(_ id: FlightID) -> Flight? {
+        guard let call = calls.removeValue(forKey: id) else { return nil }
+        if call.isInFlight { inFlightCount -= 1 }
+        return call.flight
+    }
+}
