@@ -49,7 +49,7 @@ struct AnswerTests {
 
     @Test func anAnswerThatComesBeforeTheEndOfTheRequestIsGivenAtOnce() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
-            origin.on("/a", answering: .afterHead, respond: .text("too much", status: .contentTooLarge))
+            origin.on("/a", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             let network = try NetworkLayer(to: origin.baseURL)
             let endless = BodyStream { { [UInt8](repeating: 1, count: 1 << 16) } }
             let error = try await network.failure(
@@ -167,7 +167,7 @@ struct AnswerSizeTests {
     ) async throws {
         let network = try NetworkLayer(to: origin.baseURL)
         let error = try await network.failure(of: SmallFetch(path: "a"), sourceLocation: sourceLocation)
-        #expect(error.kind == .invalidAnswer, sourceLocation: sourceLocation)
+        #expect(error.kind == .invalidResponse, sourceLocation: sourceLocation)
         #expect(
             error.detail
                 == "The answer of 127.0.0.1:\(origin.port) is larger than the 1000 bytes that its reader allows.",

@@ -39,7 +39,7 @@ struct MisbehaviourTests {
     func truncatedAnswersNeverSucceed(index: Int) async throws {
         let (name, response) = Self.truncated[index]
         let error = try await failure(of: response)
-        #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name)")
+        #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "\(name)")
         #expect(error.detail.contains("127.0.0.1:"), "\(name): \(error.detail)")
         #expect(error.detail.hasSuffix("."), "\(name): \(error.detail)")
         #expect(
@@ -57,7 +57,7 @@ struct MisbehaviourTests {
             let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
             gate.open()
             let error = try await answer.body.failure()
-            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name)")
+            #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "\(name)")
             #expect(error.step == .transporting)
             #expect(error.request == "GET \(origin.baseURL)/a")
         }
@@ -73,7 +73,7 @@ struct MisbehaviourTests {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("short").declaring(length: 999_999_999_999_999_999))
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Boundless())
-            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+            #expect(error.kind == .noNetwork || error.kind == .invalidResponse)
         }
     }
 
@@ -90,13 +90,13 @@ struct MisbehaviourTests {
     @Test(arguments: garbage.indices)
     func whatIsNotHTTPFailsAsAnInvalidAnswer(index: Int) async throws {
         let error = try await failure(of: Self.garbage[index])
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.detail.contains("is not HTTP"))
     }
 
     @Test func aHeadWithoutBoundIsRefused() async throws {
         let error = try await failure(of: .text("body").paddedHead(bytes: 4 << 20))
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.detail.contains("is not HTTP"))
     }
 
@@ -148,7 +148,7 @@ struct MisbehaviourTests {
                 let raw = try await network.call(Fetch<GET>("a"))
                 #expect(raw.text == "unasked" || raw.text == "asked")
             } catch {
-                #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+                #expect(error.kind == .noNetwork || error.kind == .invalidResponse)
             }
             #expect(try await text(of: "a", over: network) == "asked")
         }
@@ -163,7 +163,7 @@ struct MisbehaviourTests {
             origin.on("/b", respond: .text("next"))
             let network = try NetworkLayer(to: origin.baseURL)
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .invalidAnswer && error.step == .transporting && error.sending == .sent)
+            #expect(error.kind == .invalidResponse && error.step == .transporting && error.sending == .sent)
             #expect(error.detail.hasSuffix("responded with status 101, which the request had not asked for."))
             #expect(try await network.call(Fetch<GET>("b")).text == "next")
             #expect(origin.connectionCount == 2, "a connection that switched carries no other request")

@@ -20,7 +20,8 @@ struct HouseRuleTests {
 
     @Test func noLoopWaitsWithoutABound() throws {
         let waits = [
-            "await Task" + ".yield()", ".wait" + " {", "waitUntil" + "(", ".flush" + "()", "network.call" + "(",
+            "await Task" + ".yield()", ".wait" + " {", "waitUntil" + "(", ".flush" + "()", ".flushRecords" + "()",
+            "network.call" + "(",
         ]
         for file in try Project.files(
             in: "Tests", "Sources/RunwayTesting", "Sources/RunwayTestServer", "Sources/RunwayDemo", endingIn: Self.swift

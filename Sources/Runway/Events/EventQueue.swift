@@ -2,11 +2,11 @@ import Dispatch
 import Synchronization
 
 /// Carries finished flights to the sinks, off the path of the calls.
-public final class EventQueue: Sendable {
+final class EventQueue: Sendable {
     /// The most records that wait for slow sinks; later ones are dropped.
-    public static let maximumPendingRecords = 4096
+    static let maximumPendingRecords = 4096
     /// The longest that a record waits for others to be carried with it, since waking a thread costs more than making a record.
-    public static let maximumDelay = Duration.milliseconds(10)
+    static let maximumDelay = Duration.milliseconds(10)
 
     /// What happened to one flight, to be told.
     private struct Entry {
@@ -47,10 +47,10 @@ public final class EventQueue: Sendable {
     }
 
     /// How many records were dropped because sinks were slow.
-    public var droppedRecordCount: Int { state.withLock { $0.dropped } }
+    var droppedRecordCount: Int { state.withLock { $0.dropped } }
 
     /// Waits until the sinks have every record that was made so far, or the task is cancelled.
-    public func flush() async {
+    func flush() async {
         let id = state.withLock { state in
             state.waiterCount += 1
             return state.waiterCount
@@ -113,4 +113,12 @@ public final class EventQueue: Sendable {
             return state.pending
         }
     }
+}
+
+extension NetworkLayer {
+    /// The number of records that were dropped because the sinks were too slow: more than 4,096 records were pending.
+    public var droppedRecordCount: Int { events.droppedRecordCount }
+
+    /// Waits until the sinks have received every record that was made before this call, or until the task is cancelled.
+    public func flushRecords() async { await events.flush() }
 }

@@ -1,7 +1,7 @@
 /// A place that is told what happened to every call of a layer: a log, metrics, a trace, a test.
 ///
 /// Sinks are called one record at a time, in the order of landing, on a thread of the layer's own and never on the path of a call: a slow
-/// sink delays other records, not flights. When more than ``EventQueue/maximumPendingRecords`` wait, further ones are dropped and
+/// sink delays other records, not flights. When more than 4,096 wait, further ones are dropped and
 /// counted.
 public protocol EventSink: Sendable {
     /// Takes one record.

@@ -41,9 +41,9 @@ extension FlightOutcome {
         case .cancelled, .replaced, .ignored: .debug
         case .failed(let error):
             switch error.kind {
-            case .invalidConfiguration, .invalidParameters, .invalidAnswer, .notTrusted, .storage: .error
-            case .noNetwork, .timedOut, .refused, .service, .needsLogin, .needsAccessToken, .overloaded: .warning
+            case .invalidConfiguration, .invalidParameters, .invalidResponse, .notTrusted, .storage: .error
             case .cancelled, .loginCancelled, .notCached: .debug
+            default: .warning
             }
         }
     }

@@ -22,7 +22,8 @@ struct HostListFile: Sendable {
             }
             return try Self.content(of: bytes, policy, at: path)
         } catch {
-            throw error as? HostListError ?? HostListError("The stored list of hosts can't be read: \(error.safeText)")
+            throw error as? HostListError
+                ?? HostListError("The stored list of hosts can't be read: \(error.redactedDescription)")
         }
     }
 

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// It is fed by dials, answers and failures, and by probes, and remembers every network apart: what is near at home may be far on a mobile
 /// network. What was learned is kept in memory alone, and bounded by ``HostSelectionLimits``.
-public final class HostSelector: Sendable {
+package final class HostSelector: Sendable {
     private struct Key: Hashable {
         var link: NetworkStatus.Link
         var identity: String?
@@ -43,7 +43,7 @@ public final class HostSelector: Sendable {
     ///     that its layer's status knows of; as long as there was none, all networks are one.
     ///   - clock: What bans are counted on. The default is the system's.
     ///   - randomness: What spreads the ends of bans. The default is the system's; a test gives one with a seed.
-    public init(
+    package init(
         limits: HostSelectionLimits = HostSelectionLimits(), status: (any NetworkStatusSource)? = nil,
         clock: LayerClock = .system,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -88,13 +88,13 @@ public final class HostSelector: Sendable {
     }
 
     /// The smoothed latency of an address on this network; `nil` where none was measured.
-    public func latency(of address: IPAddress, of host: String) -> Duration? {
+    package func latency(of address: IPAddress, of host: String) -> Duration? {
         let key = key(of: host)
         return state.withLock { $0.rankings.peek(key)?.record(of: address)?.score }.map { .seconds($0) }
     }
 
     /// How long an address of a host is left alone from now on; `nil` where it is not.
-    public func ban(of address: IPAddress, of host: String) -> Duration? {
+    package func ban(of address: IPAddress, of host: String) -> Duration? {
         let (key, now) = (key(of: host), clock.now)
         guard let end = state.withLock({ $0.rankings.peek(key)?.record(of: address)?.bannedUntil }), now < end else {
             return nil

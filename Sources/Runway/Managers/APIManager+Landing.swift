@@ -69,7 +69,7 @@ extension APIManager {
         _ flight: Flight, _ endpoint: (any Endpoint)?, _ error: NetworkError, _ interceptors: [any Interceptor]
     ) {
         let error = flight.locate(error)
-        if error.isAbsorbed, case .service(let cause) = error.kind { return end(flight.id, as: .absorbed(cause)) }
+        if error.isAbsorbed, let cause = error.serviceError { return end(flight.id, as: .absorbed(cause)) }
         let call = ManagerCall(flight: flight.id, endpoint: endpoint)
         for interceptor in interceptors where isHere(flight) {
             if interceptor.apiManager(self, shouldFailWith: error, of: call) { continue }
@@ -87,10 +87,10 @@ extension APIManager {
     /// Why the manager's validator does not accept an answer; `nil` where it does, or there is none.
     func refusal(of rawData: RawData) -> NetworkError? {
         do {
-            try validator?.apiManager(self, validateAnswer: rawData)
+            try validator?.apiManager(self, validateResponse: rawData)
             return nil
         } catch {
-            return .invalidAnswer(in: .checking, rawData, error)
+            return .invalidResponse(in: .checking, rawData, error)
         }
     }
 

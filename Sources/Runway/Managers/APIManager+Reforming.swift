@@ -37,7 +37,7 @@ extension APIManager {
     private func reformable() throws(NetworkError) -> (Flight, any Endpoint, RawData) {
         guard let answer = state.last.answer, let endpoint = answer.endpoint, let rawData = answer.rawData else {
             throw NetworkError(
-                .invalidAnswer, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
+                .invalidResponse, in: .reforming, "There is no answer of \(E.name) to reform: none has landed.")
         }
         return (answer.flight, endpoint, rawData)
     }
@@ -46,7 +46,7 @@ extension APIManager {
 extension Flight {
     /// The error of a reformer, written into the record of the call.
     func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
-        let located = locate(.invalidAnswer(in: .reforming, rawData, error))
+        let located = locate(.invalidResponse(in: .reforming, rawData, error))
         // A view may ask again and again, and the answer does not change: what one reformer has to say is said once.
         let name = "\(reformer)"
         if !hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {

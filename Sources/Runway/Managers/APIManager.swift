@@ -40,7 +40,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The number of the call that landed last.
     public var landedFlight: FlightID? { state.last.landed?.flight.id }
     /// The head of the answer that landed last, also of one that was refused; its body is in the error then.
-    public var response: HTTPResponse? { error == nil ? rawData?.response : error?.answer?.response }
+    public var response: HTTPResponse? { error == nil ? rawData?.response : error?.rawData?.response }
     /// Whether a call flies.
     public var isLoading: Bool { state.flyingCount > 0 }
     /// Whether the answer in ``rawData`` is a stale one, after which the fresh one of the same call may land.

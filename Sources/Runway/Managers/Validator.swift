@@ -10,14 +10,14 @@ public protocol Validator: AnyObject {
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws
     /// Checks an answer that the service and the endpoint accepted. The default accepts all.
     ///
-    /// - Throws: What is wrong; the call fails as ``NetworkError/Kind/invalidAnswer``. A `NetworkError` is thrown on as it is; see
+    /// - Throws: What is wrong; the call fails as ``NetworkError/Kind/invalidResponse``. A `NetworkError` is thrown on as it is; see
     ///   ``NetworkError/detail`` for what records show of other errors.
-    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws
 }
 
 extension Validator {
     /// Accepts all.
     public func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) {}
     /// Accepts all.
-    public func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) {}
+    public func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) {}
 }

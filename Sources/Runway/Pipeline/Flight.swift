@@ -216,7 +216,7 @@ extension Flight {
     func beginAttempt(_ request: Request) -> Int {
         let start = clock.now - takeOff
         let body: [UInt8]? =
-            if keepsBodies, case .bytes(let bytes) = request.body { request.plainBody ?? bytes } else { nil }
+            if recordsBodies, case .bytes(let bytes) = request.body { request.plainBody ?? bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
                 Attempt(
@@ -229,8 +229,8 @@ extension Flight {
     }
 
     /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
-    private var keepsBodies: Bool {
-        layer.redaction.keepsBodies && (!isEnvelope || layer.redaction.headerFields.isEmpty)
+    private var recordsBodies: Bool {
+        layer.redaction.recordsBodies && (!isEnvelope || layer.redaction.headerFields.isEmpty)
     }
 
     func endAttempt(_ index: Int, with response: Response) {
@@ -243,7 +243,7 @@ extension Flight {
             guard case .whole(let rawData) = response.body else { return }
             state.attempts[index].record.end = end
             state.attempts[index].record.responseByteCount = rawData.bytes.count
-            if keepsBodies { state.attempts[index].record.responseBody = rawData.bytes }
+            if recordsBodies { state.attempts[index].record.responseBody = rawData.bytes }
         }
     }
 
@@ -355,8 +355,12 @@ extension Flight {
         let error = locate(isCalledOff ? signedOut(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
-        case .service(let cause) where error.isAbsorbed: finish(.absorbed(cause))
-        default: finish(.failed(error))
+        default:
+            if error.isAbsorbed, let cause = error.serviceError {
+                finish(.absorbed(cause))
+            } else {
+                finish(.failed(error))
+            }
         }
         return error
     }

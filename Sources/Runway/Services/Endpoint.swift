@@ -83,9 +83,9 @@ public protocol Endpoint: Encodable, Sendable {
     func validate() throws
     /// Checks an answer that the service judged fine. The default accepts all. Called off the main actor.
     ///
-    /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidAnswer``. See ``NetworkError/detail`` for what
+    /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidResponse``. See ``NetworkError/detail`` for what
     ///   records show of the error.
-    func validate(answer: RawData) throws
+    func validate(response: RawData) throws
 }
 
 extension Endpoint {
@@ -137,5 +137,5 @@ extension Endpoint {
     /// Accepts all.
     public func validate() {}
     /// Accepts all.
-    public func validate(answer: RawData) {}
+    public func validate(response: RawData) {}
 }

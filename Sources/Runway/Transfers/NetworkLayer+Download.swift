@@ -31,7 +31,7 @@ extension NetworkLayer {
     ///   - options: What this call asks for that differs from what its endpoint says.
     ///   - progress: Told how far the download is, at most ten times a second, and at the end.
     /// - Throws: The one error that the call ended in: of kind ``NetworkError/Kind/storage`` where the file can't be written or another
-    ///   download to it is under way, ``NetworkError/Kind/invalidAnswer`` where it is too large or the server's answers contradict each
+    ///   download to it is under way, ``NetworkError/Kind/invalidResponse`` where it is too large or the server's answers contradict each
     ///   other, ``NetworkError/Kind/cancelled`` when the task is cancelled.
     public func download<E: Endpoint>(
         _ endpoint: E, to file: URL, upTo maximumByteCount: Int = 64 << 30, options: CallOptions = .standard,
@@ -59,7 +59,7 @@ extension NetworkLayer {
             }
             let download = Download(
                 request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),
-                progress: ProgressTeller(progress, clock))
+                progress: ProgressReporter(progress, clock))
             let saved = try await download.run(upTo: max(0, maximumByteCount))
             flight.finish(.succeeded)
             return saved

@@ -27,11 +27,11 @@ extension NetworkLayer {
             let endpoint = try prepared(endpoint)
             var request = try assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            let teller = ProgressTeller(progress, clock)
+            let reporter = ProgressReporter(progress, clock)
             let byteCount = request.body.byteCount
-            request.body = request.body.counted(in: flight, teller)
+            request.body = request.body.counted(in: flight, reporter)
             let accepted = try await accept(request, for: endpoint, in: flight)
-            if let byteCount { teller?.tell(byteCount, of: byteCount, isUrgent: true) }
+            if let byteCount { reporter?.report(byteCount, of: byteCount, isUrgent: true) }
             flight.keepProposal()
             flight.finish(.succeeded)
             return accepted.rawData
@@ -46,7 +46,7 @@ extension RequestBody {
     private static let partByteCount = 128 << 10
 
     /// This body, whose parts put the deadline off and are told of as the wire takes them.
-    fileprivate func counted(in flight: Flight, _ progress: ProgressTeller?) -> RequestBody {
+    fileprivate func counted(in flight: Flight, _ progress: ProgressReporter?) -> RequestBody {
         switch self {
         case .none: return self
         case .bytes(let bytes):
@@ -65,7 +65,7 @@ extension RequestBody {
                 var taken = 0
                 return {
                     // Who asks for another part has taken the ones before.
-                    progress?.tell(taken, of: byteCount, isUrgent: taken == 0)
+                    progress?.report(taken, of: byteCount, isUrgent: taken == 0)
                     if taken > 0 { flight.putOffDeadline() }
                     let part = try await parts.next()
                     taken += part?.count ?? 0

@@ -82,7 +82,7 @@ struct CallCommand: AsyncParsableCommand {
         let content: CallRequest.Content = body.map { .file($0) } ?? (form ? .form : .json)
         let call = try await CallRequest(method: method, url: url, items: items, content: content)
         // The record holds bodies, since the request is part of what is shown. Secrets in them are redacted.
-        let redaction = showSecrets ? Redaction.none : Redaction(keepsBodies: true)
+        let redaction = showSecrets ? Redaction.none : Redaction(recordsBodies: true)
         let session = try CallSession(
             CallSession.Options(
                 timeout: .milliseconds(Int64(max(timeout * 1000, 1))), certificateAuthorityFile: cacert,

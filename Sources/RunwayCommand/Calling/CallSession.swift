@@ -85,7 +85,7 @@ struct CallSession: Sendable {
             failure = error
         }
         // In a task of its own: a call that was cancelled has a record too, and a cancelled task waits for nothing.
-        await Task { await network.events.flush() }.value
+        await Task { await network.flushRecords() }.value
         await transport.shutdown(.cutting)
         guard let record = keeper.record else { return nil }
         let error = failure ?? record.outcome.error ?? answer?.jsonFault.map { NetworkError($0, status: head?.status) }
@@ -97,7 +97,7 @@ extension NetworkError {
     /// The error of a response whose body is not the JSON that its media type names.
     fileprivate init(_ fault: JSONError, status: HTTPResponse.Status?) {
         self.init(
-            .invalidAnswer, in: .checking,
+            .invalidResponse, in: .checking,
             "The body can't be read as the JSON that its Content-Type names. \(fault)".oneLine, status: status,
             underlying: fault)
     }

@@ -79,7 +79,8 @@ struct DemoCommand: AsyncParsableCommand {
         } catch let error as Interruption.Signalled {
             throw error
         } catch {
-            throw CommandFailure("The session could not be played: \(error.safeText).", status: ExitStatus.noAnswer)
+            throw CommandFailure(
+                "The session could not be played: \(error.redactedDescription).", status: ExitStatus.noAnswer)
         }
         if json {
             try Console.output.write(try JSONDocumentEncoder().encode(report) + [UInt8(ascii: "\n")])

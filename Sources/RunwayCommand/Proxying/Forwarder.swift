@@ -48,7 +48,7 @@ struct Forwarder: Sendable {
         } catch let error as ClientSilence {
             return Answer(Refusal(.requestTimeout, "\(error)"))
         } catch {
-            return Answer(Refusal(.badRequest, "The body of the request can't be read: \(error.safeText)."))
+            return Answer(Refusal(.badRequest, "The body of the request can't be read: \(error.redactedDescription)."))
         }
     }
 

@@ -85,6 +85,6 @@ struct ProxySession: Sendable {
     /// Cuts every connection to the origin, and prints what is still to be printed.
     func end() async {
         await transport.shutdown(.cutting)
-        await network.events.flush()
+        await network.flushRecords()
     }
 }

@@ -110,7 +110,7 @@ extension NetworkError {
         case .timedOut: sending == .notSent ? "connection_timeout" : "http_response_timeout"
         case .noNetwork: sending == .notSent ? "destination_unavailable" : "connection_terminated"
         case .notTrusted: "tls_certificate_error"
-        case .invalidAnswer: "http_protocol_error"
+        case .invalidResponse: "http_protocol_error"
         case .invalidParameters: "http_request_error"
         case .invalidConfiguration: "proxy_configuration_error"
         case .overloaded:

@@ -80,7 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try? Console.output.write(greeting(serving.baseURL, authorityFile: authorityFile))
             }
         } catch  where !Task.isCancelled {
-            let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.safeText
+            let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.redactedDescription
             throw CommandFailure("The server can't listen on port \(port ?? 0) of 127.0.0.1: \(reason).")
         }
     }

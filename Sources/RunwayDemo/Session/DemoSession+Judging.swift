@@ -3,7 +3,7 @@ import Runway
 extension DemoSession {
     /// The report of what was played, with everything in it that is not as it should be.
     func report() async -> DemoReport {
-        await network.events.flush()
+        await network.flushRecords()
         let (calls, envelopes) = (board.calls, board.envelopes)
         judge(calls)
         judgeWire(calls, envelopes)

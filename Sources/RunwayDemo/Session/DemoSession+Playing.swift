@@ -58,7 +58,7 @@ extension DemoSession {
     func load(_ load: FlightID?) async throws {
         guard let load else { return note("there was no page to load") }
         try await happenings.wait(for: "page \(load) to land") { landings.contains(load) }
-        await network.events.flush()
+        await network.flushRecords()
         for call in board.calls.dropFirst(expected.count) {
             expected.append(Expectation(verdict: "succeeded", lands: call.id == load))
         }
@@ -68,7 +68,7 @@ extension DemoSession {
     func landed() async throws {
         let landingCount = expected.count { $0.lands }
         try await happenings.wait(for: "every call to land") { landings.count >= landingCount }
-        await network.events.flush()
+        await network.flushRecords()
         try await happenings.wait(for: "the record of every call") { board.callCount >= expected.count }
     }
 

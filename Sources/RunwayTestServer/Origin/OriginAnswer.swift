@@ -25,7 +25,7 @@ struct OriginAnswer {
                 response = .text("The scripted closure threw: \(error)\n", status: .internalServerError)
             }
         }
-        return await perform(response.steps(answering: request.method, reuse: request.allowsReuse))
+        return await perform(response.steps(responding: request.method, reuse: request.allowsReuse))
     }
 
     /// Performs `steps` until one ends the connection or the connection ends by itself.

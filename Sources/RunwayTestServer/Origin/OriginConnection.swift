@@ -30,7 +30,7 @@ final class OriginConnection: ChannelDuplexHandler {
     private let record: OriginRecord
     private var reader: RequestReader
     private var exchange: Exchange?
-    private var answering: Task<Void, Never>?
+    private var responding: Task<Void, Never>?
     private var isHandshakeDone = false
     private var isGreeting = false
     private var isOver = false
@@ -93,8 +93,8 @@ final class OriginConnection: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        answering?.cancel()
-        answering = nil
+        responding?.cancel()
+        responding = nil
         if let exchange, !exchange.request.isComplete {
             if exchange.place == nil { _ = record.received(exchange.request) }
         } else if !isOver, exchange == nil, !reader.isBetweenRequests {
@@ -206,7 +206,7 @@ final class OriginConnection: ChannelDuplexHandler {
         let eventLoop = context.eventLoop
         let channel = context.channel
         let request = request ?? ReceivedRequest(connection: number, serverName: serverName)
-        answering = Task {
+        responding = Task {
             let outcome = await OriginAnswer(channel: channel).give(answer, to: request)
             eventLoop.execute {
                 let (connection, context) = bound.value

@@ -21,13 +21,13 @@ final class OriginScript: Sendable {
     struct Line {
         var answers: ArraySlice<ScriptedAnswer>
         let repeatsLast: Bool
-        let moment: ScriptedOrigin.AnswerMoment
+        let moment: ScriptedOrigin.ResponseMoment
     }
 
     /// An answer that was chosen for a request.
     struct Choice: Sendable {
         let answer: ScriptedAnswer
-        let moment: ScriptedOrigin.AnswerMoment
+        let moment: ScriptedOrigin.ResponseMoment
         let isScripted: Bool
     }
 

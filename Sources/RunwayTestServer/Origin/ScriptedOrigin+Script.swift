@@ -8,7 +8,7 @@ public import HTTPTypes
 /// ``unexpectedRequests``. Requests take their turn when their head has arrived.
 extension ScriptedOrigin {
     /// When an answer begins.
-    public enum AnswerMoment: Sendable, Hashable {
+    public enum ResponseMoment: Sendable, Hashable {
         /// When the request was read to its end. A client that expects it is told 100 first (RFC 9110 §10.1.1).
         case afterRequest
         /// As `afterRequest`, but no client is ever told 100.
@@ -29,15 +29,17 @@ extension ScriptedOrigin {
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
-        answering moment: AnswerMoment = .afterRequest,
+        responding moment: ResponseMoment = .afterRequest,
         respond response: ScriptedResponse
     ) {
-        on(method, path, answering: moment, respond: [response])
+        on(method, path, responding: moment, respond: [response])
     }
 
     /// Answers every request for `path`, whatever its method, with `response`.
-    public func on(_ path: String, answering moment: AnswerMoment = .afterRequest, respond response: ScriptedResponse) {
-        on(nil, path, answering: moment, respond: [response])
+    public func on(
+        _ path: String, responding moment: ResponseMoment = .afterRequest, respond response: ScriptedResponse
+    ) {
+        on(nil, path, responding: moment, respond: [response])
     }
 
     /// Answers the requests of `method` for `path` with `responses`, one after another.
@@ -46,7 +48,7 @@ extension ScriptedOrigin {
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
-        answering moment: AnswerMoment = .afterRequest,
+        responding moment: ResponseMoment = .afterRequest,
         respond responses: [ScriptedResponse],
         repeatingLast: Bool = true
     ) {
@@ -58,16 +60,16 @@ extension ScriptedOrigin {
     /// Answers the requests for `path`, whatever their method, with `responses`, one after another.
     public func on(
         _ path: String,
-        answering moment: AnswerMoment = .afterRequest,
+        responding moment: ResponseMoment = .afterRequest,
         respond responses: [ScriptedResponse],
         repeatingLast: Bool = true
     ) {
-        on(nil, path, answering: moment, respond: responses, repeatingLast: repeatingLast)
+        on(nil, path, responding: moment, respond: responses, repeatingLast: repeatingLast)
     }
 
     /// Answers every request of `method` (nil: any) for `path` with what `answer` makes of it.
     ///
-    /// With ``AnswerMoment/afterHead`` the closure is given the request without its body. Its task is cancelled when the
+    /// With ``ResponseMoment/afterHead`` the closure is given the request without its body. Its task is cancelled when the
     /// connection ends.
     ///
     /// - Parameters:
@@ -78,7 +80,7 @@ extension ScriptedOrigin {
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
-        answering moment: AnswerMoment = .afterRequest,
+        responding moment: ResponseMoment = .afterRequest,
         _ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
     ) {
         let line = OriginScript.Line(answers: [.closure(answer)], repeatsLast: true, moment: moment)
@@ -88,10 +90,10 @@ extension ScriptedOrigin {
     /// Answers every request for `path`, whatever its method, with what `answer` makes of it; a 500 when it throws.
     public func on(
         _ path: String,
-        answering moment: AnswerMoment = .afterRequest,
+        responding moment: ResponseMoment = .afterRequest,
         _ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
     ) {
-        on(nil, path, answering: moment, answer)
+        on(nil, path, responding: moment, answer)
     }
 
     /// Answers every request that no other line answers with `response`; such requests are no longer unexpected.

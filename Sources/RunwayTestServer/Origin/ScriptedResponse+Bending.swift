@@ -52,7 +52,7 @@ extension ScriptedResponse {
     /// The answer after one more informational answer, such as 103 (RFC 8297) or 100.
     ///
     /// A 100 for a client that expects one is sent by the origin itself: see
-    /// ``ScriptedOrigin/AnswerMoment/afterRequest``.
+    /// ``ScriptedOrigin/ResponseMoment/afterRequest``.
     public func informing(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> ScriptedResponse {
         with { $0.informational.append((status, fields)) }
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A sink that keeps every record, for a test to assert on.
 ///
-/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call `network.events.flush()`
+/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call `network.flushRecords()`
 /// before reading ``records``. A record that is told again replaces the earlier one.
 public final class RecordCollector: EventSink {
     /// Guards the records.

@@ -59,15 +59,15 @@ extension WireError {
         case .unanswered: (.noNetwork, "The connection to \(place) was lost: a PING on it was not answered.")
         case .networkGone: (.noNetwork, "The network is gone that the connection to \(place) was made over.")
         case .closed: (.noNetwork, "\(place) closed the connection before it answered in full.")
-        case .closedInAnswer: (.invalidAnswer, "The connection to \(place) ended in the middle of the answer.")
+        case .closedInAnswer: (.invalidResponse, "The connection to \(place) ended in the middle of the answer.")
         case .unsolicited:
-            (.invalidAnswer, "\(place) sent something before it was asked, which would pass for the answer.")
+            (.invalidResponse, "\(place) sent something before it was asked, which would pass for the answer.")
         case .switchedProtocols:
-            (.invalidAnswer, "\(place) responded with status 101, which the request had not asked for.")
-        case .malformed(let reason): (.invalidAnswer, "The answer of \(place) is not HTTP: \(reason).")
+            (.invalidResponse, "\(place) responded with status 101, which the request had not asked for.")
+        case .malformed(let reason): (.invalidResponse, "The answer of \(place) is not HTTP: \(reason).")
         case .transferCoding(let name):
             (
-                .invalidAnswer,
+                .invalidResponse,
                 "The body of the response of \(place) can't be decoded: its transfer coding \"\(name)\" is not known."
             )
         case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm), .ended(.enhanceYourCalm):

@@ -52,7 +52,7 @@ struct ProxyBodyTests {
 
     @Test func anAnswerBeforeTheEndOfTheRequestPasses() async throws {
         try await withScriptedOrigin { origin in
-            origin.on(.put, "/", answering: .afterHead, respond: .text("too much", status: .contentTooLarge))
+            origin.on(.put, "/", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             origin.on("/next", respond: .text("next"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 try await RawClient.connecting(to: proxy.port) { client in

@@ -27,7 +27,7 @@ struct RecordCollectorTests {
         let collector = RecordCollector()
         let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, sinks: [collector])
         _ = try await network.call(Item())
-        await network.events.flush()
+        await network.flushRecords()
         #expect(collector.records.map(\.endpoint) == ["Item"])
     }
 

@@ -206,7 +206,7 @@ struct InterceptorTests {
         hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
         #expect(
-            manager.error?.kind == .invalidAnswer && manager.error?.detail.hasPrefix("Refused; ") == true)
+            manager.error?.kind == .invalidResponse && manager.error?.detail.hasPrefix("Refused; ") == true)
         #expect(manager.rawData == nil)
     }
 }
@@ -272,7 +272,7 @@ private final class Judge: Validator {
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws {
         if (endpoint as? Filter)?.city == "forbidden" { throw Refused("That city is forbidden.") }
     }
-    func apiManager(_ manager: any APIManaging, validateAnswer rawData: RawData) throws {
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
         if rawData["forged"].bool == true { throw Refused("The answer is forged.") }
     }
 }

@@ -75,7 +75,7 @@ private final class Interleaving: APIManagerDelegate {
             } meanwhile: {
                 for _ in hangar.transport.parked { answerOne() }
                 // Records are told on a thread of their own: the wait for it leaves the main actor to other tests.
-                await hangar.network.events.flush()
+                await hangar.network.flushRecords()
             }
         } catch {
             return problems + ["\(hangar.records.records.count) records: \(error)"]

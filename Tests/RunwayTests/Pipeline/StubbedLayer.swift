@@ -39,7 +39,7 @@ struct StubbedLayer {
 
     /// The only record so far.
     func record() async throws -> FlightRecord {
-        await network.events.flush()
+        await network.flushRecords()
         #expect(records.records.count == 1)
         return try #require(records.records.first)
     }

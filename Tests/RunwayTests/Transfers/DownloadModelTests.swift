@@ -85,7 +85,7 @@ struct DownloadModelTests {
         } catch let error as NetworkError {
             if mustSucceed { return "\(error)" }
             if folder.bytes() != before { return "the file was touched by a download that failed" }
-            let isFair = [.noNetwork, .overloaded, .invalidAnswer, .cancelled].contains(error.kind)
+            let isFair = [.noNetwork, .overloaded, .invalidResponse, .cancelled].contains(error.kind)
             if !isFair { return "\(error)" }
         } catch { return "\(error)" }
         return nil

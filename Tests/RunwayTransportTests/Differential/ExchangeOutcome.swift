@@ -32,7 +32,7 @@ enum ExchangeOutcome: Equatable {
         } catch {
             switch error.kind {
             // A connection that ends within an answer is the one or the other.
-            case .noNetwork, .invalidAnswer: self = .broken
+            case .noNetwork, .invalidResponse: self = .broken
             default: self = .failed("\(error.kind)")
             }
         }

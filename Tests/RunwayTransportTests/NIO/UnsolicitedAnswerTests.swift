@@ -20,7 +20,7 @@ struct UnsolicitedAnswerTests {
             over: NIOTransport(
                 configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer))
         let error = try await layer.failure(of: Fetch<GET>("a"))
-        #expect(error.kind == .invalidAnswer && error.sending == .notSent, "\(error)")
+        #expect(error.kind == .invalidResponse && error.sending == .notSent, "\(error)")
         #expect(error.detail.hasSuffix("sent something before it was asked, which would pass for the answer."))
         // One connection was tried, and the request was not sent on it.
         #expect(server.connectionCount == 1)

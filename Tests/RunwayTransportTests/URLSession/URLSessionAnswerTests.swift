@@ -93,7 +93,7 @@ struct URLSessionAnswerTests {
                 let answer = try await network.stream(Fetch<GET>("a"))
                 try await origin.waitForDisconnects(count: 1)
                 let error = try await answer.body.failure()
-                #expect(error.kind == .invalidAnswer)
+                #expect(error.kind == .invalidResponse)
                 #expect(error.detail.contains("more than 200000 bytes waited"))
             }
         }
@@ -125,7 +125,7 @@ struct URLSessionAnswerTests {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes(Array("not gzip at all".utf8)).header(.contentEncoding, "gzip"))
             let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .invalidAnswer)
+            #expect(error.kind == .invalidResponse)
         }
     }
 
@@ -140,7 +140,7 @@ struct URLSessionAnswerTests {
                 }
             origin.on("/a", respond: response)
             let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(of: SmallFetch(path: "a"))
-            #expect(error.kind == .invalidAnswer)
+            #expect(error.kind == .invalidResponse)
             #expect(error.detail.contains("larger than the 1000 bytes that its reader allows"))
         }
     }
@@ -163,7 +163,7 @@ struct URLSessionAnswerTests {
             origin.on("/a", respond: .text("no", status: .init(code: code)))
             let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(of: Fetch<GET>("a"))
             #expect(error.status?.code == code)
-            #expect(error.answer?.text == "no")
+            #expect(error.rawData?.text == "no")
         }
     }
 
@@ -175,7 +175,7 @@ struct URLSessionAnswerTests {
             origin.on("/b", respond: .text("fine"))
             let network = try NetworkLayer(overURLSessionTo: origin.baseURL)
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .needsAccessToken && error.answer?.text == "who?")
+            #expect(error.kind == .needsAccessToken && error.rawData?.text == "who?")
             #expect(origin.requestCount == 1)
             #expect(try await network.call(Fetch<GET>("b")).text == "fine")
         }

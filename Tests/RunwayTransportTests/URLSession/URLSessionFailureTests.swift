@@ -16,7 +16,7 @@ struct URLSessionFailureTests {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: response)
             let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name): \(error)")
+            #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "\(name): \(error)")
             #expect(error.step == .transporting)
             #expect(error.sending != .notSent)
             #expect(error.detail.contains("127.0.0.1:"), "\(name): \(error.detail)")
@@ -28,7 +28,7 @@ struct URLSessionFailureTests {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: MisbehaviourTests.switched)
             let error = try await NetworkLayer(overURLSessionTo: origin.baseURL).failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .invalidAnswer && error.step == .transporting, "\(error)")
+            #expect(error.kind == .invalidResponse && error.step == .transporting, "\(error)")
         }
     }
 

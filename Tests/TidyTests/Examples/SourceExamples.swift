@@ -228,3 +228,12 @@ func driveStatus(over transport: any Transport) -> NetworkLayer {
     status.set(.none)  // calls fail at once now
     return network
 }
+
+/// A switch over the kinds of errors has a `default`, so that a kind that is added later does not break it.
+func message(for error: NetworkError) -> String {
+    switch error.kind {
+    case .noNetwork, .timedOut: return "Check your connection."
+    case .service: return error.serviceError?.message ?? ""
+    default: return "Something went wrong."
+    }
+}

@@ -137,7 +137,7 @@ extension PagedAPIManager {
             let flight = requests.state.last.answer?.flight
             flight?.note(PagingDecision.failed(failure))
             flight?.amend()
-            fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), running)
+            fail(NetworkError(.invalidResponse, in: .landing, "\(failure)", underlying: failure), running)
         }
         return running.id ?? FlightID(number: 0)
     }
@@ -193,7 +193,7 @@ extension PagedAPIManager {
             let list = PageList(window, after: items, by: flight, endpoint, page)
             return .success(Reading(load: load, step: step, list: list))
         } catch {
-            return .failure(flight.locate(.invalidAnswer(in: .checking, rawData, error)))
+            return .failure(flight.locate(.invalidResponse(in: .checking, rawData, error)))
         }
     }
 

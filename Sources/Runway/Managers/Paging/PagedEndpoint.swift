@@ -27,7 +27,7 @@ public protocol PagedEndpoint: Endpoint {
     mutating func ask(for page: PageRequest)
     /// Finds the rows in an answer, and what it says of the list. Called off the main actor and on it.
     ///
-    /// - Throws: What is wrong with the answer; the call fails as ``NetworkError/Kind/invalidAnswer``.
+    /// - Throws: What is wrong with the answer; the call fails as ``NetworkError/Kind/invalidResponse``.
     func read(_ rawData: RawData) throws -> PageContent
 }
 
@@ -38,7 +38,7 @@ extension PagedEndpoint {
     /// Refuses an answer in which no page can be found, so that it is neither kept nor landed.
     ///
     /// An endpoint that has a check of its own has to read the page in it too.
-    public func validate(answer: RawData) throws { _ = try read(answer) }
+    public func validate(response: RawData) throws { _ = try read(response) }
 }
 
 /// How an API is asked for a page.

@@ -45,7 +45,7 @@ extension Request {
         guard response.head.status == .notModified, !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince)
         else { return response }
         throw NetworkError(
-            .invalidAnswer, in: .stage(.caching),
+            .invalidResponse, in: .stage(.caching),
             "The server answered 304 Not Modified to a request without conditions.", status: .notModified)
     }
 }

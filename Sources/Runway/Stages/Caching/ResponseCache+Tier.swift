@@ -37,7 +37,7 @@ extension ResponseCache {
             do {
                 return try await tier.find(key).map(Finding.stored) ?? .nothing
             } catch {
-                return .failed(error.safeText)
+                return .failed(error.redactedDescription)
             }
         }
     }

@@ -10,7 +10,7 @@ struct Download: Sendable {
     let partial: PartialFile
     /// Names what is asked for, and for whom.
     let source: String
-    let progress: ProgressTeller?
+    let progress: ProgressReporter?
 
     private var layer: NetworkLayer { flight.layer }
 
@@ -21,7 +21,7 @@ struct Download: Sendable {
             upTo: maximumByteCount, mayResume: request.head.method == .get, remains?.representation,
             byteCount: remains?.byteCount ?? 0)
         var resumed = plan.byteCount
-        if let range = plan.range { flight.note(Transfer.resuming(at: range.start)) }
+        if let range = plan.range { flight.note(TransferDecision.resuming(at: range.start)) }
         var attempt = 1
         while true {
             var response = try await layer.send(plan.request(request), in: flight)
@@ -35,7 +35,7 @@ struct Download: Sendable {
             switch answer {
             case .append: break
             case .replace:
-                if hadRange { flight.note(Transfer.startedOver(.whole)) }
+                if hadRange { flight.note(TransferDecision.startedOver(.whole)) }
                 resumed = 0
                 if let representation = plan.representation {
                     try await onDisk { () throws(FileError) in
@@ -46,7 +46,7 @@ struct Download: Sendable {
                 try startOver(answer, &resumed)
                 continue
             }
-            progress?.tell(plan.byteCount, of: plan.representation?.byteCount, isUrgent: true)
+            progress?.report(plan.byteCount, of: plan.representation?.byteCount, isUrgent: true)
             let start = plan.byteCount
             let body = response.takeBody()
             let ending: DownloadBody.Ending
@@ -134,9 +134,9 @@ struct Download: Sendable {
 
     private func startOver(_ answer: DownloadPlan.Answer, _ resumed: inout Int) throws(NetworkError) {
         switch answer {
-        case .refuse(let reason): throw NetworkError(.invalidAnswer, in: .saving, reason + ".")
+        case .refuse(let reason): throw NetworkError(.invalidResponse, in: .saving, reason + ".")
         case .askAgain(let mismatch):
-            flight.note(Transfer.startedOver(mismatch))
+            flight.note(TransferDecision.startedOver(mismatch))
             if mismatch != .complete { resumed = 0 }
         case .append, .replace: break
         }
@@ -148,9 +148,10 @@ struct Download: Sendable {
     private func waitToGoOn(
         _ plan: inout DownloadPlan, _ attempt: inout Int, after error: NetworkError?
     ) async throws(NetworkError) {
-        let broken = error ?? NetworkError(.invalidAnswer, in: .saving, "The server gives the file in too small parts.")
+        let broken =
+            error ?? NetworkError(.invalidResponse, in: .saving, "The server gives the file in too small parts.")
         // An answer that is torn off reads as one that is not good HTTP.
-        guard error == nil || [.noNetwork, .timedOut, .invalidAnswer].contains(broken.kind), !Task.isCancelled,
+        guard error == nil || [.noNetwork, .timedOut, .invalidResponse].contains(broken.kind), !Task.isCancelled,
             flight.clock.now < flight.ownDeadline
         else { throw broken }
         let cause: RetryCause = broken.kind == .timedOut ? .timedOut(.sent) : .noNetwork(.sent)
@@ -168,7 +169,7 @@ struct Download: Sendable {
         }
         let wait = layer.retries.jitter(upTo: policy.ceiling(after: attempt))
         guard flight.clock.now + wait < flight.ownDeadline else { throw broken }
-        flight.note(Transfer.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
+        flight.note(TransferDecision.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
         do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch { throw .cancelled(in: .saving) }
     }
 
@@ -178,8 +179,8 @@ struct Download: Sendable {
         let byteCount = plan.byteCount
         try await onDisk { () throws(FileError) in try await partial.commit(byteCount: byteCount) }
         let url = URL(fileURLWithPath: partial.target)
-        flight.note(Transfer.saved(name: url.lastPathComponent, byteCount: byteCount, resumed: resumed))
-        progress?.tell(byteCount, of: byteCount, isUrgent: true)
+        flight.note(TransferDecision.saved(name: url.lastPathComponent, byteCount: byteCount, resumed: resumed))
+        progress?.report(byteCount, of: byteCount, isUrgent: true)
         return DownloadedFile(url: url, byteCount: byteCount, resumedByteCount: resumed, response: head)
     }
 

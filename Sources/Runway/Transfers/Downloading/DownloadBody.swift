@@ -10,7 +10,7 @@ struct DownloadBody: Sendable {
     let partial: PartialFile
     let source: String
     let flight: Flight
-    let progress: ProgressTeller?
+    let progress: ProgressReporter?
 
     /// How it ended.
     enum Ending: Sendable {
@@ -50,7 +50,7 @@ struct DownloadBody: Sendable {
                 if let useless = plan.take(partOf: part.count) { return (plan, .useless(useless)) }
                 gathered += part
                 if gathered.count >= Self.gatheredByteCount { try await flush() }
-                progress?.tell(plan.byteCount, of: plan.representation?.byteCount)
+                progress?.report(plan.byteCount, of: plan.representation?.byteCount)
             }
             try await flush()
             return (plan, .ended(plan.takeEnd()))

@@ -48,7 +48,7 @@ struct DownloadPlan: Sendable {
         /// Its body is the whole file.
         case replace
         /// It is of no use, and the next request asks for less or for all.
-        case askAgain(Transfer.Mismatch)
+        case askAgain(TransferDecision.Mismatch)
         /// Nothing can be made of it.
         case refuse(String)
     }
@@ -105,7 +105,7 @@ struct DownloadPlan: Sendable {
     }
 
     /// Forgets what there is, and asks for all of it.
-    mutating func startAfresh(_ mismatch: Transfer.Mismatch) -> Answer {
+    mutating func startAfresh(_ mismatch: TransferDecision.Mismatch) -> Answer {
         representation = nil
         byteCount = 0
         freshStarts += 1

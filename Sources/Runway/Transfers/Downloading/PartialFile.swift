@@ -62,8 +62,9 @@ final class PartialFile: Sendable {
             let byteCount = try file.status().byteCount
             // A note that can't be read, is cut off or not to be trusted is as good as none.
             guard byteCount > 0,
-                let bytes = try? PrivateFile(reading: notePath)?.read(upTo: PartialNote.maximumByteCount),
-                let note = PartialNote(bytes), note.source == source, byteCount <= note.representation.byteCount ?? .max
+                let bytes = try? PrivateFile(reading: notePath)?.read(upTo: PartialMetadata.maximumByteCount),
+                let note = PartialMetadata(bytes), note.source == source,
+                byteCount <= note.representation.byteCount ?? .max
             else { return nil }
             return (note.representation, note.reliableByteCount(of: byteCount, in: BootSession.name))
         }
@@ -79,7 +80,8 @@ final class PartialFile: Sendable {
                 try OpenFile.remove(notePath)
             } else {
                 try Self.write(
-                    PartialNote(source: source, representation: representation, bootSession: BootSession.name), notePath
+                    PartialMetadata(source: source, representation: representation, bootSession: BootSession.name),
+                    notePath
                 )
             }
         }
@@ -92,7 +94,7 @@ final class PartialFile: Sendable {
             try file.sync()
             guard representation.validator != nil else { return }
             try Self.write(
-                PartialNote(
+                PartialMetadata(
                     source: source, representation: representation, bootSession: BootSession.name,
                     syncedByteCount: byteCount), notePath)
         }
@@ -142,9 +144,11 @@ final class PartialFile: Sendable {
         try OpenFile.remove(path(of: target))
     }
 
-    private static func write(_ note: PartialNote, _ path: String) throws(FileError) {
+    private static func write(_ note: PartialMetadata, _ path: String) throws(FileError) {
         let text: [UInt8]
-        do { text = try note.text() } catch { throw FileError(path, "can't be kept", reason: error.safeText) }
+        do { text = try note.text() } catch {
+            throw FileError(path, "can't be kept", reason: error.redactedDescription)
+        }
         try PrivateFile.replace(path, with: text)
     }
 }

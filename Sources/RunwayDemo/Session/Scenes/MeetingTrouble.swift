@@ -31,9 +31,9 @@ extension DemoSession {
             shouldShow(error: "timedOut")
         }
         try await scene("An answer that ends in its middle") {
-            call(trouble.truncated.load(TruncatedList()), shouldBe: "failed: invalidAnswer")
+            call(trouble.truncated.load(TruncatedList()), shouldBe: "failed: invalidResponse")
             try await landed()
-            shouldShow(error: "invalidAnswer", saying: "the end of the document")
+            shouldShow(error: "invalidResponse", saying: "the end of the document")
         }
         try await scene("Status 200, and an error of the service's own inside") {
             call(trouble.envelope.load(FailingEnvelope(error: "unknown_place")), shouldBe: "failed: service")

@@ -217,7 +217,7 @@ final class CacheTierTests: Sendable {
         try await gate.waitForArrivals(count: 40)
         gate.open()
         for call in calls { _ = try await call.value }
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierLate) })
     }
 

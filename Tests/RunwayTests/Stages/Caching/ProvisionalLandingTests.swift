@@ -163,12 +163,12 @@ struct ProvisionalLandingTests {
     @Test func aFreshAnswerIsNeverHeardOfBeforeTheStaleOne() async throws {
         let (manager, flight) = try await loaded()
         // Lands in this very turn, in which the stale answer has not been told yet.
-        let fresh = try await network(answering: #"{"n":2}"#).call(QueryCall())
+        let fresh = try await network(responding: #"{"n":2}"#).call(QueryCall())
         manager.land(.success(fresh), of: Work(), try #require(manager.state.flights[flight]?.flight))
         #expect(told.last == "2 network" && told.first == "1 staleCache" && told.count == 2)
     }
 
-    private func network(answering text: String) -> NetworkLayer {
+    private func network(responding text: String) -> NetworkLayer {
         NetworkLayer(transport: StubTransport { _ in .json(text) })
     }
 }

@@ -45,7 +45,7 @@ struct UnjudgedResponseTests {
                 await #expect(throws: NetworkError.self) { try await network.stream(QueryCall(), options: options) }))
         #expect(layer.transport.requests.count == 4)
         #expect(network.cache.http.count == 0)
-        await network.events.flush()
+        await network.flushRecords()
         #expect(layer.records.records.allSatisfy { $0.outcome.name == "failed" })
     }
 

@@ -68,7 +68,7 @@ struct RedirectedFailureTests {
         let endless = layer(.temporaryRedirect) { _ in .redirect(.found, to: "https://other.test/again") }
         for (layer, detail) in [(differing, "Location fields that differ"), (endless, "more than 10 times")] {
             let error = try await fail(QueryCall(), on: layer, options: CallOptions(retry: .off))
-            #expect(error.kind == .invalidAnswer && error.detail.contains(detail), "\(error)")
+            #expect(error.kind == .invalidResponse && error.detail.contains(detail), "\(error)")
             #expect(error.redirectedOrigin?.host == "other.test" && error.sending == .sent)
         }
     }
@@ -97,7 +97,7 @@ struct RedirectedFailureTests {
     @Test func retryBudgetOfAHostIsNotSpentOnAnother() async throws {
         let layer = layer(.found, retrying: RetryLimits(reserve: 2))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer) }
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         let spent = layer.records.records.flatMap { $0.decisions(of: Retry.self) }
         #expect(spent.contains(.gaveUp(.budgetSpent, cause: .noNetwork(.sent))), "the other host's is spent")
         let first = Origin(try #require(layer.transport.requests.first).head)

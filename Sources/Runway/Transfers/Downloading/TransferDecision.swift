@@ -1,5 +1,5 @@
 /// What a transfer did with what came, for the record.
-package enum Transfer: StageDecision, Equatable {
+package enum TransferDecision: StageDecision, Equatable {
     /// The download goes on where an earlier one ended.
     case resuming(at: Int)
     /// The connection broke after so many bytes of the file; the rest is asked for after a wait.

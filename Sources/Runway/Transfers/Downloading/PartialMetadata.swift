@@ -1,7 +1,7 @@
 import Foundation
 
 /// What is known of a partial file, kept beside it, so that another process can go on where this one ended.
-struct PartialNote: Codable, Equatable, Sendable {
+struct PartialMetadata: Codable, Equatable, Sendable {
     /// The largest note that is read, in bytes.
     static let maximumByteCount = 64 << 10
 
