@@ -2,20 +2,20 @@ extension NetworkLayer {
     /// Makes one call whose body takes long to send: a file, a form with files, a stream.
     ///
     /// ```swift
-    /// let answer = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
+    /// let response = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
     ///     print(progress.fraction ?? 0)
     /// }
     /// ```
     ///
     /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest that it may go without a byte being sent:
-    /// each that is starts it anew, and from the last one on it is the longest wait for the answer. And `progress` is told of what the wire
-    /// took, which a server may not have received yet. A body that has to be sent again, for another attempt, a redirect or a new access
+    /// each that is starts it anew, and from the last one on it is the longest wait for the response. And `progress` counts the bytes handed to
+    /// the wire, which a server may not have received yet. A body that has to be sent again, for another attempt, a redirect or a new access
     /// token, is sent from its start, and progress begins anew with it.
     ///
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
     ///   - options: What this call asks for that differs from what its endpoint says.
-    ///   - progress: Told how far the upload is, at most ten times a second, and at the end.
+    ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end.
     /// - Throws: The one error that the call ended in, as ``call(_:options:)``; of kind ``NetworkError/Kind/storage`` where a file can't be
     ///   read or changed while it was sent.
     public func upload<E: Endpoint>(
@@ -45,7 +45,7 @@ extension RequestBody {
     /// What is given to the wire at a time of a body that is in memory: 128 KiB.
     private static let partByteCount = 128 << 10
 
-    /// This body, whose parts put the deadline off and are told of as the wire takes them.
+    /// This body, whose parts put the deadline off and are reported as the wire takes them.
     fileprivate func counted(in flight: Flight, _ progress: ProgressReporter?) -> RequestBody {
         switch self {
         case .none: return self

@@ -25,11 +25,11 @@ struct CallSession: Sendable {
 
     /// What became of the call.
     struct Result: Sendable {
-        /// The head of the answer, if there was one.
+        /// The head of the response, if there was one.
         var head: HTTPResponse?
         /// What became of its body.
         var answer: ShownAnswer?
-        /// Whether the service judged the answer fine.
+        /// Whether the service judged the response fine.
         var isFine = false
         /// What the call ended in; `nil` where it succeeded.
         var error: (any Error)?
@@ -58,7 +58,7 @@ struct CallSession: Sendable {
         network.configure(CalledServer.self) { $0.deadline = options.timeout }
     }
 
-    /// Makes the call, and puts the body of its answer where it belongs.
+    /// Makes the call, and puts the body of its response where it belongs.
     ///
     /// - Parameter sink: Asked where the body goes once its head is known; may write the head.
     func send(
@@ -70,7 +70,7 @@ struct CallSession: Sendable {
         var isFine = false
         var failure: (any Error)?
         do {
-            // The answer is let go of at the end of this scope, so that its record is closed whatever was read of it.
+            // The response is released at the end of this scope, so that its record is closed whatever was read of it.
             let response = try await network.exchange(request, with: CalledServer.self)
             head = response.head
             isFine = response.verdict == .fine
@@ -106,9 +106,9 @@ extension NetworkError {
 /// Keeps the record of the one call that is made.
 private final class RecordKeeper: EventSink {
     /// Guards the record.
-    private let kept = Mutex<FlightRecord?>(nil)
+    private let received = Mutex<FlightRecord?>(nil)
 
-    var record: FlightRecord? { kept.withLock { $0 } }
+    var record: FlightRecord? { received.withLock { $0 } }
 
-    func receive(_ record: FlightRecord) { kept.withLock { $0 = record } }
+    func receive(_ record: FlightRecord) { received.withLock { $0 = record } }
 }

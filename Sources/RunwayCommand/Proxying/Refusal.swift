@@ -4,7 +4,7 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
-/// An answer of the proxy's own, to a request that has none.
+/// A response of the proxy's own, to a request that has none.
 struct Refusal: Error, Sendable {
     let status: HTTPResponse.Status
     /// The kind of the error, in one word.

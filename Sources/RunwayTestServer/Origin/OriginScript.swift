@@ -24,7 +24,7 @@ final class OriginScript: Sendable {
         let moment: ScriptedOrigin.ResponseMoment
     }
 
-    /// An answer that was chosen for a request.
+    /// A response that was chosen for a request.
     struct Choice: Sendable {
         let answer: ScriptedAnswer
         let moment: ScriptedOrigin.ResponseMoment
@@ -61,7 +61,7 @@ final class OriginScript: Sendable {
         }
     }
 
-    /// Takes the answer that is next for a request.
+    /// Takes the response that is next for a request.
     func takeAnswer(for request: ReceivedRequest) -> Choice {
         state.withLock { state in
             for path in [request.target, request.path] {
@@ -73,7 +73,7 @@ final class OriginScript: Sendable {
             if let choice = state.fallback?.take() { return choice }
             let routes = state.lines.keys.map(\.description).sorted().joined(separator: ", ")
             let text =
-                "No answer is scripted for \(request.method.rawValue) \(request.target). "
+                "No response is scripted for \(request.method.rawValue) \(request.target). "
                 + (routes.isEmpty ? "Nothing is scripted at all." : "Scripted, perhaps used up: \(routes).")
             return Choice(
                 answer: .response(.text(text + "\n", status: .notFound)),

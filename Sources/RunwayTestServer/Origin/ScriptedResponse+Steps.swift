@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// One thing that a connection does to give an answer.
+/// One thing that a connection does to give a response.
 enum AnswerStep: Sendable {
     case send([UInt8])
     case pause(ScriptedPause)
-    /// Ends the answer; what follows is not done. Never `automatic`.
+    /// Ends the response; what follows is not done. Never `automatic`.
     case end(ScriptedResponse.Ending)
 }
 
 extension ScriptedResponse {
-    /// The answer to a request, step by step; an answer without an `end` leaves its connection to the next request.
+    /// The response to a request, step by step; a response without an `end` leaves its connection to the next request.
     func steps(responding method: HTTPRequest.Method, reuse: Bool) -> [AnswerStep] {
         let closes = closesByRule(responding: method, reuse: reuse)
         var steps: [AnswerStep] = []

@@ -3,7 +3,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// Each well-behaved part of an answer, as bytes on the wire.
+/// Each well-behaved part of a response, as bytes on the wire.
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptedResponseTests {
     @Test func answerHasNothingThatTheScriptDidNotSay() async throws {

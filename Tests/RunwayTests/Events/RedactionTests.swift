@@ -165,8 +165,8 @@ struct RedactionTests {
             .bytes(Array(body.utf8), contentType: contentType)
         }
         _ = try await layer.network.call(QueryCall())
-        let kept = try #require(try await layer.record().attempts.first?.responseBody)
-        return String(decoding: kept, as: UTF8.self)
+        let recorded = try #require(try await layer.record().attempts.first?.responseBody)
+        return String(decoding: recorded, as: UTF8.self)
     }
 
     @Test func keptBodiesHaveTheirSecretsReplaced() async throws {

@@ -172,10 +172,10 @@ struct LandingTests {
     @Test func parametersComeFromTheSource() async throws {
         let source = Source()
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
-        let grounded = manager.load()
+        let unsent = manager.load()
         try await recorder.landings(count: 1)
         #expect(manager.error?.detail.contains("parameter source is missing") == true)
-        #expect(manager.landedFlight == grounded && manager.landedEndpoint == nil)
+        #expect(manager.landedFlight == unsent && manager.landedEndpoint == nil)
         manager.parameterSource = source
         source.next = Refresh()
         manager.load()

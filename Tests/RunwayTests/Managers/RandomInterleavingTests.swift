@@ -42,7 +42,7 @@ private final class Interleaving: APIManagerDelegate {
     /// What each call asked for.
     private var pages: [FlightID: Int] = [:]
     /// The calls that a hook did not let take off.
-    private var grounded: Set<FlightID> = []
+    private var unsent: Set<FlightID> = []
     /// What the play called off before it was told: these, and no others, may end without a landing.
     private var calledOff: Set<FlightID> = []
     /// What was answered, and whether with a success.
@@ -110,7 +110,7 @@ private final class Interleaving: APIManagerDelegate {
         hooks.vetoesNextCall = false
         isInsideLoad = false
         if isVetoed {
-            grounded.insert(flight)
+            unsent.insert(flight)
         } else {
             owners[flight] = index
             // A call that was ignored is given the number of the one that flies.
@@ -189,14 +189,14 @@ private final class Interleaving: APIManagerDelegate {
         if Set(toldOfSuccess.map(\.flight)) != succeeded { problems.append("successes told and recorded differ") }
         if Set(toldOfFailure.map(\.flight)) != failed { problems.append("failures told and recorded differ") }
         let vetoed = records.filter { $0.outcome.name == "vetoed" }
-        if vetoed.count != grounded.count + hooks.landingCount { problems.append("\(vetoed.count) records of vetoes") }
+        if vetoed.count != unsent.count + hooks.landingCount { problems.append("\(vetoed.count) records of vetoes") }
         for record in records {
             let (id, outcome) = (record.id, record.outcome.name)
             switch outcome {
             case "succeeded" where answered[id] == true && !calledOff.contains(id): break
             case "succeeded" where record.source == .cache && record.attempts.isEmpty && !calledOff.contains(id): break
-            case "vetoed" where grounded.contains(id) && owners[id] == nil && record.attempts.isEmpty: break
-            case "vetoed" where owners[id] != nil && !grounded.contains(id): break
+            case "vetoed" where unsent.contains(id) && owners[id] == nil && record.attempts.isEmpty: break
+            case "vetoed" where owners[id] != nil && !unsent.contains(id): break
             case "failed" where answered[id] == false && !calledOff.contains(id): break
             case "cancelled" where calledOff.contains(id): break
             case "replaced" where calledOff.contains(id) && policy == .cancelRunning: break

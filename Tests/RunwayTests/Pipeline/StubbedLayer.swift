@@ -16,9 +16,9 @@ struct StubbedLayer {
         name: String = "default", pipeline: RequestPipeline = RequestPipeline(), redaction: Redaction = .default,
         sinks: [any EventSink] = [], status: any NetworkStatusSource = SettableNetworkStatus(),
         admission: AdmissionLimits = .none, retrying: RetryLimits = .none,
-        answer: @escaping StubTransport.Answer = { _ in .json("{}") }
+        answer: @escaping StubTransport.Respond = { _ in .json("{}") }
     ) {
-        transport = StubTransport(answer: answer)
+        transport = StubTransport(respond: answer)
         network = NetworkLayer(
             name: name, transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records] + sinks,
             redaction: redaction, limits: LayerLimits(admission: admission, retrying: retrying), status: status,

@@ -206,10 +206,12 @@ struct DownloadTests {
     }
 
     @Test func progressGrowsAndEndsAtTheTotal() async throws {
-        let told = Mutex<[TransferProgress]>([])
+        let reported = Mutex<[TransferProgress]>([])
         bend(.cut)
-        _ = try await network.download(Film(), to: folder.file()) { progress in told.withLock { $0.append(progress) } }
-        let all = told.withLock { $0 }
+        _ = try await network.download(Film(), to: folder.file()) { progress in
+            reported.withLock { $0.append(progress) }
+        }
+        let all = reported.withLock { $0 }
         #expect(all.first?.completedByteCount == 0)
         #expect(all.last == TransferProgress(completedByteCount: bytes.count, totalByteCount: bytes.count))
         #expect(all.last?.fraction == 1)

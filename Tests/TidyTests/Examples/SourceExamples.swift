@@ -65,10 +65,10 @@ struct FilmUpload: Endpoint {
 }
 
 func publish(_ file: URL, on network: NetworkLayer) async throws -> RawData {
-    let answer = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
+    let response = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
         print(progress.fraction ?? 0)
     }
-    return answer
+    return response
 }
 
 func save(_ network: NetworkLayer, to file: URL) async throws {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Writes the body of one answer to a partial file.
+/// Writes the body of one response to a partial file.
 struct DownloadBody: Sendable {
     /// What is gathered before it is written: 256 KiB.
     private static let gatheredByteCount = 256 << 10
@@ -16,7 +16,7 @@ struct DownloadBody: Sendable {
     enum Ending: Sendable {
         case ended(DownloadPlan.Ending)
         /// More came than was said.
-        case useless(DownloadPlan.Answer)
+        case useless(DownloadPlan.Action)
         /// The body broke off.
         case broken(any Error)
         case failed(FileError)

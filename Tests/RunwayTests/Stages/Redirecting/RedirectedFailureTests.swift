@@ -16,7 +16,7 @@ struct RedirectedFailureTests {
     private func layer(
         _ status: HTTPResponse.Status = .seeOther, to location: String = "https://other.test/there",
         admission: AdmissionLimits = .none, retrying: RetryLimits = RetryLimits(),
-        _ end: @escaping StubTransport.Answer = { _ throws(NetworkError) in throw Self.refusedConnection }
+        _ end: @escaping StubTransport.Respond = { _ throws(NetworkError) in throw Self.refusedConnection }
     ) -> StubbedLayer {
         StubbedLayer(admission: admission, retrying: retrying) { request throws(NetworkError) in
             let isFirst = request.head.authority == "library.test" && request.head.path?.hasPrefix("/v1/") == true
@@ -171,7 +171,7 @@ private struct Join: Endpoint {
 private final class RedirectingClub: Sendable {
     private let transport: StubTransport
 
-    init(to location: String = "/welcome", _ end: @escaping StubTransport.Answer) {
+    init(to location: String = "/welcome", _ end: @escaping StubTransport.Respond) {
         transport = StubTransport { request throws(NetworkError) in
             switch request.head.path {
             case "/join": .redirect(.seeOther, to: location)
