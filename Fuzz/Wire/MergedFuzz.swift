@@ -15,7 +15,7 @@ enum MergedFuzz {
             switch result {
             case .success(let response): checkResponse(response, upTo: bound)
             case .failure(let error):
-                check(error.kind == .invalidAnswer && error.detail.utf8.count < 2000, "an error that is not clear")
+                check(error.kind == .invalidResponse && error.detail.utf8.count < 2000, "an error that is not clear")
             }
         }
     }

@@ -42,7 +42,7 @@ extension NetworkLayer {
     /// - Throws: The one error that the call ended in. What goes wrong while the body is read is thrown there, as a ``NetworkError``.
     public func stream<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard
-    ) async throws(NetworkError) -> StreamedAnswer {
+    ) async throws(NetworkError) -> StreamedResponse {
         let flight = makeFlight(E.self, options)
         flight.setGiven(endpoint)
         do throws(NetworkError) {
@@ -57,7 +57,7 @@ extension NetworkLayer {
                 case .whole(let rawData): BodyStream(rawData.bytes)
                 case .stream(let body): body
                 }
-            return StreamedAnswer(
+            return StreamedResponse(
                 response: response.head, body: body.bounded(in: flight).recorded(in: flight, at: response.record))
         } catch {
             throw flight.finish(failing: error)
@@ -114,11 +114,11 @@ extension NetworkLayer {
         try flight.checkSession(in: .checking)
         if let error = response.refusal { throw error }
         guard case .whole(var rawData) = response.body else {
-            throw NetworkError(.invalidAnswer, in: .checking, "A whole answer was asked for, and a stream came.")
+            throw NetworkError(.invalidResponse, in: .checking, "A whole answer was asked for, and a stream came.")
         }
         rawData.source = response.source
         flight.setSource(response.source)
-        do { try endpoint.validate(answer: rawData) } catch { throw .invalidAnswer(in: .checking, rawData, error) }
+        do { try endpoint.validate(response: rawData) } catch { throw .invalidResponse(in: .checking, rawData, error) }
         return rawData
     }
 }

@@ -102,7 +102,8 @@ extension NetworkLayer {
         } catch is CancellationError {
             throw .cancelled(in: .stage(.authorizing))
         } catch {
-            throw NetworkError(.storage, in: .stage(.authorizing), "\(what): \(error.safeText)", underlying: error)
+            throw NetworkError(
+                .storage, in: .stage(.authorizing), "\(what): \(error.redactedDescription)", underlying: error)
         }
     }
 }

@@ -5,7 +5,7 @@ extension NetworkLayer {
     public var status: NetworkStatus { connectivity.current }
 
     /// Whether a call may reach its host; `true` as long as nobody knows better. A call that is made all the same fails at once as
-    /// ``NetworkError/Kind/noNetwork``, unless memory holds its answer or ``CallOptions/waitsForNetwork`` is set.
+    /// ``NetworkError/Kind/noNetwork``, unless the response is cached in memory or ``CallOptions/waitsForNetwork`` is set.
     public var isReachable: Bool { status.isReachable }
 
     /// The status now, and then every change of it, until the layer is let go or the reading task is cancelled.

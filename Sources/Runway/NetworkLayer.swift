@@ -19,7 +19,7 @@ public final class NetworkLayer: Sendable {
     /// The clocks that every wait and every date of the layer comes from.
     public let clock: LayerClock
     /// What carries records to the sinks.
-    public let events: EventQueue
+    let events: EventQueue
     /// What is kept out of records, logs and errors.
     public let redaction: Redaction
     /// The answers that are kept.

@@ -2,11 +2,11 @@
 enum ExitStatus {
     /// Everything was fine.
     static let fine: Int32 = 0
-    /// The server refused, or its answer was not judged fine, or is not the JSON that it says it is.
+    /// The server refused, or its response was not judged fine, or is not the JSON that it says it is.
     static let refused: Int32 = 1
     /// The command line, or a file that it names, can't be used.
     static let unusable: Int32 = 2
-    /// There was no answer.
+    /// There was no response.
     static let noAnswer: Int32 = 3
 
     /// The code of a process that a signal ended, as shells count it.

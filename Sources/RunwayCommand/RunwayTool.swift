@@ -18,10 +18,10 @@ struct RunwayTool: AsyncParsableCommand {
 
             EXIT CODES
               0    Everything was fine.
-              1    The server refused, its answer was not judged fine, or it is
+              1    The server refused, its response was not judged fine, or it is
                    not the JSON that it says it is.
               2    The command line, or a file that it names, can't be used.
-              3    There was no answer: no network, no trust, no time.
+              3    No response: no network, no trust (TLS), or a timeout.
               130  Ctrl-C. 143 is SIGTERM. "runway serve" and
                    "runway proxy" end with 0 by either.
 

@@ -15,7 +15,7 @@
 /// let title = document.root["data"]["list"][0]["title"].string
 /// ```
 ///
-/// What RFC 8259 leaves open is answered so:
+/// What RFC 8259 leaves open is decided so:
 /// - A byte order mark before the document is ignored (§8.1 allows it). UTF-16 and UTF-32 are refused by their names.
 /// - Of members with the same name, a lookup finds the first, as Foundation's `JSONDecoder` does; ``JSONValue/members``
 ///   shows them all (§4). Names are compared by their Unicode scalars, never by equivalence (§8.3).
@@ -27,7 +27,7 @@
 public struct JSONDocument: Sendable {
     let storage: JSONStorage
 
-    /// Reads bytes, which are kept, not copied.
+    /// Reads bytes, which the document retains and does not copy.
     ///
     /// - Throws: ``JSONError`` of kind `syntax`, `invalidUTF8` or `limitExceeded`, with offset, line and column.
     public init(_ bytes: [UInt8], limits: JSONLimits = .default) throws(JSONError) {

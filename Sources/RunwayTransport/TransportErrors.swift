@@ -48,10 +48,13 @@ extension NetworkError {
         case let error as DialError: error.meaning(place)
         case let error as WireError: error.meaning(place)
         case let error as BodyTooLarge:
-            (.invalidAnswer, "The response of \(place) is larger than the \(error.limit) bytes that its reader allows.")
+            (
+                .invalidResponse,
+                "The response of \(place) is larger than the \(error.limit) bytes that its reader allows."
+            )
         case let error as RequestBodyFailure: error.meaning
         case let error as ContentDecoder.Failure:
-            (.invalidAnswer, "The compressed body of the response of \(place) is broken: \(error).")
+            (.invalidResponse, "The compressed body of the response of \(place) is broken: \(error).")
         case let error as TrustRefused:
             (.notTrusted, "\(place) could not prove over TLS that it is the host that was asked for: \(error).")
         case NIOSSLError.uncleanShutdown:
@@ -64,18 +67,18 @@ extension NetworkError {
             (
                 .notTrusted,
                 TLSFailure(error)?.meaning(place)
-                    ?? "\(place) could not prove over TLS that it is the host that was asked for (\(error.safeText))."
+                    ?? "\(place) could not prove over TLS that it is the host that was asked for (\(error.redactedDescription))."
             )
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).meaning(place)
         case let error as NIOHTTP2Errors.StreamError: meaning(of: error.baseError, place)
         case let error as any NIOHTTP2Error:
-            (.invalidAnswer, "The response of \(place) is not HTTP: \(reason(of: error)).")
+            (.invalidResponse, "The response of \(place) is not HTTP: \(reason(of: error)).")
         case is any NIOHPACKError:
-            (.invalidAnswer, "The response of \(place) is not HTTP: its compressed header fields can't be read.")
+            (.invalidResponse, "The response of \(place) is not HTTP: its compressed header fields can't be read.")
         case HTTPParserError.invalidEOFState:
-            (.invalidAnswer, "The connection to \(place) ended in the middle of the response.")
+            (.invalidResponse, "The connection to \(place) ended in the middle of the response.")
         case let error as HTTPParserError:
-            (.invalidAnswer, "The response of \(place) is not HTTP: \(error.reason).")
+            (.invalidResponse, "The response of \(place) is not HTTP: \(error.reason).")
         case let error as NIOConnectionError:
             (.noNetwork, "No connection to \(place) could be made: \(reason(of: error)).")
         case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
@@ -105,7 +108,7 @@ extension NetworkError {
         case ChannelError.connectTimeout: "it took too long"
         case let error as any NIOHTTP2Error: reason(of: error)
         case NIOSSLError.handshakeFailed(let cause) where cause.isEndOfConnection: "it was lost before TLS was set up"
-        default: error.safeText
+        default: error.redactedDescription
         }
     }
 

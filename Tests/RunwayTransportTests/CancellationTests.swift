@@ -71,7 +71,7 @@ struct CancellationTests {
     func aCallThatSendsAStreamStopsReadingIt() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             let gate = ScriptedGate()
-            origin.on("/a", answering: .afterHead, respond: .text("late").held(by: gate))
+            origin.on("/a", responding: .afterHead, respond: .text("late").held(by: gate))
             let network = try NetworkLayer(to: origin.baseURL)
             let produced = ScriptedGate()
             produced.open()

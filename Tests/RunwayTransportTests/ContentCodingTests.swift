@@ -105,12 +105,12 @@ struct ContentCodingTests {
     func aBodyOfMoreCodingsThanAllowedIsNotRead() async throws {
         let names = Array(repeating: "gzip", count: 6).joined(separator: ", ")
         let error = try await failure(of: .bytes(Coded.gzip).header(.contentEncoding, names))
-        #expect(error.kind == .invalidAnswer && error.detail.contains("more than 5 content codings"), "\(error)")
+        #expect(error.kind == .invalidResponse && error.detail.contains("more than 5 content codings"), "\(error)")
     }
 
     @Test func bodyThatIsNotCodedAsItSaysFails() async throws {
         let error = try await failure(of: .text("not gzip at all").header(.contentEncoding, "gzip"))
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
     }
 
     @Test(
@@ -121,7 +121,7 @@ struct ContentCodingTests {
         ])
     func brokenCodingsFailAsInvalidResponses(body: [UInt8]) async throws {
         let error = try await failure(of: .bytes(body).header(.contentEncoding, "gzip"))
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.detail.contains("The compressed body of the response of 127.0.0.1:"))
     }
 

@@ -181,9 +181,9 @@ struct DependencyErrorTests {
     }
 
     @Test func noErrorOfAnAppsPartsIsShownInItsOwnWords() {
-        #expect(Unknown().safeText == "Unknown")
+        #expect(Unknown().redactedDescription == "Unknown")
         #expect(!NetworkError.unreadableBody(Unknown()).detail.contains(Self.secret))
-        #expect(TokenStoreError("The disk is full.").safeText == "The disk is full.")
+        #expect(TokenStoreError("The disk is full.").redactedDescription == "The disk is full.")
     }
 
     @Test func refusalsNeverShowTheErrorsOwnText() throws {
@@ -191,7 +191,7 @@ struct DependencyErrorTests {
         for error in try Self.all() {
             for mapped in [
                 NetworkError.invalidParameters(in: .validating, error),
-                .invalidAnswer(in: .reforming, rawData, error),
+                .invalidResponse(in: .reforming, rawData, error),
             ] {
                 let json = String(decoding: try JSONEncoder().encode(mapped), as: UTF8.self)
                 for text in [mapped.detail, "\(mapped)", json] {
@@ -203,7 +203,7 @@ struct DependencyErrorTests {
 
     @Test func errorsOfCodableSayWhichTypeIsExpectedWhere() {
         #expect(
-            Self.ofCodable.map(\.safeText) == [
+            Self.ofCodable.map(\.redactedDescription) == [
                 "The value \"rent\" is not of the type Int.", "The value \"rent\" is missing; its type is Int.",
                 "The value \"rent.rent\" is missing.", "The value \"rent\" is invalid.",
                 "The value \"rent\" of the type String can't be encoded.",
@@ -211,14 +211,14 @@ struct DependencyErrorTests {
         let error = #expect(throws: DecodingError.self) {
             try JSONDocumentDecoder().decode([Int].self, from: Array(#"["\#(Self.secret)" 1]"#.utf8))
         }
-        #expect(error?.safeText == "The body is not JSON (line 1, column 17, byte 16): expected ',' or ']'")
+        #expect(error?.redactedDescription == "The body is not JSON (line 1, column 17, byte 16): expected ',' or ']'")
     }
 
     @Test func errorsOfAnAppSayTheirTypeAndCase() {
-        #expect(Payload.token(Self.secret).safeText == "Payload.token")
-        #expect(Held().safeText == "Held")
-        #expect(Localized.plain.safeText == "Localized.plain")
-        #expect(Described.plain.safeText == "Described")
+        #expect(Payload.token(Self.secret).redactedDescription == "Payload.token")
+        #expect(Held().redactedDescription == "Held")
+        #expect(Localized.plain.redactedDescription == "Localized.plain")
+        #expect(Described.plain.redactedDescription == "Described")
     }
 
     @Test(arguments: [true, false])
@@ -245,7 +245,7 @@ struct DependencyErrorTests {
             let records = RecordCollector()
             let network = try server.layer(sinks: [records])
             let error = try await network.failure(of: Fetch<POST>("a"))
-            #expect(error.kind == .invalidAnswer && error.detail.contains("pseudo-header"), "\(error)")
+            #expect(error.kind == .invalidResponse && error.detail.contains("pseudo-header"), "\(error)")
             let record = try #require(try await records.records(count: 1).first)
             let json = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
             for text in ["\(error)", "\(record)", record.summary, json] {
@@ -262,5 +262,5 @@ private struct Checked: Endpoint {
     @Unencoded var error: any Error
     @Unencoded var ofParameters: Bool
     func validate() throws { if ofParameters { throw error } }
-    func validate(answer: RawData) throws { throw error }
+    func validate(response: RawData) throws { throw error }
 }

@@ -20,7 +20,7 @@ struct LostFieldTests {
 
     /// The decoded location is U+FFFD in the place of the last octet.
     private func expectUnknownTarget(_ error: NetworkError, _ record: FlightRecord) {
-        #expect(error.kind == .invalidAnswer && error.status == .found, "\(error)")
+        #expect(error.kind == .invalidResponse && error.status == .found, "\(error)")
         #expect(error.detail.contains("a Location that is not UTF-8"), "\(error)")
         #expect(record.decisions(of: LostFields.self) == [LostFields(names: [.location])])
         #expect(record.attempts.count == 1)
@@ -96,7 +96,7 @@ struct LostFieldTests {
         #if canImport(FoundationNetworking)
             for path: EndpointPath in ["set", "a"] {
                 let error = try await network.failure(of: Fetch<GET>(path))
-                #expect(error.kind == .invalidAnswer && error.detail.contains("can't be read"), "\(error)")
+                #expect(error.kind == .invalidResponse && error.detail.contains("can't be read"), "\(error)")
             }
         #endif
     }

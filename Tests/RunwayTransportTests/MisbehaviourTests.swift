@@ -42,7 +42,7 @@ struct MisbehaviourTests {
         // This ends the process, inside Foundation on Linux.
         if isSession, name == "cut in the head" { return }
         let error = try await failure(of: response)
-        #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name)")
+        #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "\(name)")
         #expect(error.sending != .notSent, "\(name)")
         #expect(error.detail.contains("127.0.0.1:"), "\(name): \(error.detail)")
         #expect(error.detail.hasSuffix("."), "\(name): \(error.detail)")
@@ -63,7 +63,7 @@ struct MisbehaviourTests {
             let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
             gate.open()
             let error = try await answer.body.failure()
-            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "\(name)")
+            #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "\(name)")
             #expect(error.step == .transporting)
             #expect(error.request == "GET \(origin.baseURL)/a")
         }
@@ -79,7 +79,7 @@ struct MisbehaviourTests {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("short").declaring(length: 999_999_999_999_999_999))
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Boundless())
-            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+            #expect(error.kind == .noNetwork || error.kind == .invalidResponse)
         }
     }
 
@@ -96,14 +96,14 @@ struct MisbehaviourTests {
     @Test(.except(.urlSession, "libcurl decides what is HTTP"), arguments: garbage.indices)
     func whatIsNotHTTPFailsAsAnInvalidResponse(index: Int) async throws {
         let error = try await failure(of: Self.garbage[index])
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.detail.contains("is not HTTP"))
     }
 
     @Test(.except(.urlSession, "libcurl decides what is HTTP"))
     func aHeadWithoutBoundIsRefused() async throws {
         let error = try await failure(of: .text("body").paddedHead(bytes: 4 << 20))
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.detail.contains("is not HTTP"))
     }
 
@@ -156,7 +156,7 @@ struct MisbehaviourTests {
                 let raw = try await network.call(Fetch<GET>("a"))
                 #expect(raw.text == "unasked" || raw.text == "asked")
             } catch {
-                #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+                #expect(error.kind == .noNetwork || error.kind == .invalidResponse)
             }
             #expect(try await text(of: "a", over: network) == "asked")
         }
@@ -171,7 +171,7 @@ struct MisbehaviourTests {
             origin.on("/b", respond: .text("next"))
             let network = try NetworkLayer(to: origin.baseURL)
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .invalidAnswer && error.step == .transporting)
+            #expect(error.kind == .invalidResponse && error.step == .transporting)
             if TransportUnderTest.current == .urlSession { return }
             #expect(error.sending == .sent)
             #expect(error.detail.hasSuffix("responded with status 101, which the request had not asked for."))

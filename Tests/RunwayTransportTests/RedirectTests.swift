@@ -112,7 +112,7 @@ struct RedirectTests {
             #expect(try await network.call(Fetch<GET>("a")).text == "there")
             #expect(origin.requests.last?.target == "/caf%E9?x=%E9")
             let other = NetworkLayer(to: origin.baseURL, over: try AsyncHTTPClientTransport())
-            #expect(try await other.failure(of: Fetch<GET>("a")).kind == .invalidAnswer)
+            #expect(try await other.failure(of: Fetch<GET>("a")).kind == .invalidResponse)
             #expect(origin.requestCount == 3)
         }
     }
@@ -159,7 +159,7 @@ struct RedirectTests {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .redirect(to: "/a"))
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .invalidAnswer)
+            #expect(error.kind == .invalidResponse)
             #expect(error.detail == "The server redirected more than 10 times.")
             #expect(home.requestCount == 11)
         }

@@ -52,7 +52,7 @@ struct ResponseTests {
             origin.on("/a", respond: .text("no", status: .init(code: code)))
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
             #expect(error.status?.code == code)
-            #expect(error.answer?.text == "no")
+            #expect(error.rawData?.text == "no")
         }
     }
 
@@ -64,7 +64,7 @@ struct ResponseTests {
             origin.on("/b", respond: .text("fine"))
             let network = try NetworkLayer(to: origin.baseURL)
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .needsAccessToken && error.answer?.text == "who?")
+            #expect(error.kind == .needsAccessToken && error.rawData?.text == "who?")
             #expect(origin.requestCount == 1)
             #expect(try await network.call(Fetch<GET>("b")).text == "fine")
         }
@@ -105,7 +105,7 @@ struct ResponseTests {
     @Test(.except(.urlSession, "it stores a streamed body before it sends it"))
     func responseBeforeTheEndOfTheRequestEndsTheCall() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
-            origin.on("/a", answering: .afterHead, respond: .text("too much", status: .contentTooLarge))
+            origin.on("/a", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             let network = try NetworkLayer(to: origin.baseURL)
             let endless = BodyStream { { [UInt8](repeating: 1, count: 1 << 16) } }
             let error = try await network.failure(
@@ -224,7 +224,7 @@ struct ResponseSizeTests {
     ) async throws {
         let network = try NetworkLayer(to: origin.baseURL)
         let error = try await network.failure(of: SmallFetch(path: "a"), sourceLocation: sourceLocation)
-        #expect(error.kind == .invalidAnswer, sourceLocation: sourceLocation)
+        #expect(error.kind == .invalidResponse, sourceLocation: sourceLocation)
         #expect(
             error.detail
                 == "The response of 127.0.0.1:\(origin.port) is larger than the 1000 bytes that its reader allows.",

@@ -88,7 +88,7 @@ struct TrustTests {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
             let network = try NetworkLayer(to: "http://localhost:\(origin.port)")
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .noNetwork || error.kind == .invalidAnswer)
+            #expect(error.kind == .noNetwork || error.kind == .invalidResponse)
             #expect(error.detail.contains("localhost:\(origin.port)"))
             #expect(origin.requestCount == 0)
         }

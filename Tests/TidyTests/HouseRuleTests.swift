@@ -20,7 +20,8 @@ struct HouseRuleTests {
 
     @Test func noLoopWaitsWithoutABound() throws {
         let waits = [
-            "await Task" + ".yield()", ".wait" + " {", "waitUntil" + "(", ".flush" + "()", "network.call" + "(",
+            "await Task" + ".yield()", ".wait" + " {", "waitUntil" + "(", ".flush" + "()", ".flushRecords" + "()",
+            "network.call" + "(",
         ]
         for file in try Project.files(
             in: "Tests", "Sources/RunwayTesting", "Sources/RunwayTestServer", "Sources/RunwayDemo", endingIn: Self.swift
@@ -67,6 +68,39 @@ struct HouseRuleTests {
             in: "Sources", "Tests", "Benchmarks", "docs", "Scripts", ".ci", endingIn: [".swift", ".md", ".sh", "run"])
         {
             for home in homes { #expect(!file.text.contains(home), "\(file.path) names \(home)") }
+        }
+    }
+
+    /// The folders whose texts already use the field's terms alone.
+    private static let reworded = [
+        "Sources/Runway/Services", "Sources/Runway/Events", "Sources/Runway/Hosts", "Sources/Runway/Status",
+        "Sources/Runway/Errors", "Sources/Runway/Files", "Sources/Runway/References", "Sources/Runway/Collections",
+        "Sources/Runway/Transfers", "Sources/Runway/Runway.docc", "Sources/RunwayServer", "Sources/RunwayTesting",
+        "Sources/RunwayTestServer", "Sources/RunwayDemo", "Sources/RunwayCommand", "Sources/RunwayJSON",
+        "Tests/RunwayServerTests", "Tests/RunwayTestingTests", "Tests/RunwayTestServerTests", "Tests/RunwayDemoTests",
+        "Tests/RunwayCommandTests", "Tests/RunwayJSONTests", "Tests/TidyTests", "Tests/RunwayTests/Services",
+        "Tests/RunwayTests/Events", "Tests/RunwayTests/Hosts", "Tests/RunwayTests/Status", "Tests/RunwayTests/Errors",
+        "Tests/RunwayTests/References", "Tests/RunwayTests/Collections", "Tests/RunwayTests/Transfers",
+    ]
+
+    @Test func textsUseTheTermsOfTheField() throws {
+        let words = [
+            "letGo" + "OfGiven", "pass" + "Read", "put" + "Away", "bring" + "Up", "Untold" + "Answer",
+            "\\bDe" + "ed\\b",
+            "Happen" + "ings", "Ground" + "ing", "\\bke" + "pt\\b", "\\bto" + "ld\\b", "lets go" + " of",
+            "in the" + " air",
+            "takes" + " off", "called" + " off", "gives" + " back", "\\b[aA]n?" + " answer\\b", "HTTP" + " answer",
+            "invalid" + "Answer", "answer of" + " status",
+        ]
+        let banned = try Regex(words.joined(separator: "|"))
+        for folder in Self.reworded {
+            for file in try Project.files(in: folder, endingIn: [".swift", ".md"]) {
+                for (number, line) in file.lines.enumerated() {
+                    let word = line.firstMatch(of: banned).map { line[$0.range] } ?? ""
+                    #expect(
+                        word.isEmpty, "\(file.path):\(number + 1) says \"\(word)\"; see the terms in CONTRIBUTING.md")
+                }
+            }
         }
     }
 

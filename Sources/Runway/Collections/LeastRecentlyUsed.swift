@@ -1,6 +1,6 @@
-/// A dictionary that holds so many values and so many bytes, and lets go first of what was not used for longest.
+/// A dictionary with bounds on its count and bytes; it evicts the least recently used values first.
 ///
-/// Every operation takes the same time however much it holds. It is a value without a lock: whoever shares it locks.
+/// Every operation but the removal of all takes constant time. It is a value without a lock: whoever shares it locks.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The neighbours of a place in the row of use, apart from what is held there, so that a use touches numbers alone.
     private struct Link {
@@ -63,12 +63,12 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The value of a key, without counting as use.
     func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
-    /// The value that is the next to go; `nil` if there is none.
+    /// The value that is evicted next; `nil` if there is none.
     var oldestValue: Value? { oldest == Self.none ? nil : values[oldest] }
 
-    /// Keeps a value in the place of the key's last one, and lets go of the oldest until the bounds hold again.
+    /// Inserts or replaces the value of a key, and evicts least recently used values until the bounds hold.
     ///
-    /// - Parameter byteCount: The value's size. One that is larger than the bound is not kept, and its predecessor is let go.
+    /// - Parameter byteCount: The value's size. A value larger than the bound is not inserted, and the previous value is removed.
     mutating func insert(_ value: Value, for key: Key, byteCount: Int) {
         remove(key)
         let byteCount = max(0, byteCount)
@@ -90,7 +90,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         link(place)
     }
 
-    /// Lets go of a key's value, and gives it.
+    /// Removes and returns a key's value.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }
@@ -103,19 +103,19 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         return value
     }
 
-    /// Lets go of every value that `shouldRemove` names.
+    /// Removes every value for which `shouldRemove` returns `true`.
     mutating func removeAll(where shouldRemove: (Key, Value) -> Bool) {
         for key in keys {
             if let value = peek(key), shouldRemove(key, value) { remove(key) }
         }
     }
 
-    /// Lets go of everything.
+    /// Removes everything.
     mutating func removeAll() {
         self = LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: maximumByteCount)
     }
 
-    /// Lets go of the oldest until at most this much is left.
+    /// Evicts least recently used values until at most this much is left.
     mutating func trim(toCount count: Int, byteCount: Int) {
         while self.count > count || self.byteCount > byteCount, oldest != Self.none, let key = keysHeld[oldest] {
             remove(key)

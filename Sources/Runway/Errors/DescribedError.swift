@@ -10,7 +10,7 @@ extension Error {
     /// This is the description if the error is one of this package's; the expected type and the place of an error of JSON or `Codable`;
     /// and otherwise the name of its type and, of an enum, of its case. The text of any other error may hold anything, such as the header
     /// fields of a request.
-    package var safeText: String {
+    package var redactedDescription: String {
         switch self {
         case let error as any DescribedError: error.description
         case let error as JSONError: error.withoutExcerpts.description

@@ -2,7 +2,7 @@ import Foundation
 public import HTTPTypes
 import RunwayJSON
 
-/// The one error that Runway's public calls throw and its delegates are told.
+/// The one error type that Runway's calls throw and that delegates receive.
 ///
 /// ``kind-swift.property`` says what happened and is what code switches over; ``description`` is one sentence that a
 /// person can act on. The rest says where: the step of the call, the request, the host and the attempt. The texts are in
@@ -12,24 +12,26 @@ public struct NetworkError: Error, Sendable {
     public var kind: Kind
     /// The step of the call in which the error arose.
     public var step: FlightStep
-    /// What was found, in one sentence, without secrets. In errors that calls end in it is one line, whatever the server said.
+    /// What went wrong, in one sentence, without secrets. In the error that ends a call this is one line, whatever the server sent.
     ///
     /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names only its type
     /// and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path. To supply a sentence, throw
     /// a `NetworkError`.
     public var detail: String
-    /// The error below this one, if another part reported one.
+    /// The error that caused this one, if another part reported one.
     public var underlying: (any Error)?
-    /// The method and URL of the request, secrets redacted; `nil` if none was made yet.
+    /// The method and URL of the request, secrets redacted; `nil` if the call failed before it had a request.
     public var request: String?
-    /// The host that the request was for; `nil` if none was known yet.
+    /// The host that the request was for; `nil` if the call failed before the host was known.
     public var host: String?
     /// Which attempt failed, counted from 1; 0 if nothing left the app.
     public var attempt = 0
-    /// The status of the answer; `nil` if none came.
+    /// The status of the response; `nil` if none was received.
     public var status: HTTPResponse.Status?
-    /// The answer that was refused, where a whole one came. Records never hold it.
-    public var answer: RawData?
+    /// The error that the service's envelope names, if the kind is ``Kind/service``; otherwise `nil`.
+    public var serviceError: ServiceError?
+    /// The whole response that was found invalid or that says that the call failed; `nil` if there is none. Records never hold it.
+    public var rawData: RawData?
     /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
     public var sending: SendState
     /// The origin that the error concerns, if a redirect led there; `nil` if it is the origin that the call is for.
@@ -37,15 +39,15 @@ public struct NetworkError: Error, Sendable {
     /// Whether the service says that the error does not concern business code.
     var isAbsorbed = false
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - kind: What happened.
     ///   - step: The step of the call in which it arose.
-    ///   - detail: What was found, in one sentence, without secrets.
-    ///   - status: The status of the answer, if one came.
+    ///   - detail: What went wrong, in one sentence, without secrets.
+    ///   - status: The status of the response, if one was received.
     ///   - sending: Whether any of the request reached the wire; with a status it did.
-    ///   - underlying: The error below this one, if any.
+    ///   - underlying: The error that caused this one, if any.
     public init(
         _ kind: Kind, in step: FlightStep, _ detail: String, status: HTTPResponse.Status? = nil,
         sending: SendState = .unknown, underlying: (any Error)? = nil
@@ -61,41 +63,66 @@ public struct NetworkError: Error, Sendable {
 
 extension NetworkError {
     /// What happened, for code to switch over.
-    public enum Kind: Sendable, Equatable {
-        /// The service's description cannot make a request: an unknown environment, a malformed base URL.
-        case invalidConfiguration
-        /// A parameter was refused before it left the app.
-        case invalidParameters
+    ///
+    /// A switch needs a `default`, since later versions may add kinds:
+    ///
+    /// ```swift
+    /// switch error.kind {
+    /// case .noNetwork, .timedOut: return "Check your connection."
+    /// case .service: return error.serviceError?.message ?? ""
+    /// default: return "Something went wrong."
+    /// }
+    /// ```
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        private enum Code: String {
+            case invalidConfiguration, invalidParameters, noNetwork, notCached, timedOut, cancelled, notTrusted
+            case refused, service, needsLogin, loginCancelled, needsAccessToken, invalidResponse, overloaded, storage
+        }
+
+        private let code: Code
+
+        private init(_ code: Code) { self.code = code }
+
+        /// The kind in one word, which stays the same from release to release.
+        public var name: String { code.rawValue }
+
+        /// The kind in one word.
+        public var description: String { name }
+
+        /// The service's description cannot make a request: the environment is unknown, or the base URL is malformed.
+        public static let invalidConfiguration = Kind(.invalidConfiguration)
+        /// A parameter is invalid. Nothing was sent.
+        public static let invalidParameters = Kind(.invalidParameters)
         /// The host could not be reached, or the connection to it was lost.
-        case noNetwork
+        public static let noNetwork = Kind(.noNetwork)
         /// No stored response can be used, and the call allows nothing to be sent: ``CacheUse/onlyIfCached``, or the directive
         /// `only-if-cached` (RFC 9111 §5.2.1.7).
-        case notCached
-        /// The call's deadline, or one of the transport's own limits of time, passed.
-        case timedOut
-        /// The caller, or the task it ran in, cancelled the call.
-        case cancelled
-        /// The server did not prove that it is the host that was asked for (TLS, pin), or refused the client's own certificate.
-        case notTrusted
+        public static let notCached = Kind(.notCached)
+        /// The call's deadline, or one of the transport's own time limits, passed.
+        public static let timedOut = Kind(.timedOut)
+        /// The caller cancelled the call, or the task it ran in was cancelled.
+        public static let cancelled = Kind(.cancelled)
+        /// The server did not prove that it is the requested host (TLS, pin), or it refused the client's certificate.
+        public static let notTrusted = Kind(.notTrusted)
         /// The server refused the request; ``NetworkError/status`` says how.
-        case refused
-        /// The service's envelope says that the call failed.
-        case service(ServiceError)
+        public static let refused = Kind(.refused)
+        /// The service's envelope says that the call failed; ``NetworkError/serviceError`` is the error it names.
+        public static let service = Kind(.service)
         /// The user has to log in (again) before this call can succeed.
-        case needsLogin
+        public static let needsLogin = Kind(.needsLogin)
         /// The user was asked to log in and declined.
-        case loginCancelled
+        public static let loginCancelled = Kind(.loginCancelled)
         /// The access token is missing or was refused.
-        case needsAccessToken
-        /// An answer came that is not what it should be: truncated, too large, of another shape.
-        case invalidAnswer
+        public static let needsAccessToken = Kind(.needsAccessToken)
+        /// The response is invalid: truncated, too large, or of another shape than expected.
+        public static let invalidResponse = Kind(.invalidResponse)
         /// The server, or the layer on its behalf, asks for fewer requests.
-        case overloaded
+        public static let overloaded = Kind(.overloaded)
         /// The device's storage failed.
-        case storage
+        public static let storage = Kind(.storage)
     }
 
-    /// The error of parameters that someone refused.
+    /// The error of a call whose parameters are invalid.
     static func invalidParameters(in step: FlightStep, _ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
         var underlying = error
@@ -103,28 +130,28 @@ extension NetworkError {
             // The value may hold secrets.
             underlying = EncodingError.invalidValue((), context)
         }
-        return NetworkError(.invalidParameters, in: step, error.safeText, underlying: underlying)
+        return NetworkError(.invalidParameters, in: step, error.redactedDescription, underlying: underlying)
     }
 
-    /// The error of an answer that someone refused.
-    static func invalidAnswer(in step: FlightStep, _ rawData: RawData, _ error: any Error) -> NetworkError {
+    /// The error of a call whose response is invalid.
+    static func invalidResponse(in step: FlightStep, _ rawData: RawData, _ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
         // The excerpts in an error of the JSON are redacted as the start of the body is.
-        let text = (error as? JSONError)?.description ?? error.safeText
+        let text = (error as? JSONError)?.description ?? error.redactedDescription
         var located = NetworkError(
-            .invalidAnswer, in: step, rawData.withStart(text), status: rawData.response.status, underlying: error)
-        located.answer = rawData
+            .invalidResponse, in: step, rawData.withStart(text), status: rawData.response.status, underlying: error)
+        located.rawData = rawData
         return located
     }
 
     /// The error of a response whose body could not be read to its end, of a transport that throws errors of its own.
     static func unreadableBody(_ error: any Error) -> NetworkError {
         NetworkError(
-            .noNetwork, in: .transporting, "The body of the response could not be read: \(error.safeText).",
+            .noNetwork, in: .transporting, "The body of the response could not be read: \(error.redactedDescription).",
             underlying: error)
     }
 
-    /// What went wrong with a call that is over because its task was cancelled.
+    /// The error of a call whose task was cancelled.
     static func cancelled(in step: FlightStep) -> NetworkError {
         NetworkError(.cancelled, in: step, "The call was cancelled.")
     }
@@ -145,17 +172,17 @@ extension NetworkError: CustomStringConvertible, DescribedError {
 
 /// An error that a service's envelope names.
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The service's own code, as text whatever its type was.
+    /// The service's code, as text whatever its type in the envelope is.
     public var code: String
-    /// The service's own message, which may be empty.
+    /// The service's message, which may be empty.
     public var message: String
 
-    /// Makes a service error.
+    /// Creates a service error.
     public init(code: String, message: String = "") {
         self.code = code
         self.message = message
     }
 
-    /// The code and, where there is one, the message.
+    /// The code, followed by the message if there is one.
     public var description: String { message.isEmpty ? code : "\(code): \(message)" }
 }

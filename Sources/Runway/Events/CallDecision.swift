@@ -1,18 +1,18 @@
 /// What the manager, or the layer on its behalf, decided before the request reached the stages and after it left them.
 package enum CallDecision: StageDecision, Equatable {
-    /// An interceptor did not let the call take off.
+    /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
-    /// An interceptor did not let the success be told.
+    /// An interceptor vetoed the landing of a response.
     case vetoedSuccess
-    /// An interceptor did not let the stale answer be told that came before the fresh one.
+    /// An interceptor vetoed the landing of a stale response before the fresh one.
     case vetoedProvisional
-    /// An interceptor did not let the failure be told.
+    /// An interceptor vetoed the landing of a failure.
     case vetoedFailure
     /// This many flights of the manager were cancelled in favour of this call.
     case replacedRunning(Int)
     /// The account that the call was made for is not signed in any more, so that the manager does not land it.
     case accountChanged
-    /// The answer was there before `load` returned.
+    /// The response landed before `load` returned.
     case answeredImmediately
     /// A reformer threw.
     indirect case reformingFailed(reformer: String, detail: String)
@@ -26,7 +26,7 @@ package enum CallDecision: StageDecision, Equatable {
         case .vetoedProvisional: .init("vetoed", ["hook": "provisional"], "an interceptor vetoed the stale response")
         case .vetoedFailure: .init("vetoed", ["hook": "failure"], "an interceptor vetoed the failure")
         case .replacedRunning(let count): .init("replaced", ["count": count], "replaced \(count) calls in flight")
-        case .accountChanged: .init("accountChanged", "not landed: its account is not signed in any more")
+        case .accountChanged: .init("accountChanged", "not landed: its account has signed out")
         case .answeredImmediately: .init("landedImmediately", "landed before load returned")
         case .reformingFailed(let reformer, let detail):
             .init("reformingFailed", ["reformer": reformer, "detail": detail], "\(reformer) failed: \(detail)")

@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// Carries finished flights to the sinks, off the path of the calls.
-public final class EventQueue: Sendable {
-    /// The most records that wait for slow sinks; later ones are dropped.
-    public static let maximumPendingRecords = 4096
-    /// The longest that a record waits for others to be carried with it, since waking a thread costs more than making a record.
-    public static let maximumDelay = Duration.milliseconds(10)
+/// Passes the records of finished flights to the sinks, off the path of the calls.
+final class EventQueue: Sendable {
+    /// The most pending records; later ones are dropped.
+    static let maximumPendingRecords = 4096
+    /// The longest that a record waits for others of its batch, since waking a thread costs more than making a record.
+    static let maximumDelay = Duration.milliseconds(10)
 
-    /// What happened to one flight, to be told.
+    /// One flight whose record is to be passed to the sinks.
     private struct Entry {
         var flight: Flight
         var isAmendment: Bool
@@ -16,19 +16,19 @@ public final class EventQueue: Sendable {
 
     private struct State {
         var pending: [Entry] = []
-        /// How many records the sinks are being told of now.
-        var inHand = 0
+        /// How many records are being passed to the sinks now.
+        var delivering = 0
         var isDraining = false
         var dropped = 0
-        /// How many records were taken so far, and how many the sinks have.
+        /// How many records were enqueued so far, and how many the sinks have received.
         var taken: UInt64 = 0
-        var told: UInt64 = 0
+        var delivered: UInt64 = 0
         var waiters: [UInt64: (awaited: UInt64, continuation: CheckedContinuation<Void, Never>)] = [:]
         var waiterCount: UInt64 = 0
 
         /// Takes out the waiters whose records the sinks have.
         mutating func takeSatisfied() -> [CheckedContinuation<Void, Never>] {
-            let satisfied = waiters.filter { $0.value.awaited <= told }
+            let satisfied = waiters.filter { $0.value.awaited <= delivered }
             for id in satisfied.keys { waiters[id] = nil }
             return satisfied.values.map(\.continuation)
         }
@@ -38,7 +38,7 @@ public final class EventQueue: Sendable {
     private let redaction: Redaction
     /// A thread of its own: a sink that blocks must not hold one of the few threads that tasks share.
     private let thread = DispatchQueue(label: "runway.events", qos: .utility)
-    /// Guards what waits, and whether it will be carried.
+    /// Guards the pending records and the waiters.
     private let state = Mutex(State())
 
     init(sinks: [any EventSink], redaction: Redaction) {
@@ -47,10 +47,10 @@ public final class EventQueue: Sendable {
     }
 
     /// How many records were dropped because sinks were slow.
-    public var droppedRecordCount: Int { state.withLock { $0.dropped } }
+    var droppedRecordCount: Int { state.withLock { $0.dropped } }
 
     /// Waits until the sinks have every record that was made so far, or the task is cancelled.
-    public func flush() async {
+    func flush() async {
         let id = state.withLock { state in
             state.waiterCount += 1
             return state.waiterCount
@@ -59,7 +59,7 @@ public final class EventQueue: Sendable {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
                     // A task is marked cancelled before its handler runs: either this sees it, or the handler finds the waiter.
-                    guard state.told < state.taken, !Task.isCancelled else { return false }
+                    guard state.delivered < state.taken, !Task.isCancelled else { return false }
                     state.waiters[id] = (state.taken, continuation)
                     return true
                 }
@@ -73,7 +73,7 @@ public final class EventQueue: Sendable {
     func enqueue(_ flight: Flight, isAmendment: Bool = false) {
         if sinks.isEmpty { return }
         let mustStart = state.withLock { state in
-            guard state.pending.count + state.inHand < Self.maximumPendingRecords else {
+            guard state.pending.count + state.delivering < Self.maximumPendingRecords else {
                 state.dropped += 1
                 return false
             }
@@ -93,15 +93,15 @@ public final class EventQueue: Sendable {
                 for sink in sinks { sink.receive(record) }
             }
             let satisfied = state.withLock { state in
-                state.told += UInt64(batch.count)
-                state.inHand = 0
+                state.delivered += UInt64(batch.count)
+                state.delivering = 0
                 return state.takeSatisfied()
             }
             for waiter in satisfied { waiter.resume() }
         }
     }
 
-    /// What waits; `nil`, and the end of draining, where nothing does.
+    /// The pending records; `nil`, which ends the draining, if there are none.
     private func nextBatch() -> [Entry]? {
         state.withLock { state in
             if state.pending.isEmpty {
@@ -109,8 +109,16 @@ public final class EventQueue: Sendable {
                 return nil
             }
             defer { state.pending = [] }
-            state.inHand = state.pending.count
+            state.delivering = state.pending.count
             return state.pending
         }
     }
+}
+
+extension NetworkLayer {
+    /// The number of records that were dropped because the sinks were too slow: more than 4,096 records were pending.
+    public var droppedRecordCount: Int { events.droppedRecordCount }
+
+    /// Waits until the sinks have received every record that was made before this call, or until the task is cancelled.
+    public func flushRecords() async { await events.flush() }
 }

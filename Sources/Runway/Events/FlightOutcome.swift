@@ -1,18 +1,18 @@
 /// What became of a call. Every call has exactly one.
 public enum FlightOutcome: Sendable {
-    /// It landed with an answer.
+    /// It landed with a response.
     case succeeded
     /// It landed with an error.
     case failed(NetworkError)
-    /// It was cancelled, by its caller or because its manager went away.
+    /// It was cancelled, by its caller or because its manager was released.
     case cancelled
-    /// A later call of its manager took its place.
+    /// A later call of its manager replaced it.
     case replaced
-    /// It was not made, because another call of its manager flew.
+    /// It was not made, because another call of its manager was in flight.
     case ignored(running: FlightID)
-    /// An interceptor did not let it take off, or did not let it land.
+    /// An interceptor vetoed its start or its landing.
     case vetoed
-    /// The service answered with an error that does not concern business code.
+    /// The service responded with an error that does not concern business code.
     case absorbed(ServiceError)
 
     /// The outcome in one word, as metrics and lists name it.
@@ -37,6 +37,6 @@ public struct FlightID: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The number after `#`.
     public var description: String { "#\(number)" }
 
-    /// Whether `lhs` took off before `rhs`.
+    /// Whether `lhs` was made before `rhs`.
     public static func < (lhs: FlightID, rhs: FlightID) -> Bool { lhs.number < rhs.number }
 }

@@ -171,13 +171,6 @@ extension FlightOutcome {
     }
 }
 
-extension NetworkError.Kind {
-    /// The kind in one word, without what it carries.
-    public var name: String {
-        if case .service = self { "service" } else { "\(self)" }
-    }
-}
-
 extension HTTPFields {
     fileprivate var pairs: [[String]] { map { [$0.name.rawName, $0.value] } }
 }

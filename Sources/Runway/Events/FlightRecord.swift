@@ -3,9 +3,9 @@ public import ServiceContextModule
 
 public import struct Foundation.Date
 
-/// What happened to one call: what was asked, what every stage decided and why, what went over the wire, and what became of it.
+/// Describes one call: its parameters, what every stage decided and why, the requests on the wire, and the outcome.
 ///
-/// Secrets and bodies are out of it, as the layer's ``Redaction`` says, before anyone sees it.
+/// Secrets and bodies are redacted as the layer's ``Redaction`` says, before a sink receives it.
 public struct FlightRecord: Sendable, Identifiable {
     /// The number of the call in its layer.
     public var id: FlightID
@@ -32,7 +32,7 @@ public struct FlightRecord: Sendable, Identifiable {
     public var source: ResponseSource?
     /// What became of the call.
     public var outcome: FlightOutcome
-    /// Whether this tells more of a call that was told before, in the place of that record: it is no second call.
+    /// Whether this record replaces an earlier one of the same call.
     public var isAmendment = false
     /// The trace in which the call was made, if there is one.
     public var traceContext: ServiceContext?
@@ -67,25 +67,25 @@ public struct FlightRecord: Sendable, Identifiable {
         public var headerFields: HTTPFields
         /// The size of the body of the request.
         public var requestByteCount: Int?
-        /// The body of the request, where records keep bodies.
+        /// The body of the request, if ``Redaction/recordsBodies`` is set.
         public var requestBody: [UInt8]?
         /// The time from the call to the hand-over of this request to the transport.
         public var start: Duration
         /// The time from the call to the end of this attempt.
         public var end: Duration?
-        /// The status of the answer.
+        /// The status of the response.
         public var status: HTTPResponse.Status?
-        /// The header fields of the answer.
+        /// The header fields of the response.
         public var responseHeaderFields: HTTPFields?
-        /// The size of the body of the answer, with content codings undone.
+        /// The size of the body of the response, with content codings undone.
         public var responseByteCount: Int?
-        /// The body of the answer, where records keep bodies.
+        /// The body of the response, if ``Redaction/recordsBodies`` is set.
         public var responseBody: [UInt8]?
-        /// The version of HTTP, where the transport knows it.
+        /// The version of HTTP; `nil` if the transport does not report it.
         public var httpVersion: String?
-        /// What the wire did for it, where the transport tells.
+        /// What the transport reports about the wire; `nil` if it reports nothing.
         public var wire: WireRecord?
-        /// Why there was no answer, if there was none.
+        /// Why there was no response, if there was none.
         public var failure: String?
     }
 

@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// What a call proves itself with: kept out of its record, whatever the names of the fields it travels in.
+/// What a call proves itself with: left out of its record, whatever the names of the fields it travels in.
 struct FlightSecrets: Sendable {
     /// The header fields that hold it.
     private(set) var fields: Set<HTTPField.Name> = []
-    /// The secrets themselves, as they may stand in a URL or in a field of the answer.
+    /// The secrets themselves, as they may stand in a URL or in a field of the response.
     private(set) var texts: [String] = []
 
     /// Whether the body holds one.

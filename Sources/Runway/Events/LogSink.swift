@@ -3,7 +3,7 @@ public import Logging
 /// Writes records to a swift-log logger.
 ///
 /// A call that succeeded is `info`, one that the network or the server failed `warning`, one that only a change of the app or the server
-/// can mend `error`; what the app itself called off is `debug`, with the requests as curl command lines; every decision is
+/// can mend `error`; what the app itself cancelled is `debug`, with the requests as curl command lines; every decision is
 /// `trace`. What a reformer could not read is a `warning` of its own, as the record was written when its call landed.
 public struct LogSink: EventSink {
     private let logger: Logger
@@ -41,9 +41,9 @@ extension FlightOutcome {
         case .cancelled, .replaced, .ignored: .debug
         case .failed(let error):
             switch error.kind {
-            case .invalidConfiguration, .invalidParameters, .invalidAnswer, .notTrusted, .storage: .error
-            case .noNetwork, .timedOut, .refused, .service, .needsLogin, .needsAccessToken, .overloaded: .warning
+            case .invalidConfiguration, .invalidParameters, .invalidResponse, .notTrusted, .storage: .error
             case .cancelled, .loginCancelled, .notCached: .debug
+            default: .warning
             }
         }
     }

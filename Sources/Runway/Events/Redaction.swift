@@ -2,7 +2,7 @@ import Foundation
 public import HTTPTypes
 public import RunwayJSON
 
-/// What is kept out of records, logs and errors: the values of secret header fields and parameters, and bodies.
+/// What is left out of records, logs and errors: the values of secret header fields and parameters, and bodies.
 ///
 /// It is applied before a sink sees a record, never after. The values are replaced by ``placeholder``.
 public struct Redaction: Sendable, Equatable {
@@ -16,27 +16,27 @@ public struct Redaction: Sendable, Equatable {
     /// The default matches the words of a name, so `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be listed.
     public var names: JSONRedaction
     /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
-    public var keepsBodies: Bool
+    public var recordsBodies: Bool
 
-    /// Secrets and bodies are kept out.
+    /// Secrets and bodies are left out.
     public static let `default` = Redaction()
 
-    /// Nothing is kept out, bodies are in. For a developer's own machine.
-    public static let none = Redaction(headerFields: [], names: .none, keepsBodies: true)
+    /// Nothing is left out; bodies are included. For a developer's own machine.
+    public static let none = Redaction(headerFields: [], names: .none, recordsBodies: true)
 
     /// Makes a redaction.
     ///
     /// - Parameters:
     ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.
     ///   - names: Names of parameters, members and header fields whose values are secret. The default is `JSONRedaction.default`.
-    ///   - keepsBodies: Whether records hold bodies. The default is `false`.
+    ///   - recordsBodies: Whether records hold bodies. The default is `false`.
     public init(
         headerFields: Set<HTTPField.Name> = Redaction.secretHeaderFields, names: JSONRedaction = .default,
-        keepsBodies: Bool = false
+        recordsBodies: Bool = false
     ) {
         self.headerFields = headerFields
         self.names = names
-        self.keepsBodies = keepsBodies
+        self.recordsBodies = recordsBodies
     }
 
     /// The header fields that carry credentials or signatures.
@@ -163,10 +163,10 @@ extension Redaction {
         return names.redactedText(of: detail.utf8, maximumByteCount: 2 * detail.utf8.count)
     }
 
-    /// An outcome without what an error carries beside its own sentence: an answer, and errors of other parts with fields of theirs.
+    /// The outcome without the response and the underlying error that a failure carries; both may hold secrets.
     func redacted(_ outcome: FlightOutcome) -> FlightOutcome {
         guard case .failed(var error) = outcome, self != .none else { return outcome }
-        error.answer = nil
+        error.rawData = nil
         error.underlying = nil
         return .failed(error)
     }

@@ -1,13 +1,13 @@
 /// What the wire did for one request: which connection, how long each step took, how many bytes went over it.
 ///
-/// What is not known is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are told by the request
+/// What is not known is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are recorded for the request
 /// that it was made for alone; a request on a connection that was there already has none.
 public struct WireRecord: Sendable, Equatable {
     /// Whether the connection was there already.
     public var isReused: Bool?
     /// The address that was dialled, with its port; a proxy's where there is one.
     public var address: String?
-    /// Every address that was dialled for the connection, in order, told by the request that it was made for alone; empty where that is
+    /// Every address that was dialled for the connection, in order, recorded only for the request that it was made for; empty where that is
     /// not known. The one that won is ``address``.
     public var dialed: [DialedAddress] = []
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
@@ -22,18 +22,18 @@ public struct WireRecord: Sendable, Equatable {
     public var tls: Duration?
     /// The time from the first byte of the request to its last, as they were given to the system.
     public var sending: Duration?
-    /// The time from the end of the request to the first byte of the answer's head.
+    /// The time from the end of the request to the first byte of the response's head.
     public var waiting: Duration?
-    /// The time from the first byte of the answer's head to the end of its body.
+    /// The time from the first byte of the response's head to the end of its body.
     public var receiving: Duration?
     /// The bytes of the request as they were sent, head and framing included, before TLS.
     public var sentByteCount: Int?
-    /// The bytes of the answer as they came, head, framing and content coding included, after TLS.
+    /// The bytes of the response as they came, head, framing and content coding included, after TLS.
     public var receivedByteCount: Int?
-    /// The statuses of the answers that came before the final one, such as 103, in order. At most 16 are kept.
+    /// The statuses of the responses that came before the final one, such as 103, in order. At most 16 are stored.
     public var informationalStatuses: [Int] = []
 
-    /// How often the request was moved to another connection, since the one it was on could not answer it: one that the server had
+    /// How often the request was moved to another connection, since the first connection was closed before the response: one that the server had
     /// closed, or whose server said that it did not look at the request.
     public var moveCount = 0
 

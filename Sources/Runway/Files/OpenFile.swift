@@ -132,12 +132,12 @@ final class OpenFile: Sendable {
 
     /// Lets what was written outlive a loss of power.
     func sync() throws(FileError) {
-        guard fsync(descriptor) == 0 else { throw FileError(path, "can't be kept") }
+        guard fsync(descriptor) == 0 else { throw FileError(path, "can't be stored") }
     }
 
     /// Gives it other rights.
     func setMode(_ mode: mode_t) throws(FileError) {
-        guard fchmod(descriptor, mode) == 0 else { throw FileError(path, "can't be given its rights") }
+        guard fchmod(descriptor, mode) == 0 else { throw FileError(path, "can't be given its permissions") }
     }
 
     /// Lets the move or the removal of a file outlive a loss of power.

@@ -6,7 +6,7 @@ struct PrivateFile {
 
     /// Opens a file; `nil` where there is none.
     ///
-    /// - Throws: ``FileError`` also for one that is no plain file, of another owner, or open to others.
+    /// - Throws: ``FileError`` also for one that is not a regular file, of another owner, or open to others.
     init?(reading path: String) throws(FileError) {
         guard let file = try OpenFile.existing(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
         try Self.check(try file.status(), isFolder: false, path)
@@ -93,7 +93,7 @@ struct PrivateFile {
             try makeFolder((path as NSString).deletingLastPathComponent, below: root)
         } else {
             let above = (root as NSString).deletingLastPathComponent
-            // What keeps them from being made keeps the folder itself from it, which is told below.
+            // An error here also occurs for the folder itself and is reported below.
             try? FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: true)
         }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(path, "can't be made") }

@@ -1,15 +1,15 @@
 /// What is known of one address of a host on one network.
 struct AddressRecord {
-    /// How many answers in a row have to be slow for an address to be slow: one is often the server's work.
-    static let answersToJudge = 3
+    /// How many responses in a row have to be slow for an address to be slow: one is often the server's work.
+    static let responsesToJudge = 3
     /// How much of the difference a measurement moves the smoothed latency by.
     private static let smoothing = 0.4
 
     /// The smoothed time of a round trip while connecting, in seconds.
     private(set) var latency: Double?
     private var lastSample: Double?
-    /// What answers took beyond the server's own time, in seconds: the last few since the last dial.
-    private var answers: [Double] = []
+    /// What responses took beyond the server's own time, in seconds: the last few since the last dial.
+    private var excesses: [Double] = []
     /// When it was last measured.
     private(set) var measured = Duration.zero
     private var strikes = 0
@@ -23,10 +23,10 @@ struct AddressRecord {
     /// Whether it has to show that it works, for the first time or since it failed or was silent.
     var isUnproven: Bool { latency == nil || bannedUntil != nil || isInDoubt }
 
-    /// The latency that it is chosen by, in seconds: the connecting one, or that of answers if they are all slower.
+    /// The latency that it is chosen by, in seconds: the connecting one, or that of responses if they are all slower.
     var score: Double? {
         guard let latency else { return nil }
-        guard answers.count == Self.answersToJudge, let fastest = answers.min() else { return latency }
+        guard excesses.count == Self.responsesToJudge, let fastest = excesses.min() else { return latency }
         return max(latency, fastest)
     }
 
@@ -49,7 +49,7 @@ struct AddressRecord {
 
     mutating func noteDial(_ roundTrip: Double, at now: Duration) {
         smooth(max(roundTrip, 1e-5))
-        answers = []
+        excesses = []
         measured = now
         exploring = nil
         bannedUntil = nil
@@ -88,9 +88,9 @@ struct AddressRecord {
             }
     }
 
-    mutating func noteAnswer(beyondServerTime excess: Double) {
-        if answers.count == Self.answersToJudge { answers.removeFirst() }
-        answers.append(excess)
+    mutating func noteResponse(beyondServerTime excess: Double) {
+        if excesses.count == Self.responsesToJudge { excesses.removeFirst() }
+        excesses.append(excess)
     }
 
     /// Bans it; `chance`, between 0 and 1, spreads the end of the ban. One that is banned already stays as it is: the calls that an
@@ -104,7 +104,7 @@ struct AddressRecord {
         bannedUntil = now + min(ban, limits.longestBan) * (0.8 + 0.2 * chance)
         strikes += 1
         successes = 0
-        answers = []
+        excesses = []
         // If it comes back it may be by another path.
         lastSample = nil
     }

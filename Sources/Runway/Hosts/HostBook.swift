@@ -1,24 +1,24 @@
 public import Foundation
 import Synchronization
 
-/// The addresses of hosts that an app has: those it brought along, those kept on disk, those a server sent; the newest list counts.
+/// Holds the addresses of hosts, so that calls need no DNS: a list bundled with the app, stored on disk, or fetched from a server.
 ///
 /// ```swift
 /// let hosts = HostBook(bundled: try HostList(["api.example.com": ["203.0.113.7"]]), file: path)
-/// // at every launch; asks once a day
-/// try await hosts.refreshIfDue(over: network, from: HostListRequest<Listings>())
+/// // at every launch; sends a request once a day
+/// try await hosts.refreshIfDue(over: network, from: Listings.self)
 /// ```
 ///
-/// A list that is refused changes nothing: the last good one is used until a better one comes, however old it is. An address is used
-/// for calls to the very host that it stands under.
+/// The newest list is in use. An invalid list changes nothing: the last valid list stays in use, however old it is. An address is used
+/// only for calls to the host that the list names it for.
 public final class HostBook: Sendable {
     /// Where the list in use came from.
     public enum Source: String, Sendable, Hashable {
-        /// The app brought it along.
+        /// The app bundles it.
         case bundled
-        /// It was kept on disk.
+        /// It was stored on disk.
         case disk
-        /// A server sent it in this run of the app.
+        /// It was fetched since the app was started.
         case network
     }
 
@@ -27,39 +27,47 @@ public final class HostBook: Sendable {
         var source: Source?
         var fetched: Date?
         var isRefreshing = false
-        /// The instant before which no other try is made after one that failed.
-        var nextTry: Duration?
+        /// The instant before which no refresh is started, after one has failed.
+        var nextRefresh: Duration?
     }
 
-    /// The shortest time between two tries of which the first failed.
+    /// The shortest time between a failed refresh and the next one.
     static let pauseAfterFailure = Duration.seconds(300)
 
     /// What a list may hold.
     public let policy: HostListPolicy
-    /// Which address is the best.
-    public let selector: HostSelector
-    /// Why the list on disk is not used, if there is one and it is not.
+    /// Orders the addresses of a host by what was measured.
+    package let selector: HostSelector
+    /// Why the list on disk is not in use; `nil` if it is valid or there is none.
     public let loadError: HostListError?
     private let file: HostListFile?
     private let clock: LayerClock
     private let timeZone: TimeZone
     /// Guards the list in use, and whether another one is being fetched.
     private let state: Mutex<State>
-    /// Writes the file: of two lists that come at once the one that is in use is the one that stays there.
+    /// Serialises the writes of the file, so that the list in use is the one that stays on disk.
     private let disk = DiskQueue()
 
-    /// Makes a book, and reads the file if there is one, while its caller waits.
+    /// Creates a book. If the file exists, it is read synchronously.
     ///
     /// - Parameters:
-    ///   - bundled: What the app brings along. The default is nothing.
-    ///   - path: Where the list is kept from one run to the next, in a folder that is there; `nil` is nowhere.
-    ///   - policy: What lists from the disk and from the network may hold.
-    ///   - selector: Which address is the best. The default is a new one.
-    ///   - clock: What dates and waits come from. The default is the system's.
-    ///   - timeZone: Where a day begins. The default is the device's.
-    public init(
+    ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
+    ///   - path: The file in which the fetched list is stored; its folder must exist. The default, `nil`, stores nothing.
+    ///   - policy: What lists from the disk and from the network may contain.
+    ///   - clock: The source of dates and waits. The default is the system's.
+    ///   - timeZone: The time zone in which a day begins. The default is the device's.
+    public convenience init(
         bundled: HostList? = nil, file path: String? = nil, policy: HostListPolicy = .standard,
-        selector: HostSelector = HostSelector(), clock: LayerClock = .system, timeZone: TimeZone = .current
+        clock: LayerClock = .system, timeZone: TimeZone = .current
+    ) {
+        self.init(
+            bundled: bundled, file: path, policy: policy, selector: HostSelector(), clock: clock, timeZone: timeZone)
+    }
+
+    /// Creates a book with a selector that was made for it.
+    package init(
+        bundled: HostList? = nil, file path: String? = nil, policy: HostListPolicy = .standard,
+        selector: HostSelector, clock: LayerClock = .system, timeZone: TimeZone = .current
     ) {
         self.policy = policy
         self.selector = selector
@@ -80,37 +88,58 @@ public final class HostBook: Sendable {
                 fetched: content?.fetched))
     }
 
-    /// The list in use; `nil` where there is none.
+    /// The list in use; `nil` if there is none.
     public var list: HostList? { state.withLock { $0.list } }
-    /// Where the list in use came from.
+    /// Where the list in use came from; `nil` if there is none.
     public var source: Source? { state.withLock { $0.source } }
-    /// When the list in use was fetched; `nil` for one that the app brought along.
+    /// When the list in use was fetched; `nil` for a bundled one.
     public var fetched: Date? { state.withLock { $0.fetched } }
 
-    /// The addresses of a host, and of no other, that calls of a scheme may be sent to.
+    /// The smoothed latency of an address on the current network; `nil` if none was measured.
+    public func latency(of address: IPAddress, of host: String) -> Duration? { selector.latency(of: address, of: host) }
+
+    /// How much longer an address of a host is not dialled because it failed; `nil` if it is not banned.
+    public func ban(of address: IPAddress, of host: String) -> Duration? { selector.ban(of: address, of: host) }
+
+    /// The addresses of a host that calls of a scheme may be sent to.
     package func addresses(of host: String, scheme: String) -> [IPAddress] {
         guard scheme == "https" || policy.coversPlainHTTP else { return [] }
         return list?.addresses(of: host) ?? []
     }
 
-    /// Whether a list should be fetched: there is none of today's, or its time is over.
+    /// Whether a list should be fetched: none was fetched today, or its lifetime is over.
     public var isRefreshDue: Bool { state.withLock { isDue($0) } }
 
-    /// Fetches a list if one is due, and uses it from then on.
+    /// Fetches a list from a service if one is due, and uses it from then on.
     ///
     /// - Parameters:
     ///   - network: The layer that fetches it.
-    ///   - endpoint: What gives the list, such as ``HostListRequest``.
+    ///   - service: The service that serves the list.
+    ///   - path: The path of the list below the service's base URL. The default is `hosts`.
     /// - Returns: Whether a list was fetched.
-    /// - Throws: What the call throws; ``NetworkError/Kind/invalidAnswer`` for a list that is refused, ``NetworkError/Kind/storage`` for
-    ///   one that can't be kept, though it is used. After a failure no other try is made for five minutes.
+    /// - Throws: As ``refreshIfDue(over:from:)``.
+    @discardableResult
+    public func refreshIfDue<Service: APIService>(
+        over network: NetworkLayer, from service: Service.Type, path: EndpointPath = "hosts"
+    ) async throws(NetworkError) -> Bool {
+        try await refreshIfDue(over: network, from: HostListRequest<Service>(path: path))
+    }
+
+    /// Fetches a list by an endpoint of the app if one is due, and uses it from then on.
+    ///
+    /// - Parameters:
+    ///   - network: The layer that fetches it.
+    ///   - endpoint: The endpoint whose response is the list.
+    /// - Returns: Whether a list was fetched.
+    /// - Throws: What the call throws; ``NetworkError/Kind/invalidResponse`` for an invalid list, ``NetworkError/Kind/storage`` for a
+    ///   list that can't be stored, though it is used. After a failure no refresh is started for five minutes.
     @discardableResult
     public func refreshIfDue(
         over network: NetworkLayer, from endpoint: some Endpoint
     ) async throws(NetworkError) -> Bool {
         let now = clock.now
         let isMine = state.withLock { state in
-            guard !state.isRefreshing, isDue(state), state.nextTry.map({ now >= $0 }) ?? true else { return false }
+            guard !state.isRefreshing, isDue(state), state.nextRefresh.map({ now >= $0 }) ?? true else { return false }
             state.isRefreshing = true
             return true
         }
@@ -124,35 +153,35 @@ public final class HostBook: Sendable {
             let next = clock.now + Self.pauseAfterFailure
             state.withLock { state in
                 state.isRefreshing = false
-                state.nextTry = next
+                state.nextRefresh = next
             }
             throw error
         }
     }
 
-    /// Uses a list that a server sent, and keeps it on disk; off the actor of its caller, whom neither holds up.
+    /// Uses a list that a server sent, and stores it on disk. Both happen off the caller's actor.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for a list that is refused: the last one stays. ``NetworkError/Kind/storage`` for one
-    ///   that can't be kept: it is used.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for an invalid list: the last one stays in use. ``NetworkError/Kind/storage`` for a list
+    ///   that can't be stored: it is used all the same.
     @concurrent public func use(_ json: [UInt8]) async throws(NetworkError) {
         let list: HostList
         do {
             list = try HostList(json: json, policy: policy)
         } catch {
-            throw NetworkError(.invalidAnswer, in: .stage(.routing), "\(error)", underlying: error)
+            throw NetworkError(.invalidResponse, in: .stage(.routing), "\(error)", underlying: error)
         }
         let date = clock.date
         state.withLock { state in
             state.list = list
             state.source = .network
             state.fetched = date
-            state.nextTry = nil
+            state.nextRefresh = nil
         }
         do throws(FileError) {
             try await disk.run { () throws(FileError) in try self.save() }
         } catch {
             throw NetworkError(
-                .storage, in: .stage(.routing), "The list of hosts can't be kept: \(error)", underlying: error)
+                .storage, in: .stage(.routing), "The list of hosts can't be stored: \(error)", underlying: error)
         }
     }
 
@@ -167,7 +196,7 @@ public final class HostBook: Sendable {
         let now = clock.date
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
-        // A date to come is one of a clock that was wrong.
+        // A date in the future was set by a wrong clock.
         return !calendar.isDate(fetched, inSameDayAs: now) || fetched > now
             || now.timeIntervalSince(fetched) >= list.lifetime.seconds
     }

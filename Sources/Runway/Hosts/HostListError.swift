@@ -1,4 +1,4 @@
-/// Why a list of addresses is not used, kept or read. The last good list stays.
+/// Why a list of addresses is invalid or can't be read. The last valid list stays in use.
 public struct HostListError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What was found, in one sentence.
     public let description: String

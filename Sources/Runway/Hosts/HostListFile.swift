@@ -1,7 +1,7 @@
 import Foundation
 import RunwayJSON
 
-/// The list of hosts that is kept on disk: one file of mode 0600, which is replaced as a whole.
+/// The list of hosts that is stored on disk: one file of mode 0600, which is replaced as a whole.
 struct HostListFile: Sendable {
     let path: String
 
@@ -22,7 +22,8 @@ struct HostListFile: Sendable {
             }
             return try Self.content(of: bytes, policy, at: path)
         } catch {
-            throw error as? HostListError ?? HostListError("The stored list of hosts can't be read: \(error.safeText)")
+            throw error as? HostListError
+                ?? HostListError("The stored list of hosts can't be read: \(error.redactedDescription)")
         }
     }
 
@@ -34,10 +35,10 @@ struct HostListFile: Sendable {
     ) throws(HostListError) -> Content {
         let root: JSONValue
         do { root = try JSONDocument(bytes, limits: JSONLimits(maximumDepth: 16)).root } catch {
-            throw HostListError("The kept list of hosts can't be read: \(error)")
+            throw HostListError("The stored list of hosts can't be read: \(error)")
         }
         guard root["version"].int == 1, let fetched = root["fetched"].double, dates.contains(fetched) else {
-            throw HostListError("\(path) is not a list of hosts that was kept here.")
+            throw HostListError("\(path) is not a list of hosts that Runway stored.")
         }
         return Content(
             list: try HostList(json: root["list"], policy: policy), fetched: Date(timeIntervalSince1970: fetched))

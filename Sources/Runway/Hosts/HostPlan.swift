@@ -29,7 +29,7 @@ package enum HostEvent: Sendable, Equatable {
     /// No connection was begun in so long, when another address had won or nobody waited any more: it is slow or dead, which a
     /// measurement tells, that is under way or is left to others.
     case silent(for: Duration, isMeasured: Bool = true)
-    /// On a connection to it, an answer began this long after the request was sent, to an endpoint by this number.
+    /// On a connection to it, a response began this long after the request was sent, to an endpoint by this number.
     case answered(firstByte: Duration, endpoint: Int = 0)
     /// No connection was made, in time or at all, or one was lost.
     case failed

@@ -4,13 +4,13 @@
 /// silent comes after the others until it was measured. What has not shown yet that it works, or was not measured for long, is dialled
 /// beside the best and not in its place.
 struct HostRanking {
-    /// The most endpoints whose answers are judged: the first ones.
+    /// The most endpoints whose responses are judged: the first ones.
     private static let maximumEndpoints = 64
 
     private let limits: HostSelectionLimits
     private var records: [IPAddress: AddressRecord] = [:]
     private var preferred: IPAddress?
-    /// What the server itself takes for an answer of each endpoint, in seconds: a floor that rises slowly.
+    /// What the server itself takes for a response of each endpoint, in seconds: a floor that rises slowly.
     private var serverTimes: [Int: Double] = [:]
     private var lastExploration: Duration?
     /// When something was found to be other than it was; what was measured before is in doubt.
@@ -70,7 +70,7 @@ struct HostRanking {
             if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }
         case .answered(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
-            records[address]?.noteAnswer(beyondServerTime: excess)
+            records[address]?.noteResponse(beyondServerTime: excess)
         case .failed:
             change(address, at: now) { [limits] in $0.noteFailure(limits, at: now, chance: chance) }
             if preferred == address { replacePreferred(at: now) }
@@ -95,11 +95,11 @@ struct HostRanking {
         for address in records.keys { records[address]?.endBan(at: now) }
     }
 
-    /// What an answer took beyond the server's own time; `nil` where that is not known yet.
+    /// What a response took beyond the server's own time; `nil` where that is not known yet.
     private mutating func excess(_ time: Double, beyond latency: Double, of endpoint: Int) -> Double? {
         let excess = max(0, time - latency)
         guard let known = serverTimes[endpoint] else {
-            // The first answer of an endpoint has nothing to be compared with: it may be a slow path or much work.
+            // The first response of an endpoint has nothing to be compared with: it may be a slow path or much work.
             if serverTimes.count < Self.maximumEndpoints { serverTimes[endpoint] = excess }
             return nil
         }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Knows which address of a host is the best on the network that the device is in.
+/// Orders the addresses of a host by their latency and failures on the current network.
 ///
-/// It is fed by dials, answers and failures, and by probes, and remembers every network apart: what is near at home may be far on a mobile
-/// network. What was learned is kept in memory alone, and bounded by ``HostSelectionLimits``.
-public final class HostSelector: Sendable {
+/// It learns from dials, responses, failures and probes, for each network separately, since latencies differ between networks.
+/// Measurements are held in memory only, bounded by ``HostSelectionLimits``.
+package final class HostSelector: Sendable {
     private struct Key: Hashable {
         var link: NetworkStatus.Link
         var identity: String?
@@ -30,28 +30,28 @@ public final class HostSelector: Sendable {
     private let limits: HostSelectionLimits
     private let status: any NetworkStatusSource
     /// What ``follow(_:)`` sets; `nil` where the selector has a source of its own.
-    private let told: SettableNetworkStatus?
+    private let followed: SettableNetworkStatus?
     private let clock: LayerClock
     /// Guards what is known of the hosts, and the source of chance.
     private let state: Mutex<State>
 
-    /// Makes a selector that knows nothing yet.
+    /// Creates a selector without measurements.
     ///
     /// - Parameters:
     ///   - limits: How it chooses and how much it remembers.
-    ///   - status: Knows what network the device is in. By default the transport that dials by the selector tells it of every change
-    ///     that its layer's status knows of; as long as there was none, all networks are one.
+    ///   - status: Knows what network the device is in. By default the transport reports every change of its layer's status to it;
+    ///     before the first change all networks count as one.
     ///   - clock: What bans are counted on. The default is the system's.
     ///   - randomness: What spreads the ends of bans. The default is the system's; a test gives one with a seed.
-    public init(
+    package init(
         limits: HostSelectionLimits = HostSelectionLimits(), status: (any NetworkStatusSource)? = nil,
         clock: LayerClock = .system,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.limits = limits
-        let told = SettableNetworkStatus()
-        self.told = status == nil ? told : nil
-        self.status = status ?? told
+        let followed = SettableNetworkStatus()
+        self.followed = status == nil ? followed : nil
+        self.status = status ?? followed
         self.clock = clock
         state = Mutex(
             State(
@@ -62,7 +62,7 @@ public final class HostSelector: Sendable {
     }
 
     /// The device came to this network. A selector that was made with a source of its own knows better.
-    package func follow(_ status: NetworkStatus) { told?.set(status) }
+    package func follow(_ status: NetworkStatus) { followed?.set(status) }
 
     /// The order in which to dial the addresses of a host, which come in the order in which their source prefers them.
     package func plan(_ addresses: [IPAddress], of host: String) -> HostPlan {
@@ -77,24 +77,24 @@ public final class HostSelector: Sendable {
         return state.withLock { $0.rankings.peek(key)?.isOutrun(address, among: addresses, at: now) ?? false }
     }
 
-    /// Takes in what was learned of an address.
+    /// Records what was learned about an address.
     package func note(_ event: HostEvent, of address: IPAddress, of host: String) {
         let (key, now) = (key(of: host), clock.now)
         state.withLock { state in
-            // Every answer is noted, and few wait upon chance.
+            // Every response is noted; only failures need a random number.
             let chance = if case .failed = event { Double.random(in: 0..<1, using: &state.randomness) } else { 0.0 }
             state.change(key, limits) { $0.note(event, of: address, at: now, chance: chance) }
         }
     }
 
-    /// The smoothed latency of an address on this network; `nil` where none was measured.
-    public func latency(of address: IPAddress, of host: String) -> Duration? {
+    /// The smoothed latency of an address on this network; `nil` if none was measured.
+    package func latency(of address: IPAddress, of host: String) -> Duration? {
         let key = key(of: host)
         return state.withLock { $0.rankings.peek(key)?.record(of: address)?.score }.map { .seconds($0) }
     }
 
-    /// How long an address of a host is left alone from now on; `nil` where it is not.
-    public func ban(of address: IPAddress, of host: String) -> Duration? {
+    /// How much longer an address of a host is not dialled; `nil` if it is not banned.
+    package func ban(of address: IPAddress, of host: String) -> Duration? {
         let (key, now) = (key(of: host), clock.now)
         guard let end = state.withLock({ $0.rankings.peek(key)?.record(of: address)?.bannedUntil }), now < end else {
             return nil
@@ -109,7 +109,7 @@ public final class HostSelector: Sendable {
         }
     }
 
-    /// Asked for before the lock is taken: the source of the status is code of somebody else.
+    /// Read before the lock is taken, since the source of the status is foreign code.
     private func key(of host: String) -> Key {
         let status = status.current
         return Key(link: status.link, identity: status.identity, host: host)

@@ -3,7 +3,7 @@ import Foundation
 /// The address of a machine: IPv4 or IPv6, without a port and without a zone.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Which of the two protocols an address belongs to.
-    public enum Family: String, Sendable, Hashable {
+    package enum Family: String, Sendable, Hashable {
         /// IPv4, 32 bits.
         case v4
         /// IPv6, 128 bits.
@@ -11,7 +11,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Which of the two protocols it belongs to.
-    public let family: Family
+    package let family: Family
     private let high: UInt64
     private let low: UInt64
 

@@ -69,7 +69,7 @@ extension APIManager {
         guard let cause = landing.error else { preconditionFailure("a landing that fails has an error") }
         let flight = landing.flight
         let error = flight.locate(cause)
-        if error.isAbsorbed, case .service(let cause) = error.kind { return end(flight.id, as: .absorbed(cause)) }
+        if error.isAbsorbed, let cause = error.serviceError { return end(flight.id, as: .absorbed(cause)) }
         let interceptors = interceptors
         let call = ManagerCall(landing)
         for interceptor in interceptors where isPending(flight) {
@@ -89,7 +89,7 @@ extension APIManager {
             try validator?.apiManager(self, validateResponse: rawData)
             return nil
         } catch {
-            return .invalidAnswer(in: .checking, rawData, error)
+            return .invalidResponse(in: .checking, rawData, error)
         }
     }
 

@@ -106,7 +106,7 @@ extension APIManager {
             }
             return .request(try draft.request(in: flight), stale: nil)
         }
-        let landing = Landing(flight, draft.endpoint, response.rawData)
+        let landing = Landing(flight, draft.endpoint ?? endpoint, response.rawData)
         return request.map { .request($0, stale: landing) } ?? .result(landing)
     }
 

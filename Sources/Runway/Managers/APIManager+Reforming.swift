@@ -37,7 +37,7 @@ extension APIManager {
     private func reformable() throws(NetworkError) -> (Flight, any Endpoint, RawData) {
         guard let landing = state.last.response, let endpoint = landing.endpoint, let rawData = landing.rawData else {
             throw NetworkError(
-                .invalidAnswer, in: .reforming, "There is no response of \(E.name) to reform: none has landed.")
+                .invalidResponse, in: .reforming, "There is no response of \(E.name) to reform: none has landed.")
         }
         return (landing.flight, endpoint, rawData)
     }
@@ -46,7 +46,7 @@ extension APIManager {
 extension Flight {
     /// Returns the error of a reformer, and writes it into the record of the call.
     func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
-        let located = locate(.invalidAnswer(in: .reforming, rawData, error))
+        let located = locate(.invalidResponse(in: .reforming, rawData, error))
         // A view may reform the same response again and again: the error of one reformer is recorded once.
         let name = "\(reformer)"
         if !hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {

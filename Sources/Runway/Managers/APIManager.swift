@@ -40,7 +40,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     public var landedFlight: FlightID? { state.last.landed?.flight.id }
     /// The head of the response that landed last, or of the response that made the last call fail; the body of that one is in the
     /// error.
-    public var response: HTTPResponse? { error == nil ? rawData?.response : error?.answer?.response }
+    public var response: HTTPResponse? { error == nil ? rawData?.response : error?.rawData?.response }
     /// Whether a call is in flight.
     public var isLoading: Bool { state.inFlightCount > 0 }
     /// Whether the response in ``rawData`` is a stale one, after which the fresh one of the same call may land.

@@ -83,7 +83,7 @@ public protocol Validator: AnyObject {
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws
     /// Checks a response that the service and the endpoint accepted. The default accepts all.
     ///
-    /// - Throws: The reason against it. The call fails as ``NetworkError/Kind/invalidAnswer``. A `NetworkError` is passed on
+    /// - Throws: The reason against it. The call fails as ``NetworkError/Kind/invalidResponse``. A `NetworkError` is passed on
     ///   unchanged; see ``NetworkError/detail`` for what records show of other errors.
     func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws
 }

@@ -212,7 +212,7 @@ extension Flight {
     func beginAttempt(_ request: Request) -> Int {
         let start = clock.now - takeOff
         let body: [UInt8]? =
-            if keepsBodies, case .bytes(let bytes) = request.body { request.plainBody ?? bytes } else { nil }
+            if recordsBodies, case .bytes(let bytes) = request.body { request.plainBody ?? bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
                 Attempt(
@@ -225,8 +225,8 @@ extension Flight {
     }
 
     /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
-    private var keepsBodies: Bool {
-        context.redaction.keepsBodies && (!isEnvelope || context.redaction.headerFields.isEmpty)
+    private var recordsBodies: Bool {
+        context.redaction.recordsBodies && (!isEnvelope || context.redaction.headerFields.isEmpty)
     }
 
     func endAttempt(_ index: Int, with response: Response) {
@@ -239,7 +239,7 @@ extension Flight {
             guard case .whole(let rawData) = response.body else { return }
             state.attempts[index].record.end = end
             state.attempts[index].record.responseByteCount = rawData.bytes.count
-            if keepsBodies { state.attempts[index].record.responseBody = rawData.bytes }
+            if recordsBodies { state.attempts[index].record.responseBody = rawData.bytes }
         }
     }
 
@@ -345,8 +345,12 @@ extension Flight {
         let error = locate(isCalledOff ? signedOut(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
-        case .service(let cause) where error.isAbsorbed: finish(.absorbed(cause))
-        default: finish(.failed(error))
+        default:
+            if error.isAbsorbed, let cause = error.serviceError {
+                finish(.absorbed(cause))
+            } else {
+                finish(.failed(error))
+            }
         }
         return error
     }

@@ -47,7 +47,7 @@ extension HTTPRequest {
 
 /// How the body of an answer reaches its reader.
 public enum ResponseDelivery: Sendable, Equatable {
-    /// All at once, when it is complete; an answer of more bytes fails as ``NetworkError/Kind/invalidAnswer``.
+    /// All at once, when it is complete; an answer of more bytes fails as ``NetworkError/Kind/invalidResponse``.
     case whole(maximumByteCount: Int)
     /// Part by part, as it comes in.
     case streamed

@@ -49,7 +49,7 @@ package enum RequestBodyFailure: Error {
         // What made the body knows best what keeps it from being sent.
         case .unreadable(let error as NetworkError): (error.kind, error.detail)
         case .unreadable(let error):
-            (.invalidParameters, "The body of the request could not be read: \(error.safeText).")
+            (.invalidParameters, "The body of the request could not be read: \(error.redactedDescription).")
         case .wrongLength: (.invalidParameters, "The body of the request is not as long as it was said to be.")
         case .tooLarge(let limit):
             (

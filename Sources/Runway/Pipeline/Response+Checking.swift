@@ -3,12 +3,12 @@ package import HTTPTypes
 extension Response {
     /// Checks the head that a transport returned, and notes which fields it had to leave out.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for a switch of protocols, since no request asks for one (RFC 9110 §15.2.2), and for a
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC 9110 §15.2.2), and for a
     ///   redirect whose `Location` was left out.
     func checkHead(in flight: Flight) throws(NetworkError) {
         if head.status.kind == .informational {
             throw NetworkError(
-                .invalidAnswer, in: .transporting,
+                .invalidResponse, in: .transporting,
                 "The server responded with status \(head.status.code), which the request had not asked for.",
                 status: head.status)
         }
@@ -16,7 +16,7 @@ extension Response {
         flight.note(LostFields(names: lostFields))
         if head.status.isRedirect, lostFields.contains(.location) {
             throw NetworkError(
-                .invalidAnswer, in: .transporting,
+                .invalidResponse, in: .transporting,
                 "The server redirected to a Location that is not UTF-8, which this transport can't read.",
                 status: head.status)
         }

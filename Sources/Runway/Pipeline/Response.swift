@@ -51,7 +51,7 @@ extension Response {
             return verdict.error(for: head)
         }
         if case .malformed = verdict { error.detail = rawData.withStart(error.detail) }
-        error.answer = rawData
+        error.rawData = rawData
         return error
     }
 }

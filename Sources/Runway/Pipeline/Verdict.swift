@@ -65,8 +65,11 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         let status = response.status
         let answered =
             "The server answered \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
-        func error(_ kind: NetworkError.Kind, _ detail: String, isAbsorbed: Bool = false) -> NetworkError {
+        func error(
+            _ kind: NetworkError.Kind, _ detail: String, cause: ServiceError? = nil, isAbsorbed: Bool = false
+        ) -> NetworkError {
             var error = NetworkError(kind, in: .stage(.judging), detail, status: status)
+            error.serviceError = cause
             error.isAbsorbed = isAbsorbed
             return error
         }
@@ -78,9 +81,9 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         case .overloaded(let wait): error(.overloaded, "\(answered): too many requests\(Self.advice(wait)).")
         case .refused: error(.refused, "\(answered).")
         case .failed(let cause, let isAbsorbed):
-            error(.service(cause), "The service answered with its error \(cause).", isAbsorbed: isAbsorbed)
+            error(.service, "The service responded with its error \(cause).", cause: cause, isAbsorbed: isAbsorbed)
         case .malformed(let what):
-            error(.invalidAnswer, "\(answered), but its envelope could not be read: \(what)")
+            error(.invalidResponse, "\(answered), but its envelope could not be read: \(what)")
         }
     }
 

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// One backend, run by one team: where it is, what all its APIs have in common, and how its answers read.
+/// One backend, run by one team: its address, what its APIs have in common, and how its responses are judged.
 ///
 /// A service is a type that is never instantiated, best a caseless enum. Its static members are the description; what may
 /// change while the app runs (the environment, a common parameter) lives in the ``ServiceSettings`` of each ``NetworkLayer``,
@@ -46,7 +46,7 @@ public protocol APIService: Sendable {
     /// Whether a host that sends `Strict-Transport-Security` over TLS is sent nothing without TLS from then on, while the layer lives
     /// (RFC 6797). It matters only where ``plainHTTP`` is allowed. The default is `false`.
     static var remembersStrictTransport: Bool { get }
-    /// Whether cookies are kept and sent. The default is ``CookiePolicy/off``.
+    /// Whether cookies are stored and sent. The default is ``CookiePolicy/off``.
     static var cookies: CookiePolicy { get }
     /// Whether reads that are slow get a second attempt beside the first, where their endpoint does not say. The default is
     /// ``HedgingPolicy/off``.
@@ -57,9 +57,9 @@ public protocol APIService: Sendable {
     /// Makes the transport of this service in one layer. The default, `nil`, is the layer's own transport.
     static func makeTransport() -> (any Transport)?
 
-    /// Reads status and envelope of an answer, and says what they mean.
+    /// Reads status and envelope of a response, and says what they mean.
     ///
-    /// Called off the main actor, once for every answer that comes from the wire. The default is the verdict of the status,
+    /// Called off the main actor, once for every response that comes from the wire. The default is the verdict of the status,
     /// ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
     ///
     /// ```swift

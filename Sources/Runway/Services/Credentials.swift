@@ -26,7 +26,7 @@ public protocol Credentials: Sendable {
 
     /// Puts the token into a request. The default is the header field `Authorization: Bearer …` (RFC 6750 §2.1).
     ///
-    /// Every header field that it adds or changes is kept out of records and is not carried to another origin by a redirect.
+    /// Every header field that it adds or changes is left out of records and is not carried to another origin by a redirect.
     func authorize(_ request: inout Request, with token: AccessToken)
 
     /// Asks the service for a new token. A refresh that was begun is completed also where nobody waits for it any more, since the
@@ -36,7 +36,7 @@ public protocol Credentials: Sendable {
     ///   - token: The token that ends or was refused.
     ///   - network: The layer, for the call that asks.
     /// - Returns: The new token, of the same account. Without a refresh token of its own it takes over the old one's.
-    /// - Throws: Why there is none. What ``isRefusal(_:)`` says of it decides whether the old token is kept;
+    /// - Throws: Why there is none. What ``isRefusal(_:)`` says of it decides whether the old token stays in use;
     ///   ``NetworkError/Kind/loginCancelled`` where the refresh asked the user to log in, and the user declined.
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken
 

@@ -30,7 +30,7 @@ public protocol Endpoint: Encodable, Sendable {
     static var overlap: OverlapPolicy { get }
     /// The longest that a call may take from `load` to its landing. The default, `nil`, is the service's.
     static var deadline: Duration? { get }
-    /// Whether answers are kept, where, and for how long. The default is ``CachePolicy/off``.
+    /// Whether responses are cached, where, and for how long. The default is ``CachePolicy/off``.
     static var cache: CachePolicy { get }
     /// Which failures are worth another attempt, and when it is made. The default is ``RetryPolicy/standard``.
     static var retry: RetryPolicy { get }
@@ -41,17 +41,17 @@ public protocol Endpoint: Encodable, Sendable {
     static var sendsIdempotencyKey: Bool { get }
     /// Whether calls share one request where they read the same thing at the same time. The default is `true`.
     ///
-    /// Only GET, HEAD and QUERY are shared, and POST whose answers are kept by time or until evicted; of equal URL, header fields,
-    /// body, account and cache directives, whose answers are wanted whole.
+    /// Only GET, HEAD and QUERY are shared, and POST whose responses are cached by time or until evicted; of equal URL, header fields,
+    /// body, account and cache directives, whose responses are not streamed.
     static var coalesces: Bool { get }
     /// Whether requests may be merged with others into one, where the service merges; see ``MergePolicy``. The default is `true`; a
-    /// request or answer whose body is a stream always flies alone.
+    /// request or response whose body is a stream is never shared.
     static var isMergeable: Bool { get }
     /// Whose turn it is when more calls want to fly than the layer allows. The default is ``CallPriority/normal``.
     static var priority: CallPriority { get }
     /// Whether calls carry the access token of the service. The default is `true` where the service has ``APIService/credentials``.
     static var needsAuthorization: Bool { get }
-    /// The largest answer, in bytes, that is read whole. The default is 16 MiB.
+    /// The largest response, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
     /// The path below the service's base URL.
@@ -81,11 +81,11 @@ public protocol Endpoint: Encodable, Sendable {
     /// - Throws: What is wrong with them; the call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent. See
     ///   ``NetworkError/detail`` for what records show of the error.
     func validate() throws
-    /// Checks an answer that the service judged fine. The default accepts all. Called off the main actor.
+    /// Validates a response that the service judged fine. The default accepts every response. Called off the main actor.
     ///
-    /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidAnswer``. See ``NetworkError/detail`` for what
+    /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidResponse``. See ``NetworkError/detail`` for what
     ///   records show of the error.
-    func validate(answer: RawData) throws
+    func validate(response: RawData) throws
 }
 
 extension Endpoint {
@@ -104,7 +104,7 @@ extension Endpoint {
     public static var overlap: OverlapPolicy { .ignoreNew }
     /// The service's deadline.
     public static var deadline: Duration? { nil }
-    /// Nothing is kept.
+    /// Nothing is cached.
     public static var cache: CachePolicy { .off }
     /// ``RetryPolicy/standard``.
     public static var retry: RetryPolicy { .standard }
@@ -137,5 +137,5 @@ extension Endpoint {
     /// Accepts all.
     public func validate() {}
     /// Accepts all.
-    public func validate(answer: RawData) {}
+    public func validate(response: RawData) {}
 }

@@ -9,7 +9,7 @@ enum RetryAfter: Equatable {
     /// At a date.
     case date(HTTPDate)
 
-    /// The longest wait that is told apart: more than 68 years are 68 years.
+    /// The longest wait that is represented: longer waits are 68 years.
     private static let longestWait = Duration.seconds(Int64(Int32.max))
 
     /// Reads a field's value: digits, or an HTTP date; `nil` for anything else.

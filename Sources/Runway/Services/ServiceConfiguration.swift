@@ -1,6 +1,6 @@
 /// A service as a layer uses it for a while: its settings, and the base URL read from them once.
 ///
-/// Every call takes the one that holds when it is asked for, and keeps it: a later change is not for calls in the air.
+/// Every call uses the configuration at the time when it is made: a later change does not affect calls in flight.
 final class ServiceConfiguration: Sendable {
     let service: any APIService.Type
     let settings: ServiceSettings

@@ -1,4 +1,4 @@
-/// What of a service's settings tells its answers from those that it gives with other settings.
+/// The part of a service's settings on which its responses depend.
 final class ServiceIdentity: Sendable {
     let service: any APIService.Type
     let environment: ServiceEnvironment

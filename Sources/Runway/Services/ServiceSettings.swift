@@ -31,10 +31,10 @@ public struct ServiceSettings: Sendable {
     /// Whether hosts that say so are sent nothing without TLS from then on (RFC 6797). The default is the service's
     /// ``APIService/remembersStrictTransport``, which is `false` unless it says otherwise.
     public var remembersStrictTransport: Bool
-    /// Whether cookies are kept and sent. The default is the service's ``APIService/cookies``, which is
+    /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
     /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
-    /// Whose calls these are; the default, `nil`, is nobody's. What is kept for one account is never given to another.
+    /// Whose calls these are; the default, `nil`, is nobody's. What is stored for one account is never used for another.
     public var account: String?
 
     init<Service: APIService>(_ service: Service.Type) {

@@ -20,8 +20,8 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     public var isExpensive: Bool
     /// Whether the user asked for few bytes.
     public var isConstrained: Bool
-    /// What tells this network from others of its kind, such as the address of its gateway; `nil` where nobody can say. What was learned
-    /// of the addresses of hosts is kept for each network apart.
+    /// What distinguishes this network from others of its kind, such as the address of its gateway; `nil` if unknown. Measurements
+    /// of the addresses of hosts are stored for each network separately.
     public var identity: String?
 
     /// Makes a status.
@@ -30,7 +30,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     ///   - link: What the device is joined to the network by.
     ///   - isExpensive: Whether bytes may cost the user money.
     ///   - isConstrained: Whether the user asked for few bytes.
-    ///   - identity: What tells this network from others of its kind.
+    ///   - identity: What distinguishes this network from others of its kind.
     public init(
         _ link: Link, isExpensive: Bool = false, isConstrained: Bool = false, identity: String? = nil
     ) {

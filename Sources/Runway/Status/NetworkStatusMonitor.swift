@@ -1,29 +1,29 @@
 import Synchronization
 
-/// A layer's view of its network status: tells of changes, and lets calls wait for a network.
+/// A layer's view of its network status: reports changes, and lets calls wait for a network.
 final class NetworkStatusMonitor: Sendable {
     private struct State {
-        /// The status that was told last.
-        var told: NetworkStatus
-        /// Whether a thread tells now.
-        var isTelling = false
+        /// The status that was reported last.
+        var reported: NetworkStatus
+        /// Whether a thread is reporting now.
+        var isReporting = false
         /// How often the source said that something changed.
         var reportCount: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
-        /// Who reads ``NetworkStatusMonitor/statuses()``.
+        /// The streams of ``NetworkStatusMonitor/statuses()``.
         var readers: [UInt64: AsyncStream<NetworkStatus>.Continuation] = [:]
-        /// Counts those who wait and those who read.
+        /// Numbers the waiters and the readers.
         var count: UInt64 = 0
         var observation: NetworkStatusObservation?
     }
 
     private let source: any NetworkStatusSource
-    /// Guards what was told, who waits, and the observation of the source.
+    /// Guards the reported status, the waiters, and the observation of the source.
     private let state: Mutex<State>
 
     init(_ source: any NetworkStatusSource) {
         self.source = source
-        state = Mutex(State(told: source.current))
+        state = Mutex(State(reported: source.current))
     }
 
     deinit {
@@ -43,32 +43,32 @@ final class NetworkStatusMonitor: Sendable {
     }
 
     private func follow(_ onChange: (NetworkStatus) -> Void) {
-        // One thread tells at a time, or the older of two statuses could be the one that is told last.
-        let isTelling = state.withLock { state in
+        // One thread reports at a time; otherwise the older of two statuses could be reported last.
+        let isReporting = state.withLock { state in
             state.reportCount += 1
-            defer { state.isTelling = true }
-            return state.isTelling
+            defer { state.isReporting = true }
+            return state.isReporting
         }
-        if isTelling { return }
-        while let (status, released) = nextTelling() {
+        if isReporting { return }
+        while let (status, released) = nextReport() {
             onChange(status)
             for continuation in released { continuation.resume(returning: .granted) }
         }
     }
 
-    /// The status to tell of, and who need not wait any more; `nil`, and the end of telling, where nothing is new.
-    private func nextTelling() -> (NetworkStatus, [CheckedContinuation<WaitEnd, Never>])? {
+    /// The status to report and the waiters to resume; `nil`, which ends the reporting, if nothing is new.
+    private func nextReport() -> (NetworkStatus, [CheckedContinuation<WaitEnd, Never>])? {
         while true {
             let reportCount = state.withLock { $0.reportCount }
             let status = source.current
             let (isNew, isOver, released) = state.withLock { state in
-                guard state.told != status else {
+                guard state.reported != status else {
                     // Whoever reported after the look relies on this thread's looking again.
                     let isOver = state.reportCount == reportCount
-                    if isOver { state.isTelling = false }
+                    if isOver { state.isReporting = false }
                     return (false, isOver, [CheckedContinuation<WaitEnd, Never>]())
                 }
-                state.told = status
+                state.reported = status
                 // Under the lock, as in ``statuses()``: nobody reads an older status after a newer one.
                 for reader in state.readers.values { reader.yield(status) }
                 guard status.isReachable else { return (true, false, []) }
@@ -80,13 +80,13 @@ final class NetworkStatusMonitor: Sendable {
         }
     }
 
-    /// The status that was told last, and every one that is told from now on, until the monitor goes.
+    /// The status that was reported last, then every later one, until the monitor is released.
     func statuses() -> AsyncStream<NetworkStatus> {
         let (statuses, reader) = AsyncStream.makeStream(of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.count += 1
             state.readers[state.count] = reader
-            reader.yield(state.told)
+            reader.yield(state.reported)
             return state.count
         }
         reader.onTermination = { [weak self] _ in
@@ -97,20 +97,20 @@ final class NetworkStatusMonitor: Sendable {
 
     /// Waits until there is a network.
     ///
-    /// - Parameter maximumCount: The most calls that may wait; further ones are refused.
+    /// - Parameter maximumCount: The most calls that may wait; later ones are refused.
     func waitUntilReachable(_ flight: Flight, maximumCount: Int) async -> WaitEnd {
         let number = state.withLock { state in
             state.count += 1
             return state.count
         }
         return await flight.wait { continuation in
-            let isKept = state.withLock { state in
+            let isEnqueued = state.withLock { state in
                 guard state.waiting.count < maximumCount else { return false }
                 state.waiting[number] = continuation
                 return true
             }
-            guard isKept else { return .refused }
-            // Asked after the continuation is kept, so that no change falls between the two.
+            guard isEnqueued else { return .refused }
+            // Read after the waiter is enqueued, so that no change is missed between the two.
             if source.current.isReachable { end(number, .granted) }
             return nil
         } leave: { [weak self] end in

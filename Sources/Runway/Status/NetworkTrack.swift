@@ -1,4 +1,4 @@
-/// Tells the changes of a status that come with another network from those that don't.
+/// Decides whether a change of the status means that the device is on another network.
 struct NetworkTrack {
     /// The last status that was one of a network.
     private var last: NetworkStatus
@@ -21,7 +21,7 @@ struct NetworkTrack {
             wasCut = false
         }
         if wasCut { return true }
-        // A network that comes to be known is none that changed, and what a network costs is no way to it.
+        // A network that was unknown before has not changed, and neither has one whose cost changes.
         return last.link != .unknown && (last.link != status.link || last.identity != status.identity)
     }
 }

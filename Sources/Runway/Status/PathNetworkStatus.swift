@@ -5,9 +5,9 @@
 
     /// The network status that Apple's systems report.
     ///
-    /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are told apart by
-    /// gateway and interface, mobile ones by interface alone. Two of the same gateway on the same interface, as many at home are, pass for
-    /// one: more is told only to apps that may know where they are.
+    /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are distinguished by
+    /// gateway and interface, mobile ones by interface alone. Two networks with the same gateway on the same interface, as many at home
+    /// have, count as one: the system reports more only to apps with access to the location.
     public final class PathNetworkStatus: NetworkStatusSource {
         private let monitor = NWPathMonitor()
         private let status = SettableNetworkStatus()

@@ -2,7 +2,7 @@ public import Foundation
 import HTTPTypes
 
 extension NetworkLayer {
-    /// Makes one call and saves the body of its answer as a file, which appears whole or not at all.
+    /// Makes one call and saves the body of its response as a file, which appears whole or not at all.
     ///
     /// ```swift
     /// let film = try await network.download(RentalFilm(id: 7), to: file) { progress in
@@ -15,7 +15,7 @@ extension NetworkLayer {
     /// connection breaks, the rest is asked for, as often as the call's ``RetryPolicy`` says without 256 KiB more having come; where the
     /// call fails, is cancelled, or the process is killed, the next download of the same request to the same file goes on where this
     /// one ended. For that the server has to take ranges and name its file by a strong validator (RFC 9110 §13.1.5, §14), which is
-    /// kept in `FILE.part.info`; otherwise, and where the file has changed, it is fetched anew. Nothing is put together that the server
+    /// stored in `FILE.part.info`; otherwise, and where the file has changed, it is fetched anew. Nothing is put together that the server
     /// did not confirm to belong together, and the digests that it gives (RFC 9530, SHA-256 and SHA-512) are checked. Both files are
     /// the user's own, of mode 0600, as is the file itself unless it replaces one, whose mode it takes; a symbolic link is replaced and
     /// not followed.
@@ -29,9 +29,9 @@ extension NetworkLayer {
     ///   - file: Where to put it; its folder has to be there.
     ///   - maximumByteCount: The largest file that is taken. The default is 64 GiB.
     ///   - options: What this call asks for that differs from what its endpoint says.
-    ///   - progress: Told how far the download is, at most ten times a second, and at the end.
+    ///   - progress: Receives the progress of the download, at most ten times a second, and at the end.
     /// - Throws: The one error that the call ended in: of kind ``NetworkError/Kind/storage`` where the file can't be written or another
-    ///   download to it is under way, ``NetworkError/Kind/invalidAnswer`` where it is too large or the server's answers contradict each
+    ///   download to it is under way, ``NetworkError/Kind/invalidResponse`` where it is too large or the server's responses contradict each
     ///   other, ``NetworkError/Kind/cancelled`` when the task is cancelled.
     public func download<E: Endpoint>(
         _ endpoint: E, to file: URL, upTo maximumByteCount: Int = 64 << 30, options: CallOptions = .standard,
@@ -43,13 +43,14 @@ extension NetworkLayer {
         flight.setGiven(endpoint)
         do throws(NetworkError) {
             guard file.isFileURL else {
-                throw NetworkError(.invalidParameters, in: .preparing, "The place for the file is no URL of a file.")
+                throw NetworkError(.invalidParameters, in: .preparing, "The destination is not a file URL.")
             }
             let endpoint = try prepared(endpoint)
             var request = try assemble(endpoint, delivery: .streamed, in: flight)
             guard !request.head.headerFields.contains(.range), !request.head.headerFields.contains(.ifRange) else {
                 throw NetworkError(
-                    .invalidParameters, in: .assembling, "The endpoint asks for a range, which a download does itself.")
+                    .invalidParameters, in: .assembling,
+                    "The endpoint sets a Range or If-Range field. A download sets them itself.")
             }
             // A range is counted in the bytes of the coded body, which may be coded otherwise the next time.
             request.head.headerFields[.acceptEncoding] = "identity"
@@ -59,7 +60,7 @@ extension NetworkLayer {
             }
             let download = Download(
                 request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),
-                progress: ProgressTeller(progress, clock), network: self)
+                progress: ProgressReporter(progress, clock), network: self)
             let saved = try await download.run(upTo: max(0, maximumByteCount))
             flight.finish(.succeeded)
             return saved

@@ -2,20 +2,20 @@ extension NetworkLayer {
     /// Makes one call whose body takes long to send: a file, a form with files, a stream.
     ///
     /// ```swift
-    /// let answer = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
+    /// let response = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
     ///     print(progress.fraction ?? 0)
     /// }
     /// ```
     ///
     /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest that it may go without a byte being sent:
-    /// each that is starts it anew, and from the last one on it is the longest wait for the answer. And `progress` is told of what the wire
-    /// took, which a server may not have received yet. A body that has to be sent again, for another attempt, a redirect or a new access
+    /// each that is starts it anew, and from the last one on it is the longest wait for the response. And `progress` counts the bytes handed to
+    /// the wire, which a server may not have received yet. A body that has to be sent again, for another attempt, a redirect or a new access
     /// token, is sent from its start, and progress begins anew with it.
     ///
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
     ///   - options: What this call asks for that differs from what its endpoint says.
-    ///   - progress: Told how far the upload is, at most ten times a second, and at the end.
+    ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end.
     /// - Throws: The one error that the call ended in, as ``call(_:options:)``; of kind ``NetworkError/Kind/storage`` where a file can't be
     ///   read or changed while it was sent.
     public func upload<E: Endpoint>(
@@ -27,11 +27,11 @@ extension NetworkLayer {
             let endpoint = try prepared(endpoint)
             var request = try assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            let teller = ProgressTeller(progress, clock)
+            let reporter = ProgressReporter(progress, clock)
             let byteCount = request.body.byteCount
-            request.body = request.body.counted(in: flight, teller)
+            request.body = request.body.counted(in: flight, reporter)
             let accepted = try await accept(request, for: endpoint, in: flight)
-            if let byteCount { teller?.tell(byteCount, of: byteCount, isUrgent: true) }
+            if let byteCount { reporter?.report(byteCount, of: byteCount, isUrgent: true) }
             flight.storeProposal()
             flight.finish(.succeeded)
             return accepted.rawData
@@ -45,8 +45,8 @@ extension RequestBody {
     /// What is given to the wire at a time of a body that is in memory: 128 KiB.
     private static let partByteCount = 128 << 10
 
-    /// This body, whose parts put the deadline off and are told of as the wire takes them.
-    fileprivate func counted(in flight: Flight, _ progress: ProgressTeller?) -> RequestBody {
+    /// This body, whose parts put the deadline off and are reported as the wire takes them.
+    fileprivate func counted(in flight: Flight, _ progress: ProgressReporter?) -> RequestBody {
         switch self {
         case .none: return self
         case .bytes(let bytes):
@@ -65,7 +65,7 @@ extension RequestBody {
                 var taken = 0
                 return {
                     // Who asks for another part has taken the ones before.
-                    progress?.tell(taken, of: byteCount, isUrgent: taken == 0)
+                    progress?.report(taken, of: byteCount, isUrgent: taken == 0)
                     if taken > 0 { flight.putOffDeadline() }
                     let part = try await parts.next()
                     taken += part?.count ?? 0

@@ -1,4 +1,4 @@
-/// How far a transfer is.
+/// The progress of a transfer.
 ///
 /// Within one body the count only grows, and the last report of a transfer that succeeds is of all bytes. It goes back where the
 /// transfer has to start over: a download whose file has changed on the server, an upload that is sent a second time.
@@ -19,6 +19,6 @@ public struct TransferProgress: Sendable, Hashable {
         self.totalByteCount = totalByteCount
     }
 
-    /// Is told how far a transfer is. It is called off every actor and has to return soon: the transfer waits for it.
+    /// Receives the progress of a transfer. It runs outside every actor and must return soon: the transfer waits for it.
     public typealias Report = @Sendable (TransferProgress) -> Void
 }

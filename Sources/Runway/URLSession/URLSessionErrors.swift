@@ -24,10 +24,10 @@ extension NetworkError {
         case let error as FileError:
             (kind, detail, sending) = (.storage, "The body of the request could not be stored: \(error)", .notSent)
         case let error as BodyTooLarge:
-            (kind, sending) = (.invalidAnswer, .sent)
+            (kind, sending) = (.invalidResponse, .sent)
             detail = "The response of \(place) is larger than the \(error.limit) bytes that its reader allows."
         case let error as ReaderTooSlow:
-            (kind, sending) = (.invalidAnswer, .sent)
+            (kind, sending) = (.invalidResponse, .sent)
             detail =
                 "The response of \(place) was read too slowly: more than \(error.limit) bytes waited, and this system's URLSession "
                 + "can't pause."
@@ -44,7 +44,7 @@ extension NetworkError {
             detail = "A \(error.method) request can't have a body."
         default:
             (kind, sending) = (.noNetwork, .unknown)
-            detail = "The exchange with \(place) failed: \(error.safeText)."
+            detail = "The exchange with \(place) failed: \(error.redactedDescription)."
         }
         let cause = (error as? RequestBodyFailure)?.cause ?? error
         self.init(kind, in: .transporting, detail, sending: sending, underlying: cause)
@@ -79,7 +79,7 @@ extension NetworkError {
             return (.invalidConfiguration, "The app's settings do not allow plain HTTP to \(place).", .notSent)
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .dataLengthExceedsMaximum,
             .zeroByteResource:
-            return (.invalidAnswer, "The response of \(place) can't be read (\(error.named)).", .unknown)
+            return (.invalidResponse, "The response of \(place) can't be read (\(error.named)).", .unknown)
         default: return platformMeaning(of: error, place)
         }
     }
@@ -105,11 +105,11 @@ extension NetworkError {
                     text.contains($0)
                 }
             return isOfResponse
-                ? (.invalidAnswer, "The response of \(place) can't be read (\(error.named)).", .unknown)
+                ? (.invalidResponse, "The response of \(place) can't be read (\(error.named)).", .unknown)
                 : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #else
             return error.code == .badServerResponse
-                ? (.invalidAnswer, "The response of \(place) can't be read (\(error.named)).", .unknown)
+                ? (.invalidResponse, "The response of \(place) can't be read (\(error.named)).", .unknown)
                 : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #endif
     }

@@ -3,7 +3,7 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// Where the body of an answer goes.
+/// Where the body of a response goes.
 enum AnswerSink: Sendable {
     /// To standard output, made readable: see ``AnswerText``.
     case shown
@@ -16,11 +16,11 @@ enum AnswerSink: Sendable {
     /// Nowhere.
     case dropped
 
-    /// The largest answer that is put into a report: 64 MiB.
+    /// The largest response that is put into a report: 64 MiB.
     static let maximumCollectedByteCount = 64 << 20
 }
 
-/// What became of the body of an answer.
+/// What became of the body of a response.
 enum ShownAnswer: Sendable {
     case written
     /// Likewise, of a body that says that it is JSON and is not.
@@ -41,7 +41,7 @@ enum ShownAnswer: Sendable {
 extension AnswerSink {
     /// Reads the body to its end and puts it where it belongs.
     ///
-    /// - Parameter progress: Told of every part, and that the terminal is needed for the answer.
+    /// - Parameter progress: Receives every part, and is removed when the terminal is needed for the response.
     /// - Throws: The ``NetworkError`` of a body that did not come whole, and what writing throws.
     func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownAnswer {
         let parts = CountedParts(body: body, progress: progress)
@@ -72,7 +72,7 @@ extension AnswerSink {
     }
 }
 
-/// The parts of a body, of which the progress line is told.
+/// The parts of a body, which the progress line counts.
 struct CountedParts {
     let body: BodyStream
     let progress: CallProgress
@@ -90,7 +90,7 @@ struct CountedParts {
         try await forEach { part in
             guard bytes.count + part.count <= maximumByteCount else {
                 throw CommandFailure(
-                    "The answer is larger than \(ByteCount(maximumByteCount)); --output FILE takes any size.",
+                    "The response is larger than \(ByteCount(maximumByteCount)). Use --output FILE, which takes any size.",
                     status: ExitStatus.noAnswer)
             }
             bytes += part

@@ -3,7 +3,7 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// Writes the body of an answer to standard output so that a person can read it.
+/// Writes the body of a response to standard output so that a person can read it.
 ///
 /// JSON is indented, and coloured on a terminal. Other text is written as it is, with control characters escaped on a terminal.
 /// What is not text, or has a content coding that was not undone, goes out byte for byte where no terminal is, and is described
@@ -47,7 +47,7 @@ struct AnswerText {
                 // Too large to be made readable. A terminal is spared what is not text.
                 if console.isTerminal, !isText(gathered.dropLast(3)) {
                     throw CommandFailure(
-                        "The answer is larger than \(ByteCount(Self.maximumGatheredByteCount)) and not text; "
+                        "The response is larger than \(ByteCount(Self.maximumGatheredByteCount)) and not text; "
                             + "--output FILE keeps it.", status: ExitStatus.noAnswer)
                 }
                 progress.giveWay()

@@ -4,7 +4,7 @@ import Runway
 
 /// A file that is sent as the body of a request, read while it is sent.
 struct BodyFile: Sendable {
-    /// The most that is read of standard input, which is kept in memory: 16 MiB.
+    /// The most that is read of standard input, which is held in memory: 16 MiB.
     static let maximumStandardInputByteCount = 16 << 20
     /// How much is read at once.
     private static let partByteCount = 1 << 16
@@ -45,7 +45,7 @@ struct BodyFile: Sendable {
             bytes += part
             guard bytes.count <= maximumStandardInputByteCount else {
                 throw CommandFailure(
-                    "Standard input is larger than \(ByteCount(maximumStandardInputByteCount)); give a file to --body.")
+                    "Standard input is larger than \(ByteCount(maximumStandardInputByteCount)). Pass a file to --body.")
             }
         }
         return bytes

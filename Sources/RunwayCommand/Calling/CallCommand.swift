@@ -6,7 +6,7 @@ import Runway
 /// `runway call`: one call against any server.
 struct CallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "call", abstract: "Make one call against any server, and show the answer.",
+        commandName: "call", abstract: "Make one call to any server, and print the response.",
         discussion: CallHelp.discussion)
 
     @Argument(help: "The method: GET, POST, … in any case.")
@@ -26,7 +26,7 @@ struct CallCommand: AsyncParsableCommand {
     @Flag(help: "Send name=value items as a form instead of JSON.")
     var form = false
 
-    @Option(help: ArgumentHelp("The longest wait, for the answer and for each part of it.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The longest wait, for the response and for each part of it.", valueName: "seconds"))
     var timeout = 60.0
 
     @Option(
@@ -43,7 +43,7 @@ struct CallCommand: AsyncParsableCommand {
         completion: .file())
     var output: String?
 
-    @Flag(help: "Show status and header fields of the answer before its body.")
+    @Flag(help: "Print the status and the header fields of the response before its body.")
     var headers = false
 
     @Flag(name: [.short, .long], help: "Show the flight record on standard error.")
@@ -52,7 +52,7 @@ struct CallCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object for programs: request, response, flight, error.")
     var json = false
 
-    @Flag(help: "Print the curl command of every request that was sent, in place of the answer.")
+    @Flag(help: "Print the curl command of every request that was sent, instead of the response.")
     var curl = false
 
     @Flag(help: "Do not hide secrets in what --verbose, --json and --curl print.")
@@ -64,10 +64,10 @@ struct CallCommand: AsyncParsableCommand {
         if json, curl { throw ValidationError("--json and --curl exclude one another.") }
         if json, headers { throw ValidationError("--json has the header fields; --headers does not go with it.") }
         if curl, headers || output != nil {
-            throw ValidationError("--curl shows no answer; --headers and --output do not go with it.")
+            throw ValidationError("--curl prints no response. Omit --headers and --output.")
         }
         if json, output == "-" {
-            throw ValidationError("--json prints the answer itself; --output - does not go with it.")
+            throw ValidationError("--json prints the response itself. Omit --output -.")
         }
         if let output, output.isEmpty { throw ValidationError("--output wants the name of a file.") }
     }
@@ -77,17 +77,17 @@ struct CallCommand: AsyncParsableCommand {
         if status != ExitStatus.fine { throw ExitCode(status) }
     }
 
-    /// Makes the call; gives the code to exit with.
+    /// Makes the call; returns the exit code.
     private func call() async throws -> Int32 {
         let content: CallRequest.Content = body.map { .file($0) } ?? (form ? .form : .json)
         let call = try await CallRequest(method: method, url: url, items: items, content: content)
         // The record holds bodies, since the request is part of what is shown. Secrets in them are redacted.
-        let redaction = showSecrets ? Redaction.none : Redaction(keepsBodies: true)
+        let redaction = showSecrets ? Redaction.none : Redaction(recordsBodies: true)
         let session = try CallSession(
             CallSession.Options(
                 timeout: .milliseconds(Int64(max(timeout * 1000, 1))), certificateAuthorityFile: cacert,
                 isHTTP1Only: http1, redaction: redaction))
-        // Opened before anything is sent, so that nothing is asked for that can't be kept.
+        // Opened before anything is sent, so that nothing is requested that can't be saved.
         let file = try output.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
         let progress = CallProgress(host: call.request.head.authority ?? "the server")
         let result = await ProgressLine.during(progress.text) {
@@ -122,7 +122,7 @@ struct CallCommand: AsyncParsableCommand {
         try console.write(text)
     }
 
-    /// Writes what follows the answer; gives the code to exit with.
+    /// Writes what follows the response; returns the exit code.
     private func report(_ result: CallSession.Result, of call: CallRequest) throws -> Int32 {
         if verbose { Console.error.remark(result.record.description) }
         if Task.isCancelled { throw CancellationError() }

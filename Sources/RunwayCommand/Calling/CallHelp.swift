@@ -1,6 +1,6 @@
 /// The part of `runway call --help` that its options don't say.
 enum CallHelp {
-    // Lines are kept within 78 columns, since the help is wrapped at 80.
+    // Lines have at most 78 columns, since the help is wrapped at 80.
     static let discussion = """
         ITEMS
           Every item is a name, a sign and a value, in one argument of the shell:
@@ -48,13 +48,13 @@ enum CallHelp {
           --json prints {"request", "response", "flight", "error"}; what there is
           not is left out. Header fields are pairs [name, value] in their order.
           A body is text in "body" or, if it is not text, Base64 in "bodyBase64";
-          that of the answer may have 64 MiB. "contentCoding" names a coding that is
+          that of the response may have 64 MiB. "contentCoding" names a coding that is
           not known here; the body is Base64 then. Times are seconds. "flight" has
           the outcome, every decision of the layer, and every request that was sent
           ("attempts").
 
           Secrets in the request, in header fields and in the flight are replaced
-          by [redacted] unless --show-secrets is given. The body of the answer is
+          by [redacted] unless --show-secrets is given. The body of the response is
           never changed.
 
         EXAMPLES
@@ -67,11 +67,11 @@ enum CallHelp {
           runway call GET https://127.0.0.1:8443/zf/list --cacert ca.pem --json
 
         EXIT CODES
-          0    The answer was fine.
+          0    The response was fine.
           1    The server refused (a status of 400 or more), its response was not
                judged fine, or a body that was declared as JSON is not valid JSON.
           2    The command line, or a file that it names, can't be used.
-          3    There was no whole answer: no network, no trust (TLS), no time.
+          3    No complete response: no network, no trust (TLS), or a timeout.
           130  Ctrl-C; 143 for SIGTERM. What was begun is stopped at once, and no
                half-written file is left.
         """

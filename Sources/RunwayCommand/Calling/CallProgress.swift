@@ -17,7 +17,7 @@ final class CallProgress: Sendable {
     /// Begins with waiting for a host.
     init(host: String) { self.host = host }
 
-    /// The head of the answer is there.
+    /// The head of the response is there.
     func began(_ head: HTTPResponse) {
         let expected = head.headerFields[.contentLength].flatMap { Int($0) }
         phase.withLock { $0 = .receiving(byteCount: 0, expected: expected) }
@@ -31,7 +31,7 @@ final class CallProgress: Sendable {
         }
     }
 
-    /// Leaves the terminal to the answer, if it goes there.
+    /// Leaves the terminal to the response, if it goes there.
     func giveWay() {
         if Console.output.isTerminal { phase.withLock { $0 = .gaveWay } }
     }

@@ -29,12 +29,12 @@ struct CallReport: Encodable, Sendable {
         }
     }
 
-    /// The answer. Its header fields are redacted as the record is; its body, which is what was asked for, is not.
+    /// The response. Its header fields are redacted as the record is; its body, which is what was asked for, is not.
     struct ResponseReport: Encodable, Sendable {
         let status: Int
         let reason: String
         let headers: [[String]]?
-        /// The body where it is text in the charset that the answer names.
+        /// The body where it is text in the charset that the response names.
         let body: String?
         /// The body where it is not text, or has a content coding.
         let bodyBase64: String?

@@ -115,7 +115,7 @@ private struct Parts {
         var body: [UInt8] = [UInt8(ascii: "{")]
         for (name, item) in members {
             guard names.insert(name).inserted else {
-                throw CommandFailure("The member \"\(name)\" is given twice; a JSON object has each name once.")
+                throw CommandFailure("The member \"\(name)\" is specified twice; a JSON object has each name once.")
             }
             if body.count > 1 { body.append(UInt8(ascii: ",")) }
             body += Self.jsonString(name)

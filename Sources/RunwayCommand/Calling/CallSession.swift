@@ -25,11 +25,11 @@ struct CallSession: Sendable {
 
     /// What became of the call.
     struct Result: Sendable {
-        /// The head of the answer, if there was one.
+        /// The head of the response, if there was one.
         var head: HTTPResponse?
         /// What became of its body.
         var answer: ShownAnswer?
-        /// Whether the service judged the answer fine.
+        /// Whether the service judged the response fine.
         var isFine = false
         /// What the call ended in; `nil` where it succeeded.
         var error: (any Error)?
@@ -58,7 +58,7 @@ struct CallSession: Sendable {
         network.configure(CalledServer.self) { $0.deadline = options.timeout }
     }
 
-    /// Makes the call, and puts the body of its answer where it belongs.
+    /// Makes the call, and puts the body of its response where it belongs.
     ///
     /// - Parameter sink: Asked where the body goes once its head is known; may write the head.
     func send(
@@ -70,7 +70,7 @@ struct CallSession: Sendable {
         var isFine = false
         var failure: (any Error)?
         do {
-            // The answer is let go of at the end of this scope, so that its record is closed whatever was read of it.
+            // The response is released at the end of this scope, so that its record is closed whatever was read of it.
             let response = try await network.exchange(request, with: CalledServer.self)
             head = response.head
             isFine = response.verdict == .fine
@@ -85,7 +85,7 @@ struct CallSession: Sendable {
             failure = error
         }
         // In a task of its own: a call that was cancelled has a record too, and a cancelled task waits for nothing.
-        await Task { await network.events.flush() }.value
+        await Task { await network.flushRecords() }.value
         await transport.shutdown(.cutting)
         guard let record = keeper.record else { return nil }
         let error = failure ?? record.outcome.error ?? answer?.jsonFault.map { NetworkError($0, status: head?.status) }
@@ -97,7 +97,7 @@ extension NetworkError {
     /// The error of a response whose body is not the JSON that its media type names.
     fileprivate init(_ fault: JSONError, status: HTTPResponse.Status?) {
         self.init(
-            .invalidAnswer, in: .checking,
+            .invalidResponse, in: .checking,
             "The body can't be read as the JSON that its Content-Type names. \(fault)".oneLine, status: status,
             underlying: fault)
     }
@@ -106,9 +106,9 @@ extension NetworkError {
 /// Keeps the record of the one call that is made.
 private final class RecordKeeper: EventSink {
     /// Guards the record.
-    private let kept = Mutex<FlightRecord?>(nil)
+    private let received = Mutex<FlightRecord?>(nil)
 
-    var record: FlightRecord? { kept.withLock { $0 } }
+    var record: FlightRecord? { received.withLock { $0 } }
 
-    func receive(_ record: FlightRecord) { kept.withLock { $0 = record } }
+    func receive(_ record: FlightRecord) { received.withLock { $0 = record } }
 }

@@ -35,7 +35,7 @@ struct CallTarget: Equatable {
         case .scheme(let scheme):
             "The URL \"\(text)\" has the scheme \"\(scheme)\"; only http and https can be called."
         case .authority(.userInfo):
-            "The URL has a user name in it; give credentials as a header: 'Authorization:Basic …'."
+            "The URL contains a user name. Pass credentials as a header field: 'Authorization:Basic …'."
         case .authority(.internationalHost):
             "The host of \"\(text)\" can't be converted to ASCII (IDNA); write it as an A-label, such as xn--bcher-kva.example."
         case .authority(.port):

@@ -58,7 +58,7 @@ struct Console: Sendable {
         }
     }
 
-    /// Writes a sentence about what went wrong. That it can't be written can't be told to anyone either.
+    /// Writes a sentence about what went wrong. An error of this write can't be reported.
     func report(_ message: String) {
         var text = ConsoleText("runway:", .red, for: self)
         text.append(" \(message)\n")

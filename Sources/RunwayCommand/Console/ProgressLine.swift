@@ -54,7 +54,7 @@ enum ProgressLine {
         guard let text else { return wipe() }
         let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
         let console = Console.error
-        // A line that wraps could not be wiped, so it is kept shorter than the terminal is wide.
+        // A line that wraps could not be wiped, so it is shorter than the terminal is wide.
         let line = "\(frames[turn % frames.count]) \(text)".prefix(max(console.columns - 1, 0))
         isDrawn.withLock { isDrawn in
             isDrawn = true

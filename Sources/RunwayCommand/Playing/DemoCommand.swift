@@ -13,25 +13,25 @@ struct DemoCommand: AsyncParsableCommand {
             Starts the backend of "runway serve" in this process, on a free port of
             127.0.0.1, over TLS and HTTP/2. Then an app of several controllers is
             used as a person would use it: lists from three teams through one
-            reformer into one row view, one answer through two reformers, a refresh
-            pulled five times, a filter changed faster than the server answers, a
-            screen left while its call is in the air, a bad parameter, services in
+            reformer into one row view, one response through two reformers, a refresh
+            pulled five times, a filter changed faster than the server responds, a
+            screen left while its call is in flight, a bad parameter, services in
             trouble.
 
             And what need not fly does not: a details screen opened again and again,
             a refresh storm of eight screens, a list scrolled to its end while it is
             edited, nine small calls in one request, an access token that expires
-            while ten calls are in the air, a host that goes down and comes back.
+            while ten calls are in flight, a host that goes down and comes back.
 
             Last, calls to a host with four addresses of the loopback, near and far:
-            one is dead, and one dies while a call is in the air, which is hedged.
+            one is dead, and one dies while a call is in flight, which is hedged.
             A table shows which addresses were dialled, which one won, and why.
 
             Shown are the screens as their views show them; then every call, what
             was decided and how long it took; then the totals: calls (every load
             that was asked for, whatever became of it), how many flew and why the
             others did not, requests on the wire and why calls made more than one,
-            bytes of the bodies of all answers.
+            bytes of the bodies of all responses.
 
             The demo checks itself. It knows what every call should come to; it
             compares rows with the listings that they should be of, and what the
@@ -79,7 +79,8 @@ struct DemoCommand: AsyncParsableCommand {
         } catch let error as Interruption.Signalled {
             throw error
         } catch {
-            throw CommandFailure("The session could not be played: \(error.safeText).", status: ExitStatus.noAnswer)
+            throw CommandFailure(
+                "The session could not be played: \(error.redactedDescription).", status: ExitStatus.noAnswer)
         }
         if json {
             try Console.output.write(try JSONDocumentEncoder().encode(report) + [UInt8(ascii: "\n")])

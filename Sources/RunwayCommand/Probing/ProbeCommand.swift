@@ -23,7 +23,7 @@ struct ProbeCommand: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM.
             """)
 
-    /// Optional, so that a mistake in the options is told of first.
+    /// Optional, so that a mistake in the options is reported first.
     @Argument(help: "The host: a name, or an address. Its port is an option.")
     var host: String?
 
@@ -100,7 +100,7 @@ struct ProbeCommand: AsyncParsableCommand {
                 host, port: port ?? (plain ? 80 : 443), addresses: addresses.compactMap { IPAddress($0) },
                 isSecure: !plain)
         } catch {
-            // What a signal ended is told by the signal.
+            // What a signal ended is reported by the signal.
             throw CommandFailure(error.description)
         }
     }

@@ -5,21 +5,21 @@ import NIOHTTPTypesHTTP1
 
 /// One client's connection as HTTP/1.1 has it (RFC 9112): which of its requests go on, how answers are framed, when it ends.
 ///
-/// It stands between the parser and whoever answers. What does not go on is refused here, after the answers to what came before it.
+/// It stands between the parser and whoever answers. What does not go on is refused here, after the responses to what came before it.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long the client may take to hang up once it was told that the connection ends.
+    /// How long the client may take to hang up after the response that announces the end of the connection.
     static let lingering = TimeAmount.seconds(2)
 
     /// A request that is not answered yet.
     private struct Exchange {
         let isHead: Bool
         let isHTTP11: Bool
-        /// Whether another request may follow the answer.
+        /// Whether another request may follow the response.
         var staysOpen: Bool
         /// Whether all of the request came.
         var isReceived = false
@@ -31,7 +31,7 @@ final class ClientConnection: ChannelDuplexHandler {
     private var exchanges: CircularBuffer<Exchange> = []
     /// Whether what still comes is thrown away.
     private var isDeaf = false
-    /// What the client gets after the answers to its other requests.
+    /// What the client gets after the responses to its other requests.
     private var refusal: Refusal?
     private var isClosing = false
     /// Whether something is asked of the client that has not come.
@@ -148,7 +148,7 @@ final class ClientConnection: ChannelDuplexHandler {
         if hasBody, exchange.isHTTP11, !head.headers.contains(name: "content-length") {
             head.headers.add(name: "Transfer-Encoding", value: "chunked")
         }
-        // What the client has not sent yet can't be told from its next request by somebody who does not want it.
+        // What the client has not sent yet can't be distinguished from its next request.
         if !head.isKeepAlive || !exchange.isReceived { exchanges[exchanges.startIndex].staysOpen = false }
         if exchanges.first?.staysOpen == false {
             isDeaf = isDeaf || exchange.isReceived
@@ -174,8 +174,8 @@ final class ClientConnection: ChannelDuplexHandler {
         close(context)
     }
 
-    /// Ends the answers, and a little later the connection: a close with requests unread would reset it, and what the client has not
-    /// read yet of its answer would be lost (RFC 9112 §9.6).
+    /// Ends the responses, and a little later the connection: a close with requests unread would reset it, and what the client has not
+    /// read yet of its response would be lost (RFC 9112 §9.6).
     private func close(_ context: ChannelHandlerContext) {
         isDeaf = true
         isClosing = true

@@ -4,9 +4,9 @@ import HummingbirdCore
 import NIOCore
 import Runway
 
-/// Passes requests to the origin and answers to the client.
+/// Forwards requests to the origin and responses to the client.
 struct Forwarder: Sendable {
-    /// The longest body of a request that is gathered, so that it can be sent again where a kept connection was lost. A longer one passes
+    /// The longest body of a request that is gathered, so that it can be sent again where a reused connection was lost. A longer one passes
     /// as it comes.
     static let maximumGatheredByteCount = 64 << 10
 
@@ -48,11 +48,11 @@ struct Forwarder: Sendable {
         } catch let error as ClientSilence {
             return Answer(Refusal(.requestTimeout, "\(error)"))
         } catch {
-            return Answer(Refusal(.badRequest, "The body of the request can't be read: \(error.safeText)."))
+            return Answer(Refusal(.badRequest, "The body of the request can't be read: \(error.redactedDescription)."))
         }
     }
 
-    // MARK: The answer
+    // MARK: The response
 
     @concurrent private func write(
         _ answer: Answer, to method: HTTPRequest.Method, _ writer: consuming ResponseWriter, _ channel: any Channel

@@ -92,13 +92,15 @@ struct ProxyCommand: AsyncParsableCommand {
         help: ArgumentHelp("Also accept requests for this host, a name or an address. Repeatable.", valueName: "host"))
     var allowHost: [String] = []
 
-    @Option(help: "What is kept: as RFC 9111 says, or nothing.")
+    @Option(help: "What is cached: responses as RFC 9111 says, or nothing.")
     var cache = ProxyCache.http
 
     @Flag(help: "Apply the layer's retries, circuit breaker and flood guard.")
     var policies = false
 
-    @Option(help: ArgumentHelp("The longest wait for the head of an answer, and for each part.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "The longest wait for the head of a response, and for each part of its body.", valueName: "seconds"))
     var timeout = 60.0
 
     @Option(help: ArgumentHelp("The longest silence of a client, between its requests too.", valueName: "seconds"))

@@ -47,7 +47,8 @@ struct ProxyServer: Sendable {
             try await connections.run { try await server.run() }
         } catch  where !Task.isCancelled {
             await session.end()
-            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.safeText
+            let reason =
+                (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.redactedDescription
             throw CommandFailure("The proxy can't listen at \(address.authority(port: address.port)): \(reason).")
         } catch {}
         // In a task of its own: a cancelled task waits for nothing.

@@ -20,9 +20,9 @@ enum ProxiedServer: APIService {
 
 /// The layer that a proxy's requests pass.
 struct ProxySession: Sendable {
-    /// The most bytes of an answer that is kept.
+    /// The most bytes of a response that is cached.
     static let maximumKeptByteCount = 16 << 20
-    /// The most bytes that are kept of all answers.
+    /// The most bytes of all cached responses.
     static let maximumCacheByteCount = 64 << 20
 
     let origin: CallTarget
@@ -71,7 +71,7 @@ struct ProxySession: Sendable {
         network.configure(ProxiedServer.self) { $0.deadline = timeout }
     }
 
-    /// Sends a request, and gives its answer, whose body passes as it comes. What may be kept is kept while it passes.
+    /// Sends a request, and returns its response, whose body is streamed. A storable response is cached while it is streamed.
     func send(_ head: HTTPRequest, _ body: RequestBody) async throws(NetworkError) -> Response {
         let flight = network.makeExchange(with: ProxiedServer.self, options)
         var response = try await network.exchange(
@@ -85,6 +85,6 @@ struct ProxySession: Sendable {
     /// Cuts every connection to the origin, and prints what is still to be printed.
     func end() async {
         await transport.shutdown(.cutting)
-        await network.events.flush()
+        await network.flushRecords()
     }
 }

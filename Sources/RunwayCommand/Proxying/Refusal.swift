@@ -4,7 +4,7 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
-/// An answer of the proxy's own, to a request that has none.
+/// A response of the proxy's own, to a request that has none.
 struct Refusal: Error, Sendable {
     let status: HTTPResponse.Status
     /// The kind of the error, in one word.
@@ -110,7 +110,7 @@ extension NetworkError {
         case .timedOut: sending == .notSent ? "connection_timeout" : "http_response_timeout"
         case .noNetwork: sending == .notSent ? "destination_unavailable" : "connection_terminated"
         case .notTrusted: "tls_certificate_error"
-        case .invalidAnswer: "http_protocol_error"
+        case .invalidResponse: "http_protocol_error"
         case .invalidParameters: "http_request_error"
         case .invalidConfiguration: "proxy_configuration_error"
         case .overloaded:

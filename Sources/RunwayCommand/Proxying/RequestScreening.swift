@@ -20,7 +20,7 @@ struct RequestScreening: Sendable {
 
     /// A request as it goes on: in origin-form, with its `Host`, and with one more step in `Via`.
     ///
-    /// - Throws: The answer to a request that goes no further.
+    /// - Throws: The response to a request that goes no further.
     func screened(_ head: HTTPRequestHead) throws(Refusal) -> HTTPRequestHead {
         var head = head
         head.method = head.method.asReceived
@@ -84,7 +84,7 @@ struct RequestScreening: Sendable {
         let named: RequestAuthority? = if let host = hosts.first { try RequestAuthority(host) } else { nil }
         if head.uri.hasPrefix("/") { return named }
         if head.uri == "*" {
-            throw Refusal(.notImplemented, "The target \"*\" is the proxy itself, which has no answer of its own.")
+            throw Refusal(.notImplemented, "The target \"*\" is the proxy itself, which has no resources of its own.")
         }
         guard let mark = head.uri.firstRange(of: "://"),
             ["http", "https"].contains(head.uri[..<mark.lowerBound].lowercased())
@@ -115,7 +115,7 @@ struct RequestScreening: Sendable {
         else { return }
         guard maximum > 0 else {
             throw Refusal(
-                .notImplemented, "Max-Forwards ends the request at this proxy, which has no answer of its own.")
+                .notImplemented, "Max-Forwards ends the request at this proxy, which has no resources of its own.")
         }
         head.headers.replaceOrAdd(name: "Max-Forwards", value: "\(maximum - 1)")
     }

@@ -11,7 +11,7 @@ struct ServeCommand: AsyncParsableCommand {
             Three APIs by three teams who name the same things differently serve
             listings that are made from a seed: /esf/list (second-hand homes),
             /zf/list (rentals), /xinfang/list (new homes), each with /…/detail/ID.
-            /slow/list answers a second late; /failing/list, /failing/truncated and
+            /slow/list responds a second late; /failing/list, /failing/truncated and
             /failing/envelope fail on purpose. Lists take city, district, a page,
             and delay_ms. /member/login and /member/token give access tokens, which
             /member/favourites wants; /_batch takes several requests in one.
@@ -80,7 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try? Console.output.write(greeting(serving.baseURL, authorityFile: authorityFile))
             }
         } catch  where !Task.isCancelled {
-            let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.safeText
+            let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.redactedDescription
             throw CommandFailure("The server can't listen on port \(port ?? 0) of 127.0.0.1: \(reason).")
         }
     }

@@ -1,6 +1,6 @@
 import Runway
 
-/// A screen with a list and a map of the same homes: one answer through two reformers.
+/// A screen with a list and a map of the same homes: one response through two reformers.
 @MainActor
 final class MapController: ScreenController {
     let screen: Screen

@@ -26,7 +26,7 @@ struct PropertyListReformer: Reformer, Sendable {
             }
         default:
             throw NetworkError(
-                .invalidAnswer, in: .reforming, "A property list can't be made of \(type(of: endpoint)).")
+                .invalidResponse, in: .reforming, "A property list can't be made of \(type(of: endpoint)).")
         }
     }
 

@@ -6,7 +6,7 @@ protocol ScreenController: APIManagerDelegate {
     /// What the controller shows things on.
     var screen: Screen { get }
 
-    /// Shows the answer that landed.
+    /// Shows the response that landed.
     func show(_ manager: any APIManaging) throws(NetworkError)
 }
 

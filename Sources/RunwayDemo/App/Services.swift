@@ -58,14 +58,14 @@ enum NewHomesService: APIService {
 }
 
 extension Verdict {
-    /// The verdict of an answer that has no envelope: its status, and where that is fine, that the envelope is missing.
+    /// The verdict of a response that has no envelope: its status, and where that is fine, that the envelope is missing.
     fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
         self.init(status: status, headerFields: headerFields)
         guard self == .fine, let rawData else { return }
         self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
     }
 
-    /// The verdict of an answer whose `code` is 0, or says what went wrong.
+    /// The verdict of a response whose `code` is 0, or says what went wrong.
     fileprivate init(coded head: HTTPResponse, _ rawData: RawData?) {
         if let rawData, let code = rawData["code"].int {
             self = code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)

@@ -6,7 +6,7 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
     public struct Route: Sendable, Equatable, Codable {
         /// Requests that arrived.
         public var requests = 0
-        /// Requests for which a whole answer was made.
+        /// Requests for which a whole response was made.
         public var answers = 0
         /// Requests given up because their connection or stream was closed, or because the backend stopped.
         public var abandoned = 0
@@ -45,7 +45,7 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
 final class StatisticsCounter: Sendable {
     /// Guards the counts and nothing else.
     private let counts = Mutex(BackendStatistics())
-    /// Guards who is told of arrivals.
+    /// Guards the waiters for arrivals.
     private let observer = Mutex<(@Sendable () -> Void)?>(nil)
 
     var current: BackendStatistics {

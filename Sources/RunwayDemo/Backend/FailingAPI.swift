@@ -6,7 +6,7 @@ import Synchronization
 /// Answers that go wrong on purpose: statuses, a body cut short, errors within an envelope.
 final class FailingAPI: Sendable {
     private let teams: [String: any TeamAPI]
-    /// How often ``status(_:)`` has answered without being told which status to use.
+    /// How often ``status(_:)`` responded without a configured status.
     private let answers = Mutex(0)
 
     init(teams: [any TeamAPI]) {

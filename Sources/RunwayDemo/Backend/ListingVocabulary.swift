@@ -69,7 +69,7 @@ enum ListingVocabulary {
     static let descriptions: [Text] = [
         .init(
             chinese: "房屋保养良好，家具家电齐全，\n拎包入住。\t欢迎预约看房。",
-            english: "Well kept and furnished;\nmove in today.\tCall ahead."),
+            english: "Well cared for and furnished;\nmove in today.\tCall ahead."),
         .init(chinese: "小区绿化率高，物业二十四小时值班。", english: "Leafy grounds with staff on duty day and night."),
         .init(chinese: "户型方正，客厅带落地窗，视野开阔。", english: "A square plan; the sitting room has a window to the floor."),
         .init(chinese: "步行可达菜市场、公园与社区医院。", english: "Market, park and clinic within a walk."),

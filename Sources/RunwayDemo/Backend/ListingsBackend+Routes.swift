@@ -34,7 +34,7 @@ extension ListingsBackend {
         router.post("member/token") { request, _ in try await members.renew(request) }
         router.get("member/favourites") { request, context in
             let query = QueryParameters(of: request.uri)
-            // The token is looked at when the answer is made: one may expire while its call is in the air.
+            // The token is looked at when the response is made: one may expire while its call is in flight.
             try await context.delay(members.delay(query), on: clock)
             return try members.favourites(query, authorization: request.headers[.authorization])
         }

@@ -21,7 +21,7 @@ import RunwayServer
 /// | `GET /failing/truncated` | JSON that ends in its middle |
 /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
 ///
-/// Lists, details, favourites and `/slow/list` take `delay_ms`, at most 5000, by which their answer is put off; it is given up when
+/// Lists, details, favourites and `/slow/list` take `delay_ms`, at most 5000, by which their response is put off; it is given up when
 /// the caller hangs up. Pages have 30 listings by default and at most 100.
 public struct ListingsBackend: Sendable {
     /// How callers connect.

@@ -16,7 +16,7 @@ struct ListingsRequestContext: RequestContext {
         self.channel = source.channel
     }
 
-    /// Waits for `duration`; throws `CancellationError` as soon as nobody waits for the answer any more: the stream
+    /// Waits for `duration`; throws `CancellationError` as soon as nobody waits for the response any more: the stream
     /// or connection is closed, or the task is cancelled.
     func delay(_ duration: Duration, on clock: any Clock<Duration>) async throws {
         guard duration > .zero else { return }

@@ -66,14 +66,14 @@ struct MemberAPI: Sendable {
         do {
             try check(authorization)
             let folder = try query.integer("folder", in: Self.folders) ?? Self.folders.lowerBound
-            let kept = book.catalogue.rentals.filter { $0.number % 10 == folder % 10 }.prefix(Self.folderSize)
-            return try .json(Envelope(result: List(items: kept.map(RentalItem.init))))
+            let filed = book.catalogue.rentals.filter { $0.number % 10 == folder % 10 }.prefix(Self.folderSize)
+            return try .json(Envelope(result: List(items: filed.map(RentalItem.init))))
         } catch let failure as BackendFailure {
             return try RentalAPI(book: book).answer(to: failure)
         }
     }
 
-    /// By how much an answer is put off; what can't be read puts nothing off.
+    /// By how much a response is put off; what can't be read puts nothing off.
     func delay(_ query: QueryParameters) -> Duration {
         (try? query.delay(default: 0)) ?? .zero
     }

@@ -27,7 +27,7 @@ struct QueryParameters {
         return value
     }
 
-    /// `delay_ms`: for how long to put off the answer, at most ``maximumDelayMilliseconds``.
+    /// `delay_ms`: for how long to put off the response, at most ``maximumDelayMilliseconds``.
     func delay(default milliseconds: Int) throws(BackendFailure) -> Duration {
         .milliseconds(try integer("delay_ms", in: 0...Self.maximumDelayMilliseconds) ?? milliseconds)
     }

@@ -10,7 +10,7 @@
 ///   - backend: What to serve.
 ///   - body: Runs in the caller's isolation as soon as requests can come.
 /// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or what kept the backend from serving.
+/// - Throws: What `body` throws, or why the backend can not serve.
 public func withListingsBackend<Value>(
     _ backend: ListingsBackend, _ body: (ServingBackend) async throws -> Value
 ) async throws -> Value {

@@ -35,7 +35,7 @@ extension HostTour {
         try await step("The next call", shouldWin: .near) {
             try await call(NearbyHomes(city: "guangzhou"))
         } why: {
-            $0.isReused == true ? "the connection is kept" : "the lowest latency wins"
+            $0.isReused == true ? "the connection stays open" : "the lowest latency wins"
         }
     }
 

@@ -37,7 +37,7 @@ public final class HostTour {
     /// Plays all of it.
     ///
     /// - Parameter seed: What the backend's listings are made from. The default is 1.
-    /// - Throws: What kept the backend from serving or the addresses from being there, and `CancellationError` when the task is cancelled.
+    /// - Throws: why the backend or the addresses are not available, and `CancellationError` when the task is cancelled.
     @concurrent public static func play(seed: UInt64 = 1) async throws -> HostTourReport {
         let backend = try ListingsBackend(seed: seed, listingsPerKind: 50)
         return try await withListingsBackend(backend) { serving in
@@ -86,7 +86,7 @@ public final class HostTour {
         try await comeToAnotherNetwork()
         try await meetAnInterceptor()
         let texts = Place.allCases.map { place in
-            let time = place.roundTrip.map { "\($0.text) there and back" } ?? "answers nothing"
+            let time = place.roundTrip.map { "\($0.text) there and back" } ?? "does not respond"
             return (path(place).address, "\(place), \(time)")
         }
         return HostTourReport(addresses: Dictionary(uniqueKeysWithValues: texts), rows: rows, problems: problems)

@@ -21,10 +21,10 @@ final class AnswerGate: Clock, Sendable {
     let now = Instant(offset: .zero)
     let minimumResolution = Duration.zero
 
-    /// Guards who waits, one for each request whose answer is put off.
+    /// Guards who waits, one for each request whose response is put off.
     private let state = Mutex(State())
 
-    /// Lets go of every answer that is put off, and of those to come until the gate is closed.
+    /// Lets go of every response that is put off, and of those to come until the gate is closed.
     func open() {
         let waiters = state.withLock { state in
             state.isOpen = true

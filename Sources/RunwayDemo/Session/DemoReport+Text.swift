@@ -29,11 +29,11 @@ extension DemoReport: CustomStringConvertible {
 
     /// Calls made against requests flown, and why.
     private var totals: [String] {
-        let groundings = Grounding.allCases.map { (callsNotFlown[$0] ?? 0, $0.reason) }
+        let reasons = UnsentReason.allCases.map { (callsNotFlown[$0] ?? 0, $0.reason) }
         let repetitions = Repetition.allCases.map { (requestsRepeated[$0] ?? 0, $0.reason) }
         let envelopeRequests = envelopes.reduce(0) { $0 + $1.attempts.count }
         let parts = [(callsFlown, "the first of a call")] + repetitions + [(envelopeRequests, "for several calls")]
-        return ["calls: \(calls)", Self.part(callsFlown, "flew")] + groundings.compactMap(Self.part)
+        return ["calls: \(calls)", Self.part(callsFlown, "flew")] + reasons.compactMap(Self.part)
             + ["requests on the wire: \(requestsOnTheWire)"] + parts.compactMap(Self.part) + ["bytes: \(bytes)"]
     }
 

@@ -17,12 +17,12 @@ public struct DemoReport: Sendable, Encodable {
     /// Calls that made a request of their own.
     public var callsFlown: Int
     /// Calls that made none, by why they did not.
-    public var callsNotFlown: [Grounding: Int]
+    public var callsNotFlown: [UnsentReason: Int]
     /// Requests that went to the transport.
     public var requestsOnTheWire: Int
     /// Requests that calls made after their first, by why they did.
     public var requestsRepeated: [Repetition: Int]
-    /// Bytes of the bodies of all answers that came in whole.
+    /// Bytes of the bodies of all responses that came in whole.
     public var bytes: Int
     /// What the user did and saw.
     public var scenes: [Scene]
@@ -46,7 +46,7 @@ public struct DemoReport: Sendable, Encodable {
         self.problems = problems
         calls = flights.count
         callsFlown = flights.count { !$0.attempts.isEmpty }
-        callsNotFlown = flights.compactMap { Grounding($0) }.counted
+        callsNotFlown = flights.compactMap { UnsentReason($0) }.counted
         requestsOnTheWire = attempts.count
         requestsRepeated = flights.flatMap(Repetition.all).counted
         bytes = attempts.compactMap(\.responseByteCount).reduce(0, +)

@@ -3,14 +3,14 @@ import Runway
 extension DemoSession {
     /// The report of what was played, with everything in it that is not as it should be.
     func report() async -> DemoReport {
-        await network.events.flush()
+        await network.flushRecords()
         let (calls, envelopes) = (board.calls, board.envelopes)
         judge(calls)
         judgeWire(calls, envelopes)
         return DemoReport(seed: seed, scenes: scenes, flights: calls, envelopes: envelopes, problems: problems)
     }
 
-    /// Looks at what became of every call, and whether it is told why.
+    /// Looks at what became of every call, and whether the record has its reason.
     private func judge(_ calls: [FlightRecord]) {
         if calls.count != expected.count {
             problems.append("\(expected.count) calls were asked for, \(calls.count) recorded")
@@ -27,7 +27,9 @@ extension DemoSession {
             if call.attempts.count != explained {
                 problems.append("\(name) made \(call.attempts.count) requests, and its record tells of \(explained)")
             }
-            if Grounding(call) == .unexplained { problems.append("\(name) did not fly, and nothing says why") }
+            if UnsentReason(call) == .unexplained {
+                problems.append("\(name) sent no request, and the record has no reason")
+            }
         }
         let known = Set(calls.map(\.id))
         for flight in landings where !known.contains(flight) { problems.append("\(flight) landed without a record") }
@@ -37,15 +39,15 @@ extension DemoSession {
     private func judgeWire(_ calls: [FlightRecord], _ envelopes: [FlightRecord]) {
         for flight in calls + envelopes {
             for attempt in flight.attempts where attempt.status != nil && attempt.httpVersion != "HTTP/2" {
-                problems.append("\(flight.id) was answered over \(attempt.httpVersion ?? "nothing known"), not HTTP/2")
+                problems.append("\(flight.id) used \(attempt.httpVersion ?? "an unknown version"), not HTTP/2")
             }
         }
         let attempts = (calls + envelopes).flatMap(\.attempts)
         let statistics = serving.statistics
-        let merged = calls.count { Grounding($0) == .merged }
+        let merged = calls.count { UnsentReason($0) == .merged }
         let received = attempts.compactMap(\.responseByteCount).reduce(0, +)
         let comparisons = [
-            ("answers were received", attempts.count { $0.status != nil }, "were sent", statistics.total.answers),
+            ("responses were received", attempts.count { $0.status != nil }, "were sent", statistics.total.answers),
             ("requests left merged", merged, "arrived", statistics.mergedRequests),
             ("bytes were received", received, "were sent", statistics.total.bodyBytes),
         ]

@@ -24,10 +24,10 @@ extension DemoSession {
     ///
     /// - Parameters:
     ///   - title: What the user does.
-    ///   - grounded: How many calls should make no request of their own, by why.
+    ///   - unsent: How many calls should make no request of their own, by why.
     ///   - repeated: How many requests should be made after the first of a call, by why.
     func scene(
-        _ title: String, grounded: [Grounding: Int] = [:], repeated: [Repetition: Int] = [:],
+        _ title: String, unsent: [UnsentReason: Int] = [:], repeated: [Repetition: Int] = [:],
         _ play: () async throws -> Void
     ) async throws {
         onScene(title)
@@ -37,7 +37,7 @@ extension DemoSession {
         try await play()
         try await landed()
         let calls = board.calls.dropFirst(first)
-        shouldBe(calls.compactMap { Grounding($0) }.counted, grounded, "calls without a request")
+        shouldBe(calls.compactMap { UnsentReason($0) }.counted, unsent, "calls without a request")
         shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
     }
 
@@ -57,8 +57,8 @@ extension DemoSession {
     /// Waits for a load of pages, which may take several calls, all of which should succeed.
     func load(_ load: FlightID?) async throws {
         guard let load else { return note("there was no page to load") }
-        try await happenings.wait(for: "page \(load) to land") { landings.contains(load) }
-        await network.events.flush()
+        try await events.wait(for: "page \(load) to land") { landings.contains(load) }
+        await network.flushRecords()
         for call in board.calls.dropFirst(expected.count) {
             expected.append(Expectation(verdict: "succeeded", lands: call.id == load))
         }
@@ -67,9 +67,9 @@ extension DemoSession {
     /// Waits until every call that was asked for so far has landed, if it should, and has its record.
     func landed() async throws {
         let landingCount = expected.count { $0.lands }
-        try await happenings.wait(for: "every call to land") { landings.count >= landingCount }
-        await network.events.flush()
-        try await happenings.wait(for: "the record of every call") { board.callCount >= expected.count }
+        try await events.wait(for: "every call to land") { landings.count >= landingCount }
+        await network.flushRecords()
+        try await events.wait(for: "the record of every call") { board.callCount >= expected.count }
     }
 
     /// Waits until `count` more requests have arrived at a route than did before `play`.
@@ -77,7 +77,7 @@ extension DemoSession {
         func arrivedCount() -> Int { serving.statistics.routes[route]?.requests ?? 0 }
         let awaited = arrivedCount() + count
         play()
-        try await happenings.wait(for: "\(count) requests to arrive at \(route)") { arrivedCount() >= awaited }
+        try await events.wait(for: "\(count) requests to arrive at \(route)") { arrivedCount() >= awaited }
     }
 }
 

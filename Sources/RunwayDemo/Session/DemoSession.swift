@@ -14,7 +14,7 @@ public final class DemoSession {
         /// What the listings should be made from, and every choice of the user's.
         var seed: UInt64
         var backend: ListingsBackend
-        /// What the backend puts its answers off by.
+        /// What the backend puts its responses off by.
         var gate: AnswerGate
         var httpVersions = TransportConfiguration.HTTPVersions.automatic
         /// The longest that anything is waited for.
@@ -30,7 +30,7 @@ public final class DemoSession {
     /// What a call should come to.
     struct Expectation {
         let verdict: String
-        /// Whether a delegate is told.
+        /// Whether delegates are notified.
         let lands: Bool
     }
 
@@ -38,16 +38,16 @@ public final class DemoSession {
     let backend: ListingsBackend
     let serving: ServingBackend
     let gate: AnswerGate
-    let happenings: Happenings
+    let events: SessionEvents
     let board: FlightBoard
     let seed: UInt64
     /// What the user looks at, where there is but one thing to look at.
     private(set) lazy var screen = makeScreen()
-    /// What the backend should have, kept apart from it.
+    /// What the backend should have, stored separately.
     var catalogue: ListingCatalogue
     /// What the calls should come to, in the order of asking.
     var expected: [Expectation] = []
-    /// The calls that a controller was told of, in the order of landing.
+    /// The calls that a controller was notified of, in the order of landing.
     private(set) var landings: [FlightID] = []
     var scenes: [DemoReport.Scene] = []
     var problems: [String] = []
@@ -58,7 +58,7 @@ public final class DemoSession {
     /// - Parameters:
     ///   - seed: What the backend's listings are made from. The default is 1.
     ///   - onScene: Told the title of every scene as it begins.
-    /// - Throws: What kept the backend from serving, and `CancellationError` when the task is cancelled.
+    /// - Throws: Why the backend can not serve, and `CancellationError` when the task is cancelled.
     public static func play(seed: UInt64 = 1, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport
     {
         try await play(Setting(seed: seed), onScene: onScene)
@@ -85,8 +85,8 @@ public final class DemoSession {
     private init(
         _ setting: Setting, _ serving: ServingBackend, _ transport: any Transport, _ onScene: @escaping (String) -> Void
     ) {
-        let happenings = Happenings(patience: setting.patience)
-        self.happenings = happenings
+        let events = SessionEvents(patience: setting.patience)
+        self.events = events
         self.serving = serving
         self.onScene = onScene
         backend = setting.backend
@@ -94,8 +94,8 @@ public final class DemoSession {
         seed = setting.seed
         catalogue = ListingCatalogue(
             seed: setting.seed, listingsPerKind: ListingsBackend.defaultListingsPerKind)
-        board = FlightBoard { happenings.happened() }
-        serving.counter.onArrival { happenings.happened() }
+        board = FlightBoard { events.happened() }
+        serving.counter.onArrival { events.happened() }
         network = NetworkLayer(
             name: "demo", transport: transport, sinks: [board],
             // A circuit rests for five seconds by default; nobody wants to look at that.
@@ -119,7 +119,7 @@ public final class DemoSession {
     func makeScreen() -> Screen {
         Screen { [weak self] flight in
             self?.landings.append(flight)
-            self?.happenings.happened()
+            self?.events.happened()
         }
     }
 }

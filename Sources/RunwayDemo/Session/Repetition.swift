@@ -6,7 +6,7 @@ public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, Codin
     case retried
     /// The access token of the request before it was refused.
     case newToken
-    /// The answer to the request before it pointed to another place.
+    /// The response to the request before it pointed to another place.
     case redirected
 
     /// Reads from the decisions of a call why each of its requests after the first was made.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the row of a listing should look like, made from the listing itself and from no answer.
+/// What the row of a listing should look like, made from the listing itself and from no response.
 ///
 /// It says once more, in other words, what backend, reformer and row view do together: what they agree on wrongly would otherwise be
 /// taken to be right.

@@ -296,7 +296,7 @@ extension GrowingMemory<UInt32> {
     }
 }
 
-/// The bytes of a document, borrowed for the length of one call: they must not be kept beyond it.
+/// The bytes of a document, borrowed for the length of one call: they must not escape it.
 struct BorrowedBytes {
     private let bytes: UnsafeBufferPointer<UInt8>
 

@@ -6,7 +6,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// The start of a document as errors show it, in an object that can be kept once for all.
+/// The start of a document as errors show it, in an object that is made once.
 final class BodyStart: Sendable {
     let text: String
 

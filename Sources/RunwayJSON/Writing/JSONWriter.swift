@@ -27,7 +27,7 @@ public struct JSONWriter: Sendable {
         let start: Int
         var isEmpty = true
         var isNamed = false
-        /// Names with the place of their first byte; kept only where members are sorted.
+        /// Names with the place of their first byte; recorded only if members are sorted.
         var members: [(name: String, start: Int)] = []
     }
 

@@ -22,7 +22,7 @@ public struct HostListRoute: Sendable {
     /// - Parameters:
     ///   - lifetime: How long apps may use the list before they ask again. The default is a day; at least a minute.
     ///   - hosts: Gives the addresses of every host, the better first; asked for every request. Where it throws, or gives no host or a host
-    ///     without an address, the answer is 503: apps go on with the list that they have.
+    ///     without an address, the response is 503: apps go on with the list that they have.
     public init(
         lifetime: Duration = .seconds(86_400), hosts: @escaping @Sendable () async throws -> [String: [String]]
     ) {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import RunwayJSON
 
-/// The answers as they are sent: `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
+/// The responses as they are sent: `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
 enum EnvelopeAnswer {
     static func body(of answers: [(id: String, answer: MergedAnswer)]) -> [UInt8] {
         var writer = JSONWriter()

@@ -13,7 +13,7 @@ struct EnvelopeRequest {
         let message: String
     }
 
-    /// A request to run, or the answer that it gets without being run.
+    /// A request to run, or the response that it gets without being run.
     enum Item {
         case run(MergedItem)
         case refuse(id: String, MergedAnswer)
@@ -49,7 +49,7 @@ struct EnvelopeRequest {
             guard let id = element["id"].string, !id.isEmpty, id.utf8.count <= Self.maximumIDByteCount else {
                 throw Refusal(status: .badRequest, message: "A request has no \"id\" that is a string.")
             }
-            // Two requests of one name can't be told apart in the answer.
+            // Two requests of one name can't be distinguished in the response.
             guard ids.insert(id).inserted else {
                 throw Refusal(status: .badRequest, message: "Two requests have the same \"id\".")
             }

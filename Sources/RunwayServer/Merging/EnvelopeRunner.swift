@@ -43,7 +43,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Runs a few requests at once, until all have an answer or their time is over.
+    /// Runs a few requests at once, until all have a response or their time is over.
     private func run(
         _ items: [EnvelopeRequest.Item], _ context: Context, with responder: RouterResponder<Context>
     ) async -> [(id: String, answer: MergedAnswer)] {
@@ -77,13 +77,13 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
                 runningCount -= 1
                 startNext()
             }
-            // Whoever still works is told so, and not waited for.
+            // Requests that still run are cancelled, and not waited for.
             group.cancelAll()
         }
         return answers
     }
 
-    /// The answer to one request, in time: a handler that does not listen to its cancellation is left behind.
+    /// The response to one request, in time: a handler that does not listen to its cancellation is left behind.
     private func answer(
         to item: MergedItem, _ context: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
     ) async -> MergedAnswer {
@@ -125,7 +125,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
             }
             return MergedAnswer(status: error.status)
         } catch is GatheredBody.TooLarge {
-            return MergedAnswer(refusal: .internalServerError, "The answer is too large to be merged.")
+            return MergedAnswer(refusal: .internalServerError, "The response is too large to be merged.")
         } catch {
             context.logger.debug("a merged request failed", metadata: ["error": "\(type(of: error))"])
             return MergedAnswer(refusal: .internalServerError, "The request failed.")
@@ -135,9 +135,9 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     private func answer(
         _ response: Response, to item: MergedItem, within budget: ByteBudget
     ) async throws -> MergedAnswer {
-        // An answer that only prepares for another has no meaning in an envelope.
+        // A response that only prepares for another has no meaning in an envelope.
         guard response.status.code >= 200 else {
-            return MergedAnswer(refusal: .internalServerError, "The request can't be answered in an envelope.")
+            return MergedAnswer(refusal: .internalServerError, "The response can't be put into an envelope.")
         }
         guard item.head.method != .head else {
             return MergedAnswer(status: response.status, headers: response.headers)
@@ -173,7 +173,7 @@ private final class FirstAnswer: Sendable {
         var continuation: CheckedContinuation<MergedAnswer, Never>?
     }
 
-    /// Guards the answer and who waits for it.
+    /// Guards the response and who waits for it.
     private let state = Mutex(State())
 
     func value() async -> MergedAnswer {

@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// How many bytes of answers an envelope may still have.
+/// How many bytes of responses an envelope may still have.
 final class ByteBudget: Sendable {
     /// Guards what is left.
     private let remaining: Mutex<Int>
@@ -22,7 +22,7 @@ final class ByteBudget: Sendable {
     func giveBack(_ byteCount: Int) { remaining.withLock { $0 += byteCount } }
 }
 
-/// Gathers the body of one answer, within its own bound and that of its envelope.
+/// Gathers the body of one response, within its own bound and that of its envelope.
 final class GatheredBody: Sendable {
     /// The body is larger than may be merged.
     struct TooLarge: Error {}

@@ -12,7 +12,7 @@ public struct MergedItem: Sendable {
     let body: [UInt8]
 }
 
-/// The answer to one request of an envelope.
+/// The response to one request of an envelope.
 struct MergedAnswer: Sendable {
     var status: HTTPResponse.Status
     var headers: HTTPFields = [:]
@@ -24,7 +24,7 @@ struct MergedAnswer: Sendable {
         self.body = body
     }
 
-    /// An answer that says why there is no other.
+    /// A response that says why there is no other.
     init(refusal status: HTTPResponse.Status, _ message: String) {
         self.init(
             status: status, headers: [.contentType: "application/json; charset=utf-8"],

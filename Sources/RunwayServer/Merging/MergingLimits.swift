@@ -11,15 +11,15 @@ public struct MergingLimits: Sendable {
     public var maximumRequestByteCount: Int
     /// The most header fields of one request; one with more is refused with 400. The default is 64.
     public var maximumHeaderFields: Int
-    /// The largest answer to one request, in bytes of its body; a larger one becomes a 500. The default is 4 MiB.
+    /// The largest response to one request, in bytes of its body; a larger one becomes a 500. The default is 4 MiB.
     public var maximumResponseByteCount: Int
-    /// The most bytes of the bodies of all answers; one that no longer fits becomes a 500. The default is 16 MiB.
+    /// The most bytes of the bodies of all responses; one that no longer fits becomes a 500. The default is 16 MiB.
     public var maximumTotalResponseByteCount: Int
     /// The most requests of one envelope that are worked on at once. The default is 4.
     public var maximumConcurrentItems: Int
-    /// The longest that one request may take; then its task is cancelled and its answer is 504. The default is 10 s.
+    /// The longest that one request may take; then its task is cancelled and its response is 504. The default is 10 s.
     public var timePerItem: Duration
-    /// The longest that all may take; what has no answer then gets 504. The default is 30 s.
+    /// The longest that all may take; what has no response then gets 504. The default is 30 s.
     public var totalTime: Duration
     /// Header fields that every request gets from its envelope, and may not bring itself: those that a proxy before the server sets
     /// and its clients must not. The default is `Forwarded`, `Via`, `X-Real-IP` and the common `X-Forwarded-…`; add what your proxy sets.

@@ -33,7 +33,7 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     ///   - itemContext: Makes the context in which a request is run, from a copy of the envelope's context in which the
     ///     router's own part is fresh. The default is that copy: all that middleware found out about the envelope, its
     ///     verified identity for one, is lent. It is the place to mark a context as that of a merged request, for
-    ///     middleware that must know. An error that it throws is the answer to that request alone: an `HTTPError` with
+    ///     middleware that must know. An error that it throws is the response to that request alone: an `HTTPError` with
     ///     its status, any other as 500.
     public init(
         _ router: Router<Context>, base: String = "", path: String = "_batch", limits: MergingLimits = .standard,

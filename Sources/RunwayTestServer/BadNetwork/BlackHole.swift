@@ -20,7 +20,7 @@ final class BlackHole: Sendable {
             try SocketAddress(ipAddress: address, port: port).withSockAddr { socketAddress, size in
                 let length = socklen_t(size)
                 guard bind(listener, socketAddress, length) == 0, listen(listener, 0) == 0 else { throw Self.error }
-                // The system takes one more than it was told to, at least.
+                // The system takes one more than its limit, at least.
                 for _ in 0..<64 {
                     let filler = try Self.makeSocket()
                     line.append(filler)

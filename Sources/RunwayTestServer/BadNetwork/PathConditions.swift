@@ -4,9 +4,9 @@ import RunwayTesting
 public struct PathConditions: Sendable, Hashable {
     /// How long bytes take there and back, half of it each way. The default is nothing.
     ///
-    /// A connection itself is made at once, since the system does that before anybody can delay it; its first answer takes this long.
+    /// A connection itself is made at once, since the system does that before anybody can delay it; its first response takes this long.
     public var roundTrip: Duration
-    /// How much longer bytes may take each way, by chance. Order is kept. The default is nothing.
+    /// How much longer bytes may take each way, by chance. Order is preserved. The default is nothing.
     public var jitter: Duration
     /// The share of parts that is lost, and arrives after ``retransmissionTimeout`` and a round trip more, as a retransmission would; what
     /// follows waits for it. The default is 0; between 0 and 1.

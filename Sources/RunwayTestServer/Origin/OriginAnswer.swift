@@ -1,9 +1,9 @@
 import HTTPTypes
 import NIOCore
 
-/// Gives one answer on a connection: performs its steps in order.
+/// Gives one response on a connection: performs its steps in order.
 struct OriginAnswer {
-    /// What the connection is good for after an answer.
+    /// What the connection is good for after a response.
     enum Outcome: Sendable {
         case next
         case over
@@ -11,9 +11,9 @@ struct OriginAnswer {
 
     let channel: any Channel
 
-    /// Makes up the answer and gives it.
+    /// Makes up the response and gives it.
     ///
-    /// An answer that can't be given, because the connection ended, is over.
+    /// A response that can't be given, because the connection ended, is over.
     func give(_ answer: ScriptedAnswer, to request: ReceivedRequest) async -> Outcome {
         let response: ScriptedResponse
         switch answer {
@@ -25,7 +25,7 @@ struct OriginAnswer {
                 response = .text("The scripted closure threw: \(error)\n", status: .internalServerError)
             }
         }
-        return await perform(response.steps(answering: request.method, reuse: request.allowsReuse))
+        return await perform(response.steps(responding: request.method, reuse: request.allowsReuse))
     }
 
     /// Performs `steps` until one ends the connection or the connection ends by itself.

@@ -11,7 +11,7 @@ final class OriginConnection: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// One request and the answer to it.
+    /// One request and the response to it.
     private struct Exchange {
         var request: ReceivedRequest
         let choice: OriginScript.Choice
@@ -20,7 +20,7 @@ final class OriginConnection: ChannelDuplexHandler {
         var isAnswered = false
     }
 
-    /// How many bytes of coming requests are taken in while an answer is given; then reading pauses.
+    /// How many bytes of coming requests are taken in while a response is given; then reading pauses.
     private static let maximumUnreadBytes = 1 << 20
 
     private let number: Int
@@ -30,7 +30,7 @@ final class OriginConnection: ChannelDuplexHandler {
     private let record: OriginRecord
     private var reader: RequestReader
     private var exchange: Exchange?
-    private var answering: Task<Void, Never>?
+    private var responding: Task<Void, Never>?
     private var isHandshakeDone = false
     private var isGreeting = false
     private var isOver = false
@@ -93,8 +93,8 @@ final class OriginConnection: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        answering?.cancel()
-        answering = nil
+        responding?.cancel()
+        responding = nil
         if let exchange, !exchange.request.isComplete {
             if exchange.place == nil { _ = record.received(exchange.request) }
         } else if !isOver, exchange == nil, !reader.isBetweenRequests {
@@ -108,7 +108,7 @@ final class OriginConnection: ChannelDuplexHandler {
 
     // MARK: Reading requests
 
-    /// Reads as far as the bytes and the answers allow.
+    /// Reads as far as the bytes and the responses allow.
     private func advance(context: ChannelHandlerContext) {
         do throws(MalformedRequest) {
             while !isOver, !isGreeting {
@@ -145,8 +145,8 @@ final class OriginConnection: ChannelDuplexHandler {
     }
 
     private func keep(_ bytes: ByteBuffer) {
-        let kept = record.reserve(bodyBytes: bytes.readableBytes)
-        exchange?.request.body += bytes.readableBytesView.prefix(kept)
+        let count = record.reserve(bodyBytes: bytes.readableBytes)
+        exchange?.request.body += bytes.readableBytesView.prefix(count)
         exchange?.request.bodyByteCount += bytes.readableBytes
     }
 
@@ -167,7 +167,7 @@ final class OriginConnection: ChannelDuplexHandler {
         var malformed = error
         malformed.connection = number
         record.received(malformed)
-        // An answer that has begun before the request's end can't be followed by another one.
+        // A response that has begun before the request's end can't be followed by another one.
         if exchange?.isAnswering == true {
             context.close(promise: nil)
             return
@@ -195,7 +195,7 @@ final class OriginConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Starts the task that gives an answer; `then` runs on the event loop when the connection can go on after it.
+    /// Starts the task that gives a response; `then` runs on the event loop when the connection can go on after it.
     private func give(
         _ answer: ScriptedAnswer,
         to request: ReceivedRequest? = nil,
@@ -206,7 +206,7 @@ final class OriginConnection: ChannelDuplexHandler {
         let eventLoop = context.eventLoop
         let channel = context.channel
         let request = request ?? ReceivedRequest(connection: number, serverName: serverName)
-        answering = Task {
+        responding = Task {
             let outcome = await OriginAnswer(channel: channel).give(answer, to: request)
             eventLoop.execute {
                 let (connection, context) = bound.value
@@ -244,7 +244,7 @@ extension ReceivedRequest {
         )
     }
 
-    /// What stands in for a request where an answer is given without one.
+    /// What stands in for a request where a response is given without one.
     fileprivate init(connection: Int, serverName: String?) {
         self.init(
             method: .get,

@@ -74,7 +74,7 @@ final class OriginRecord: Sendable {
 
     // MARK: Requests
 
-    /// Allows up to `count` more bytes of body to be kept and returns how many.
+    /// Allows up to `count` more bytes of body to be stored and returns how many.
     func reserve(bodyBytes count: Int) -> Int {
         state.withLock { state in
             let granted = min(count, max(0, limits.bodyBytes - state.keptBodyBytes))

@@ -21,13 +21,13 @@ final class OriginScript: Sendable {
     struct Line {
         var answers: ArraySlice<ScriptedAnswer>
         let repeatsLast: Bool
-        let moment: ScriptedOrigin.AnswerMoment
+        let moment: ScriptedOrigin.ResponseMoment
     }
 
-    /// An answer that was chosen for a request.
+    /// A response that was chosen for a request.
     struct Choice: Sendable {
         let answer: ScriptedAnswer
-        let moment: ScriptedOrigin.AnswerMoment
+        let moment: ScriptedOrigin.ResponseMoment
         let isScripted: Bool
     }
 
@@ -61,7 +61,7 @@ final class OriginScript: Sendable {
         }
     }
 
-    /// Takes the answer that is next for a request.
+    /// Takes the response that is next for a request.
     func takeAnswer(for request: ReceivedRequest) -> Choice {
         state.withLock { state in
             for path in [request.target, request.path] {
@@ -73,7 +73,7 @@ final class OriginScript: Sendable {
             if let choice = state.fallback?.take() { return choice }
             let routes = state.lines.keys.map(\.description).sorted().joined(separator: ", ")
             let text =
-                "No answer is scripted for \(request.method.rawValue) \(request.target). "
+                "No response is scripted for \(request.method.rawValue) \(request.target). "
                 + (routes.isEmpty ? "Nothing is scripted at all." : "Scripted, perhaps used up: \(routes).")
             return Choice(
                 answer: .response(.text(text + "\n", status: .notFound)),

@@ -23,9 +23,9 @@ public struct ReceivedRequest: Sendable, Hashable {
     public let fields: [Field]
     /// The request line and the header fields as bytes, with the empty line that ends them.
     public let head: [UInt8]
-    /// The body without its transfer coding; what exceeds the origin's limits is counted, not kept.
+    /// The body without its transfer coding; what exceeds the origin's limits is counted, not recorded.
     public internal(set) var body: [UInt8] = []
-    /// How many bytes of body were received, whether kept or not.
+    /// How many bytes of body were received, whether recorded or not.
     public internal(set) var bodyByteCount = 0
     /// The fields after a chunked body, in order.
     public internal(set) var trailers: [Field] = []
@@ -34,7 +34,7 @@ public struct ReceivedRequest: Sendable, Hashable {
     /// False for a request that is answered before its end, until the end has come, and for one that its client gave
     /// up in the middle.
     public internal(set) var isComplete = false
-    /// Whether the origin's script had an answer for this request.
+    /// Whether the origin's script had a response for this request.
     public internal(set) var isScripted = true
     /// The connection that it came on; the origin's first connection is 1.
     public let connection: Int

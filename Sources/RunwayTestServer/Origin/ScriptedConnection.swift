@@ -11,7 +11,7 @@ public enum ScriptedConnection: Sendable {
     case reset
     /// The connection stays open; what comes is read, thrown away and never answered, a TLS handshake included.
     case ignore
-    /// The answer is given at once (with TLS: after the handshake), before any request was read; afterwards the
-    /// connection is served, unless the answer ended it.
+    /// The response is given at once (with TLS: after the handshake), before any request was read; afterwards the
+    /// connection is served, unless the response ended it.
     case answer(ScriptedResponse)
 }

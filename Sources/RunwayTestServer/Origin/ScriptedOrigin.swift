@@ -26,9 +26,9 @@ public final class ScriptedOrigin: Sendable {
     ///
     /// Negative limits count as zero.
     public struct Limits: Sendable, Hashable {
-        /// How many requests are kept, while later ones are answered and counted; default: 1,000.
+        /// How many requests are stored, while later ones are answered and counted; default: 1,000.
         public var requests: Int
-        /// How many bytes of body are kept over all requests, while later ones are counted; default: 64 MiB.
+        /// How many bytes of body are stored over all requests, while later ones are counted; default: 64 MiB.
         public var bodyBytes: Int
         /// How many bytes the head of one request may have without being malformed; default: 256 KiB.
         public var headBytes: Int
@@ -62,7 +62,7 @@ public final class ScriptedOrigin: Sendable {
     ///   - tls: the certificate to speak TLS with; default: none, plain HTTP.
     ///   - hostname: the host in ``baseURL``; default: `127.0.0.1`, with TLS `localhost`, since certificates and the
     ///     server name of TLS need a name. It has to resolve to 127.0.0.1.
-    ///   - limits: how much is kept.
+    ///   - limits: how much is stored.
     /// - Throws: an `IOError` when no socket can be had, an `NIOSSLError` when the certificate can't be used.
     public static func start(
         tls: OriginTLS? = nil,

@@ -2,62 +2,62 @@ public import HTTPTypes
 public import RunwayTesting
 
 extension ScriptedResponse {
-    /// The answer, waiting at `gate` before its head.
+    /// The response, waiting at `gate` before its head.
     public func held(by gate: ScriptedGate) -> ScriptedResponse { pausing(.beforeHead, .gate(gate)) }
 
-    /// The answer, waiting for `duration` on `clock` before its head.
+    /// The response, waiting for `duration` on `clock` before its head.
     public func delayed(by duration: Duration, on clock: any Clock<Duration>) -> ScriptedResponse {
         pausing(.beforeHead, .delay(duration, on: clock))
     }
 
-    /// The answer with one more pause; several at one point follow one another.
+    /// The response with one more pause; several at one point follow one another.
     public func pausing(_ point: PausePoint, _ pause: ScriptedPause) -> ScriptedResponse {
         with { $0.pauses.append((point, pause)) }
     }
 
-    /// The answer written `bytes` bytes at a time, all of it, with `pause` between.
+    /// The response written `bytes` bytes at a time, all of it, with `pause` between.
     public func dripping(bytes: Int, _ pause: ScriptedPause) -> ScriptedResponse {
         with { $0.drip = Drip(bytes: max(1, bytes), pause: pause) }
     }
 
-    /// The answer torn off at `point`, where the connection ends by `ending`; default: it is closed.
+    /// The response torn off at `point`, where the connection ends by `ending`; default: it is closed.
     ///
-    /// A point past the answer's end is its end.
+    /// A point past the response's end is its end.
     public func cut(after point: CutPoint, by ending: Ending = .close) -> ScriptedResponse {
         with { $0.cut = (point, ending) }
     }
 
-    /// The answer with another way to end.
+    /// The response with another way to end.
     public func ending(_ ending: Ending) -> ScriptedResponse { with { $0.ending = ending } }
 
-    /// The answer with another framing.
+    /// The response with another framing.
     public func framed(_ framing: Framing) -> ScriptedResponse { with { $0.framing = framing } }
 
-    /// The answer with a `Content-Length` of `length`, whatever its body has.
+    /// The response with a `Content-Length` of `length`, whatever its body has.
     public func declaring(length: Int) -> ScriptedResponse { framed(.declaredLength(length)) }
 
-    /// The answer with one more header field, after those that it has.
+    /// The response with one more header field, after those that it has.
     public func header(_ name: HTTPField.Name, _ value: String) -> ScriptedResponse {
         with { $0.headerFields.append(HTTPField(name: name, value: value)) }
     }
 
-    /// The answer with one more line in its head, sent unchecked and followed by CRLF.
+    /// The response with one more line in its head, sent unchecked and followed by CRLF.
     public func rawHeader(_ line: String) -> ScriptedResponse { with { $0.rawHeaderLines.append(line) } }
 
-    /// The answer with a field `X-Padding` whose value has `bytes` bytes.
+    /// The response with a field `X-Padding` whose value has `bytes` bytes.
     public func paddedHead(bytes: Int) -> ScriptedResponse {
         rawHeader("X-Padding: " + String(repeating: "a", count: max(0, bytes)))
     }
 
-    /// The answer after one more informational answer, such as 103 (RFC 8297) or 100.
+    /// The response after one more informational answer, such as 103 (RFC 8297) or 100.
     ///
     /// A 100 for a client that expects one is sent by the origin itself: see
-    /// ``ScriptedOrigin/AnswerMoment/afterRequest``.
+    /// ``ScriptedOrigin/ResponseMoment/afterRequest``.
     public func informing(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> ScriptedResponse {
         with { $0.informational.append((status, fields)) }
     }
 
-    /// The whole answer sent `times` times where one was asked for.
+    /// The whole response sent `times` times where one was asked for.
     public func repeated(times: Int) -> ScriptedResponse { with { $0.copies = max(1, times) } }
 
     private func with(_ change: (inout ScriptedResponse) -> Void) -> ScriptedResponse {

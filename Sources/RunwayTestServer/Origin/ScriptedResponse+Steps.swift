@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// One thing that a connection does to give an answer.
+/// One thing that a connection does to give a response.
 enum AnswerStep: Sendable {
     case send([UInt8])
     case pause(ScriptedPause)
-    /// Ends the answer; what follows is not done. Never `automatic`.
+    /// Ends the response; what follows is not done. Never `automatic`.
     case end(ScriptedResponse.Ending)
 }
 
 extension ScriptedResponse {
-    /// The answer to a request, step by step; an answer without an `end` leaves its connection to the next request.
-    func steps(answering method: HTTPRequest.Method, reuse: Bool) -> [AnswerStep] {
-        let closes = closesByRule(answering: method, reuse: reuse)
+    /// The response to a request, step by step; a response without an `end` leaves its connection to the next request.
+    func steps(responding method: HTTPRequest.Method, reuse: Bool) -> [AnswerStep] {
+        let closes = closesByRule(responding: method, reuse: reuse)
         var steps: [AnswerStep] = []
         for _ in 0..<copies {
             steps += pausing(at: .beforeAnything)
             for (status, fields) in informational { steps.append(.send(Self.head(status: status, fields: fields))) }
             steps += pausing(at: .beforeHead)
-            steps += tornIfCut(head: headBytes(closes: closes), body: bodySteps(answering: method))
+            steps += tornIfCut(head: headBytes(closes: closes), body: bodySteps(responding: method))
             if cut != nil { break }
         }
         if cut == nil {
@@ -35,9 +35,9 @@ extension ScriptedResponse {
     }
 
     /// Whether the automatic ending is a close.
-    private func closesByRule(answering method: HTTPRequest.Method, reuse: Bool) -> Bool {
+    private func closesByRule(responding method: HTTPRequest.Method, reuse: Bool) -> Bool {
         guard reuse, headerFields[.connection]?.lowercased() != "close" else { return true }
-        guard allowsBody(answering: method) else { return false }
+        guard allowsBody(responding: method) else { return false }
         switch framing {
         case .length, .chunked: return false
         case .declaredLength(let length): return length > chunks.reduce(0) { $0 + $1.count }
@@ -46,7 +46,7 @@ extension ScriptedResponse {
     }
 
     /// RFC 9110 §6.4.1.
-    private func allowsBody(answering method: HTTPRequest.Method) -> Bool {
+    private func allowsBody(responding method: HTTPRequest.Method) -> Bool {
         !hasHead || (method != .head && status.code >= 200 && status.code != 204 && status.code != 304)
     }
 
@@ -82,8 +82,8 @@ extension ScriptedResponse {
         return Self.head(status: status, fields: fields, rawLines: rawHeaderLines)
     }
 
-    private func bodySteps(answering method: HTTPRequest.Method) -> [AnswerStep] {
-        guard allowsBody(answering: method) else { return pausing(at: .beforeEnd) }
+    private func bodySteps(responding method: HTTPRequest.Method) -> [AnswerStep] {
+        guard allowsBody(responding: method) else { return pausing(at: .beforeEnd) }
         var steps: [AnswerStep] = []
         for (index, chunk) in chunks.enumerated() {
             if index > 0 { steps += pausing(at: .betweenChunks) }

@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// One answer of a ``ScriptedOrigin``: what it says, and how it misbehaves while saying it.
 ///
-/// An answer starts from one of the plain ones and is bent by the methods, which can be chained:
+/// A response starts from one of the plain ones and is bent by the methods, which can be chained:
 ///
 /// ```swift
 /// let responses: [ScriptedResponse] = [
@@ -15,7 +15,7 @@ public import HTTPTypes
 /// ]
 /// ```
 ///
-/// Nothing is sent that is not written here: no `Date`, no `Server`. What an answer does with its connection is said at
+/// Nothing is sent that is not written here: no `Date`, no `Server`. What a response does with its connection is said at
 /// ``Ending-swift.enum``.
 public struct ScriptedResponse: Sendable {
     /// The status, which is sent with its reason phrase; default: 200.
@@ -29,7 +29,7 @@ public struct ScriptedResponse: Sendable {
     public var chunks: [[UInt8]]
     /// How the end of the body is made known; default: by its length.
     public var framing = Framing.length
-    /// What becomes of the connection after the answer.
+    /// What becomes of the connection after the response.
     public var ending = Ending.automatic
 
     var informational: [(status: HTTPResponse.Status, fields: HTTPFields)] = []
@@ -45,17 +45,17 @@ public struct ScriptedResponse: Sendable {
         let pause: ScriptedPause
     }
 
-    /// Makes an answer from its parts; default: an empty 200.
+    /// Makes a response from its parts; default: an empty 200.
     public init(status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], chunks: [[UInt8]] = []) {
         self.status = status
         self.headerFields = headerFields
         self.chunks = chunks
     }
 
-    /// How a client is told where the body ends (RFC 9112 §6.3).
+    /// How the end of the body is marked (RFC 9112 §6.3).
     ///
-    /// Where the rules forbid a body (HEAD, 204, 304) none is sent and the fields are those of the answer to GET. A
-    /// field that the answer brings itself is not added again.
+    /// Where the rules forbid a body (HEAD, 204, 304) none is sent and the fields are those of the response to GET. A
+    /// field that the response brings itself is not added again.
     public enum Framing: Sendable, Hashable {
         /// `Content-Length`, counted.
         case length
@@ -71,15 +71,15 @@ public struct ScriptedResponse: Sendable {
         case untilClose
     }
 
-    /// What becomes of the connection when all of the answer was written.
+    /// What becomes of the connection when all of the response was written.
     public enum Ending: Sendable, Hashable {
-        /// What HTTP says: the connection is kept for the next request.
+        /// What HTTP says: the connection stays open for the next request.
         ///
-        /// It is closed when the client or the answer asked for that with `Connection: close`, when HTTP/1.0 did not
-        /// ask for the contrary, when the framing needs the close (`untilClose`) and when the answer
+        /// It is closed when the client or the response asked for that with `Connection: close`, when HTTP/1.0 did not
+        /// ask for the contrary, when the framing needs the close (`untilClose`) and when the response
         /// is broken so that only a close ends it (a declared length that is too large, a broken chunk, no last chunk).
         case automatic
-        /// The connection is closed without a word in the answer; with TLS, its `close_notify` is sent first.
+        /// The connection is closed without a word in the response; with TLS, its `close_notify` is sent first.
         case close
         /// The socket is closed without TLS's `close_notify`, as by an attacker who truncates; without TLS as `close`.
         case closeAbruptly
@@ -92,7 +92,7 @@ public struct ScriptedResponse: Sendable {
         case stayOpen
     }
 
-    /// A place in an answer where it can pause.
+    /// A place in a response where it can pause.
     public enum PausePoint: Sendable, Hashable {
         /// Before the first byte, that of a 1xx answer included.
         case beforeAnything
@@ -106,7 +106,7 @@ public struct ScriptedResponse: Sendable {
         case beforeEnd
     }
 
-    /// A place in an answer after which nothing of it is sent.
+    /// A place in a response after which nothing of it is sent.
     public enum CutPoint: Sendable, Hashable {
         /// After so many bytes of the head, 1xx answers not counted.
         case headBytes(Int)

@@ -11,7 +11,7 @@
 /// try await reminder.value
 /// ```
 ///
-/// Advancing sets the time at once to where it was told and wakes all who are due, those with the earliest deadline
+/// Advancing sets the time at once and wakes all sleepers that are due, those with the earliest deadline
 /// first. Woken tasks run when the system schedules them, and all of them read the new time. To follow code that
 /// sleeps again and again, call ``waitForSleepers(count:within:)`` before each step.
 ///
@@ -49,7 +49,7 @@ public final class ManualClock: Clock {
     /// The moment at which the clock stands.
     public var now: Instant { time.value }
 
-    /// Zero: the clock wakes a sleeper exactly when it is told to.
+    /// Zero: the clock wakes a sleeper exactly when it is advanced to the deadline.
     public var minimumResolution: Duration { .zero }
 
     /// How many tasks are asleep on this clock.

@@ -1,15 +1,15 @@
-/// A gate that holds an answer until the test opens it.
+/// A gate that holds a response until the test opens it.
 ///
 /// ```swift
 /// let gate = ScriptedGate()
 /// origin.on(.get, "/list", respond: .json("[]").held(by: gate))
 /// let flight = manager.load(ListEndpoint())
-/// try await gate.waitForArrivals()    // the request was received, the answer stands at the gate
+/// try await gate.waitForArrivals()    // the request was received, the response stands at the gate
 /// manager.cancel(flight)
 /// gate.open()
 /// ```
 ///
-/// A gate is closed when it is made, opens once, and stays open. Many answers can stand at one gate.
+/// A gate is closed when it is made, opens once, and stays open. Many responses can stand at one gate.
 public final class ScriptedGate: Sendable {
     private let position = AwaitedValue(0)
     private let arrivals = AwaitedValue(0)
@@ -20,7 +20,7 @@ public final class ScriptedGate: Sendable {
     /// Whether the gate was opened.
     public var isOpen: Bool { position.value > 0 }
 
-    /// How many answers came to this gate so far, held or not.
+    /// How many responses came to this gate so far, held or not.
     public var arrivalCount: Int { arrivals.value }
 
     /// Lets through all who stand at the gate and all who will come.
@@ -30,13 +30,13 @@ public final class ScriptedGate: Sendable {
 
     /// Returns once the gate is open; throws `CancellationError` when the task is cancelled before.
     ///
-    /// Answers with a pause at this gate call it. A scripted closure can call it too.
+    /// Responses with a pause at this gate call it. A scripted closure can call it too.
     public func pass() async throws {
         arrivals.update { $0 += 1 }
         try await position.wait(until: 1)
     }
 
-    /// Returns once at least `count` answers came to the gate; default: one.
+    /// Returns once at least `count` responses reached the gate; default: one.
     ///
     /// Throws ``WaitTimedOut`` after `limit` of real time (default: a minute), and `CancellationError`.
     public func waitForArrivals(count: Int = 1, within limit: Duration = .seconds(60)) async throws {

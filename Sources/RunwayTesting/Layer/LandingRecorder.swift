@@ -1,6 +1,6 @@
 public import Runway
 
-/// A delegate that keeps what it is told, for a test to assert on and wait for.
+/// A delegate that records what it is notified of, for a test to assert on and wait for.
 ///
 /// A manager holds its delegate weakly: the test has to keep the recorder.
 @MainActor
@@ -17,7 +17,7 @@ public final class LandingRecorder: APIManagerDelegate {
 
     /// The landings so far, in order.
     public private(set) var landings: [Landing] = []
-    /// Called with every landing, after it was kept.
+    /// Called with every landing, after it was recorded.
     public var onLanding: ((Landing, any APIManaging) -> Void)?
     private let count = AwaitedValue(0)
 

@@ -3,22 +3,22 @@ import Synchronization
 
 /// A sink that keeps every record, for a test to assert on.
 ///
-/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call `network.events.flush()`
-/// before reading ``records``. A record that is told again replaces the earlier one.
+/// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call `network.flushRecords()`
+/// before reading ``records``. An amended record replaces the earlier one.
 public final class RecordCollector: EventSink {
     /// Guards the records.
-    private let kept = Mutex<[FlightRecord]>([])
+    private let collected = Mutex<[FlightRecord]>([])
     private let count = AwaitedValue(0)
 
     /// Makes an empty collector.
     public init() {}
 
     /// The records so far, in the order of landing.
-    public var records: [FlightRecord] { kept.withLock { $0 } }
+    public var records: [FlightRecord] { collected.withLock { $0 } }
 
     /// Keeps a record.
     public func receive(_ record: FlightRecord) {
-        let total = kept.withLock { records in
+        let total = collected.withLock { records in
             let index =
                 record.isAmendment
                 ? records.lastIndex { $0.id == record.id && $0.network == record.network } : nil

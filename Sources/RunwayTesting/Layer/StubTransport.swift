@@ -2,7 +2,7 @@ public import HTTPTypes
 public import Runway
 import Synchronization
 
-/// Answers requests in the process, without a socket. For tests of business code, whose subject is not the network.
+/// Responds to requests within the process, without a socket. For tests of business code, whose subject is not the network.
 ///
 /// ```swift
 /// let transport = StubTransport { request in .json(#"{"code":0,"result":{"items":[]}}"#) }
@@ -12,30 +12,30 @@ import Synchronization
 /// For what the network itself does wrong, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half closed or
 /// malformed on the wire.
 public final class StubTransport: Transport {
-    /// Makes the answer to a request. It may wait, and is cancelled with the call.
-    public typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
+    /// Makes the response to a request. It may wait, and is cancelled with the call.
+    public typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response
 
-    private let answer: Answer
+    private let respond: Respond
     /// Guards the requests that came.
     private let received = Mutex<[Request]>([])
 
     /// Makes a transport.
-    public init(answer: @escaping Answer) {
-        self.answer = answer
+    public init(respond: @escaping Respond) {
+        self.respond = respond
     }
 
     /// The requests that came so far, in order.
     public var requests: [Request] { received.withLock { $0 } }
 
-    /// Keeps the request and answers it.
+    /// Records the request and responds to it.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         received.withLock { $0.append(request) }
-        return try await answer(request)
+        return try await respond(request)
     }
 }
 
 extension Response {
-    /// An answer of JSON text.
+    /// A response of JSON text.
     ///
     /// - Parameters:
     ///   - text: The body.
@@ -44,7 +44,7 @@ extension Response {
         bytes(Array(text.utf8), contentType: "application/json", status: status)
     }
 
-    /// An answer of bytes.
+    /// A response of bytes.
     ///
     /// - Parameters:
     ///   - bytes: The body.

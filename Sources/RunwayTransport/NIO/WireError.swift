@@ -59,15 +59,15 @@ extension WireError {
         case .pingTimedOut: (.noNetwork, "The connection to \(place) was lost: a PING was not acknowledged.")
         case .networkGone: (.noNetwork, "The device left the network that it was connected to \(place) over.")
         case .closed: (.noNetwork, "\(place) closed the connection before the response was complete.")
-        case .closedInResponse: (.invalidAnswer, "The connection to \(place) ended in the middle of the response.")
+        case .closedInResponse: (.invalidResponse, "The connection to \(place) ended in the middle of the response.")
         case .unsolicited:
-            (.invalidAnswer, "\(place) sent bytes before any request, which could be taken for a response.")
+            (.invalidResponse, "\(place) sent bytes before any request, which could be taken for a response.")
         case .switchedProtocols:
-            (.invalidAnswer, "\(place) responded with status 101, which the request had not asked for.")
-        case .malformed(let reason): (.invalidAnswer, "The response of \(place) is not HTTP: \(reason).")
+            (.invalidResponse, "\(place) responded with status 101, which the request had not asked for.")
+        case .malformed(let reason): (.invalidResponse, "The response of \(place) is not HTTP: \(reason).")
         case .transferCoding(let name):
             (
-                .invalidAnswer,
+                .invalidResponse,
                 "The body of the response of \(place) can't be decoded: its transfer coding \"\(name)\" is not known."
             )
         case .reset(.enhanceYourCalm), .goneAway(.enhanceYourCalm), .ended(.enhanceYourCalm):

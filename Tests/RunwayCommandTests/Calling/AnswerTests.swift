@@ -3,7 +3,7 @@ import HTTPTypes
 import RunwayTestServer
 import Testing
 
-/// What `runway call` shows of an answer where no terminal is.
+/// What `runway call` prints of a response if there is no terminal.
 @Suite(.timeLimit(.minutes(10)))
 struct AnswerTests {
     /// Runs `runway call GET` for one answer.

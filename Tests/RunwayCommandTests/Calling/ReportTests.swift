@@ -113,7 +113,7 @@ struct ReportTests {
 
             #expect(tool.status == 1)
             #expect(report.response?.body == "<html>")
-            #expect(report.error?.kind == "invalidAnswer" && report.error?.status == 200)
+            #expect(report.error?.kind == "invalidResponse" && report.error?.status == 200)
             #expect(report.error?.message.contains("The body is not JSON") == true)
             // What the server refused is the error of that alone.
             let refused = try await Tool.run("call", "GET", "\(origin.baseURL)/refused", "--json")

@@ -52,7 +52,7 @@ struct ProxyBodyTests {
 
     @Test func anAnswerBeforeTheEndOfTheRequestPasses() async throws {
         try await withScriptedOrigin { origin in
-            origin.on(.put, "/", answering: .afterHead, respond: .text("too much", status: .contentTooLarge))
+            origin.on(.put, "/", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             origin.on("/next", respond: .text("next"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 try await RawClient.connecting(to: proxy.port) { client in
@@ -96,9 +96,9 @@ struct ProxyBodyTests {
     }
 
     @Test(arguments: [
-        ScriptedResponse.text("half an answer").declaring(length: 100).ending(.close),
-        ScriptedResponse.chunks(["half", " an answer"]).framed(.chunkedWithoutEnd),
-        ScriptedResponse.text("half an answer").declaring(length: 100).ending(.stayOpen),
+        ScriptedResponse.text("half a response").declaring(length: 100).ending(.close),
+        ScriptedResponse.chunks(["half", " a response"]).framed(.chunkedWithoutEnd),
+        ScriptedResponse.text("half a response").declaring(length: 100).ending(.stayOpen),
     ])
     func aBodyThatBreaksOffIsNoWholeBody(response: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
@@ -110,7 +110,7 @@ struct ProxyBodyTests {
                         #expect(answer.status == 200 && answer.exitCode != 0)
                     }
                 }
-                #expect(origin.requestCount == count, "what is torn is not kept, and not asked for twice")
+                #expect(origin.requestCount == count, "a truncated response is neither cached nor requested twice")
             }
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `runway proxy --cache http` between curl and nginx: what is kept, and what it costs to ask whether it still holds.
+/// `runway proxy --cache http` between curl and nginx: what is cached, and what a revalidation costs.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: NginxOrigin.isExpected))
 struct ProxyCachingTests {
     private let text = Array("The same page, again and again.\n".utf8)

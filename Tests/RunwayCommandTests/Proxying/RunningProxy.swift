@@ -45,7 +45,7 @@ func fetch(_ url: String, _ arguments: String...) async throws -> CurlAnswer {
     return try CurlAnswer(tool)
 }
 
-/// An answer as `curl --include` writes it; interim answers are left out.
+/// A response as `curl --include` writes it; interim responses are left out.
 struct CurlAnswer {
     let status: Int
     /// The header fields in their order.

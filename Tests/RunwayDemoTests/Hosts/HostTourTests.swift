@@ -24,7 +24,7 @@ struct HostTourTests {
         #expect(report.rows[6].why.hasSuffix("It saw 0 requests."))
         let text = report.description
         for row in report.rows { #expect(text.contains(row.title) && text.contains(row.why)) }
-        #expect(text.contains("127.0.0.4  dead, answers nothing"))
+        #expect(text.contains("127.0.0.4  dead, does not respond"))
     }
 
     @Test func aCancelledTourEnds() async throws {

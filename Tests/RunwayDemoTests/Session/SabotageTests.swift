@@ -72,13 +72,13 @@ struct SabotageTests {
             backend.counter.requestAnswered(at: "/elsewhere", bodyBytes: 1)
         }
         #expect(problems.count == 2)
-        #expect(problems.contains { $0.contains("answers were received") })
+        #expect(problems.contains { $0.contains("responses were received") })
         #expect(problems.contains { $0.contains("bytes were received") })
     }
 
     @Test func anAnswerOverHTTP1IsAProblem() async throws {
         // Fewer calls than the demo's fly at once over HTTP/1.1, so that one scene waits in vain.
         let problems = try await problems(patience: .seconds(3)) { $0.httpVersions = .http1Only }
-        #expect(problems.contains { $0.contains("was answered over HTTP/1.1, not HTTP/2") })
+        #expect(problems.contains { $0.contains("used HTTP/1.1, not HTTP/2") })
     }
 }

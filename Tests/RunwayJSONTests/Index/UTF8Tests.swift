@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// RFC 8259 §8.1 asks for UTF-8; RFC 4627 §3 told the others by their zero bytes.
+    /// RFC 8259 §8.1 asks for UTF-8; RFC 4627 §3 recognised the others by their zero bytes.
     @Test func wideEncodingsAreReportedByName() throws {
         let text = #"{"token":"hunter2","city":"上海"}"#
         let little16 = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }

@@ -18,9 +18,9 @@
         }
 
         @Test func theCounterCounts() {
-            var kept: [[Int]] = []
-            kept.reserveCapacity(30)
-            #expect(allocations { for size in 1...10 { kept.append(Array(repeating: 1, count: size)) } } == 10)
+            var arrays: [[Int]] = []
+            arrays.reserveCapacity(30)
+            #expect(allocations { for size in 1...10 { arrays.append(Array(repeating: 1, count: size)) } } == 10)
         }
 
         private static func listing() throws -> JSONValue {

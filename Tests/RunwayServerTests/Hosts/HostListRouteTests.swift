@@ -35,7 +35,7 @@ struct HostListRouteTests {
         network.configure(Hosting.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
         let book = HostBook()
         do throws(NetworkError) {
-            try await book.refreshIfDue(over: network, from: HostListRequest<Hosting>())
+            try await book.refreshIfDue(over: network, from: Hosting.self)
             return (book, nil)
         } catch {
             return (book, error)

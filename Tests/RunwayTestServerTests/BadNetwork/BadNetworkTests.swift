@@ -3,7 +3,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// The bad network is as bad as it is told to be.
+/// The bad network behaves as configured.
 @Suite(.timeLimit(.minutes(10)))
 struct BadNetworkTests {
     /// Asks for `/` at an address; gives curl's exit code and how many seconds it took.

@@ -3,7 +3,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// Each way in which an answer or a connection can go wrong, as a client sees it.
+/// Each way in which a response or a connection can go wrong, as a client sees it.
 @Suite(.timeLimit(.minutes(10)))
 struct MisbehaviourTests {
     @Test func declaredLengthCanBeTooLargeAndThenTheConnectionCloses() async throws {

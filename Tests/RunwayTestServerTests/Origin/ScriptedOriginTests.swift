@@ -121,7 +121,7 @@ struct ScriptedOriginTests {
             try await client.get("/unknown")
             let answer = try await client.read(through: "/known.\n")
             #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
-            #expect(answer.contains("No answer is scripted for GET /unknown."))
+            #expect(answer.contains("No response is scripted for GET /unknown."))
             #expect(answer.contains("GET /known"))
             #expect(origin.unexpectedRequests.map(\.target) == ["/unknown"])
             #expect(origin.requests.count == 1)

@@ -3,7 +3,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// Each well-behaved part of an answer, as bytes on the wire.
+/// Each well-behaved part of a response, as bytes on the wire.
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptedResponseTests {
     @Test func answerHasNothingThatTheScriptDidNotSay() async throws {
@@ -88,7 +88,7 @@ struct ScriptedResponseTests {
 
     @Test func originCanKeepSilentToAClientThatExpects100() async throws {
         try await withScriptedOrigin { origin in
-            origin.on("/", answering: .afterRequestWithoutContinue, respond: .text("done"))
+            origin.on("/", responding: .afterRequestWithoutContinue, respond: .text("done"))
             let client = try await RawClient.connect(to: origin.port)
             try await client.send("PUT / HTTP/1.1\r\nHost: t\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
             try await client.send("body")
@@ -98,7 +98,7 @@ struct ScriptedResponseTests {
 
     @Test func answerCanComeBeforeTheRequestIsRead() async throws {
         try await withScriptedOrigin { origin in
-            origin.on(.put, "/", answering: .afterHead, respond: .text("too large", status: .contentTooLarge))
+            origin.on(.put, "/", responding: .afterHead, respond: .text("too large", status: .contentTooLarge))
             origin.on(.get, "/next", respond: .text("next"))
             let client = try await RawClient.connect(to: origin.port)
             try await client.send("PUT / HTTP/1.1\r\nHost: t\r\nContent-Length: 8\r\n\r\nhalf")

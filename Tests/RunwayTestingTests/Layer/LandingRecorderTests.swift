@@ -32,17 +32,17 @@ struct LandingRecorderTests {
     }
 
     @Test func everyLandingIsToldOnceItIsKept() async throws {
-        var told: [(flight: FlightID?, keptCount: Int, isOwn: Bool)] = []
+        var received: [(flight: FlightID?, recordedCount: Int, isOwn: Bool)] = []
         recorder.onLanding = { [recorder, manager] landing, landed in
-            told.append((landing.flight, recorder.landings.count, landed === manager))
+            received.append((landing.flight, recorder.landings.count, landed === manager))
         }
         let first = manager.load(Item(id: 1))
         try await recorder.landings(count: 1)
         let second = manager.load(Item(id: 2))
         try await recorder.landings(count: 2)
-        #expect(told.map { $0.flight } == [first, second])
-        #expect(told.map { $0.keptCount } == [1, 2])
-        #expect(told.allSatisfy { $0.isOwn })
+        #expect(received.map { $0.flight } == [first, second])
+        #expect(received.map { $0.recordedCount } == [1, 2])
+        #expect(received.allSatisfy { $0.isOwn })
         recorder.onLanding = nil
     }
 

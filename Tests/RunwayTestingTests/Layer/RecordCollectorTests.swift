@@ -27,34 +27,34 @@ struct RecordCollectorTests {
         let collector = RecordCollector()
         let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, sinks: [collector])
         _ = try await network.call(Item())
-        await network.events.flush()
+        await network.flushRecords()
         #expect(collector.records.map(\.endpoint) == ["Item"])
     }
 
     @Test func recordThatIsToldAgainTakesThePlaceOfTheEarlierOne() async throws {
-        let told = try await records(of: 2)
-        var foreign = told[0]
+        let received = try await records(of: 2)
+        var foreign = received[0]
         foreign.network = "another"
         let collector = RecordCollector()
-        for record in told + [foreign, amended(told[0])] { collector.receive(record) }
+        for record in received + [foreign, amended(received[0])] { collector.receive(record) }
         #expect(collector.records.map(\.outcome.name) == ["cancelled", "succeeded", "succeeded"])
         #expect(collector.records.map(\.network) == ["default", "default", "another"])
     }
 
     @Test func waitEndsWithTheLastOfTheRecordsThatItIsFor() async throws {
-        let told = try await records(of: 2)
+        let received = try await records(of: 2)
         let collector = RecordCollector()
         async let awaited = collector.records(count: 2)
-        for record in told { collector.receive(record) }
+        for record in received { collector.receive(record) }
         let seen = try await awaited
-        #expect(seen.map(\.id) == told.map(\.id))
+        #expect(seen.map(\.id) == received.map(\.id))
     }
 
     @Test func waitForMoreThanThereIsGivesUpAndSaysWhatItSaw() async throws {
         let record = try await records(of: 1)[0]
         let collector = RecordCollector()
         collector.receive(record)
-        // What is told again is no second record.
+        // A record that is received again is not counted twice.
         collector.receive(amended(record))
         let error = await #expect(throws: WaitTimedOut.self) {
             try await collector.records(count: 2, within: .milliseconds(1))

@@ -12,7 +12,7 @@ struct BadInputTests {
         static let maximumResponseByteCount = 1000
         var path: EndpointPath { "shelf" }
         var number: Double = 1
-        func validate(answer: RawData) throws { _ = try answer["books"][0]["title"].require(String.self) }
+        func validate(response: RawData) throws { _ = try response["books"][0]["title"].require(String.self) }
     }
 
     private func expect(
@@ -21,7 +21,7 @@ struct BadInputTests {
     ) async throws {
         let layer = StubbedLayer { _ in .bytes(bytes, contentType: contentType) }
         let error = try await layer.failure(of: Shelf())
-        #expect(error.kind == .invalidAnswer, sourceLocation: sourceLocation)
+        #expect(error.kind == .invalidResponse, sourceLocation: sourceLocation)
         #expect(error.step == .checking, sourceLocation: sourceLocation)
         #expect(error.request == "GET https://library.test/v1/shelf?number=1", sourceLocation: sourceLocation)
         for detail in details { #expect(error.detail.contains(detail), "\(error)", sourceLocation: sourceLocation) }
@@ -74,13 +74,13 @@ struct BadInputTests {
         struct Checked: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "checked" }
-            func validate(answer: RawData) throws { throw Refused("No books.") }
+            func validate(response: RawData) throws { throw Refused("No books.") }
         }
         let body = #"{"books":0,"token":"hunter2"}"#
         let checked = try await StubbedLayer { _ in .json(body) }.failure(of: Checked())
         #expect(checked.detail == #"Refused; the body starts with: {"books":0,"token":"[redacted]"}"#)
         let envelope = try await StubbedLayer { _ in .json("[1]") }.failure(of: PaintingList())
-        #expect(envelope.kind == .invalidAnswer)
+        #expect(envelope.kind == .invalidResponse)
         #expect(
             envelope.detail == #"The server answered 200 OK, but its envelope could not be read: "code" is missing; "#
                 + "the body starts with: [1]")
@@ -91,10 +91,10 @@ struct BadInputTests {
     @Test func answerThatATransportFindsTooLarge() async throws {
         let layer = StubbedLayer { request throws(NetworkError) in
             guard case .whole(let limit) = request.delivery else { return .json("{}") }
-            throw NetworkError(.invalidAnswer, in: .transporting, "The answer is larger than \(limit) bytes.")
+            throw NetworkError(.invalidResponse, in: .transporting, "The answer is larger than \(limit) bytes.")
         }
         let error = try await layer.failure(of: Shelf())
-        #expect(error.kind == .invalidAnswer && error.detail == "The answer is larger than 1000 bytes.")
+        #expect(error.kind == .invalidResponse && error.detail == "The answer is larger than 1000 bytes.")
     }
 
     @Test func parameterThatCanNotBeEncoded() async throws {
@@ -115,7 +115,7 @@ struct BadInputTests {
         #expect(
             error.detail == "The base URL \"moon.test/v1\" of the service \"library\" (moon) can't be read: "
                 + "it must have the form https://host[:port][/path].")
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(layer.records.records.map(\.outcome.name) == ["failed", "failed"])
     }
 

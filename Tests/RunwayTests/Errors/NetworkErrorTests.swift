@@ -20,8 +20,8 @@ struct NetworkErrorTests {
         let expected: [(NetworkError.Kind, HTTPResponse.Status, String)] = [
             (.refused, .notFound, "{}"), (.needsAccessToken, .unauthorized, "{}"),
             (.overloaded, .tooManyRequests, "{}"),
-            (.needsLogin, .ok, #"{"code":402}"#), (.invalidAnswer, .ok, "[]"),
-            (.service(ServiceError(code: "3", message: "Closed.")), .ok, #"{"code":3,"msg":"Closed."}"#),
+            (.needsLogin, .ok, #"{"code":402}"#), (.invalidResponse, .ok, "[]"),
+            (.service, .ok, #"{"code":3,"msg":"Closed."}"#),
         ]
         for (kind, status, body) in expected {
             let error = try await StubbedLayer { _ in .json(body, status: status) }.failure(of: PaintingList())
@@ -30,7 +30,7 @@ struct NetworkErrorTests {
             #expect(error.host == "museum.test")
             #expect(error.attempt == 1)
             #expect(error.request == "GET https://museum.test/api/paintings?app=guide&lang=zh&room=7")
-            #expect(error.detail.hasSuffix(kind == .invalidAnswer ? "[]" : "."), "\(error.detail)")
+            #expect(error.detail.hasSuffix(kind == .invalidResponse ? "[]" : "."), "\(error.detail)")
             #expect(error.detail.first?.isUppercase == true, "\(error.detail)")
             #expect("\(error)" == "\(error.detail) (\(error.request ?? ""))")
         }
@@ -81,7 +81,7 @@ struct NetworkErrorTests {
         _ = try await layer.failure(of: Refusing(error: Fields()))
         _ = try await layer.failure(of: Encoding())
         _ = try await layer.failure(of: secret)
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(collector.dumps.count == 3)
         for dump in collector.dumps { #expect(!dump.contains("hunter2"), "\(dump)") }
     }
@@ -89,8 +89,8 @@ struct NetworkErrorTests {
     @Test func refusedAnswerIsWithTheErrorAndNotOnTheRecord() async throws {
         let layer = StubbedLayer { _ in .json(#"{"field":"rent"}"#, status: .unprocessableContent) }
         let error = try await layer.failure(of: QueryCall())
-        #expect(error.answer?["field"].string == "rent")
-        #expect(try await layer.record().outcome.error?.answer == nil)
+        #expect(error.rawData?["field"].string == "rent")
+        #expect(try await layer.record().outcome.error?.rawData == nil)
     }
 
     @Test func serviceErrorReadsAsItsCodeAndItsMessage() {

@@ -73,7 +73,7 @@ struct EventQueueTests {
     private func flush(_ network: NetworkLayer, fileID: String = #fileID, line: Int = #line) async throws {
         let isOver = Mutex(false)
         let flush = Task {
-            await network.events.flush()
+            await network.flushRecords()
             isOver.withLock { $0 = true }
         }
         defer { flush.cancel() }
@@ -88,10 +88,10 @@ struct EventQueueTests {
         for _ in 0..<50 { _ = try await layer.network.call(QueryCall()) }
         #expect(sink.numbers == [1])
         sink.release()
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(sink.numbers == Array(1...100))
         #expect(layer.records.records.map(\.id.number) == Array(1...100))
-        #expect(layer.network.events.droppedRecordCount == 0)
+        #expect(layer.network.droppedRecordCount == 0)
     }
 
     @Test func recordsBeyondTheBoundAreDroppedAndCounted() async throws {
@@ -104,16 +104,16 @@ struct EventQueueTests {
         try await sink.entered.pass()
         // The one that the sink has in hand counts.
         fly(EventQueue.maximumPendingRecords - 1)
-        #expect(layer.network.events.droppedRecordCount == 0)
+        #expect(layer.network.droppedRecordCount == 0)
         fly(10)
-        #expect(layer.network.events.droppedRecordCount == 10)
+        #expect(layer.network.droppedRecordCount == 10)
         sink.release()
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(sink.numbers == Array(1...UInt64(EventQueue.maximumPendingRecords)))
         fly(1)
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(sink.numbers.last == UInt64(EventQueue.maximumPendingRecords + 11))
-        #expect(layer.network.events.droppedRecordCount == 10)
+        #expect(layer.network.droppedRecordCount == 10)
     }
 
     @Test func flushOfAnIdleQueueReturnsAtOnce() async throws {
@@ -128,8 +128,8 @@ struct EventQueueTests {
         let layer = StubbedLayer(sinks: [sink])
         _ = try await layer.network.call(QueryCall())
         try await sink.entered.pass()
-        async let flushed: Void = layer.network.events.flush()
-        async let flushedToo: Void = layer.network.events.flush()
+        async let flushed: Void = layer.network.flushRecords()
+        async let flushedToo: Void = layer.network.flushRecords()
         sink.release()
         _ = await (flushed, flushedToo)
         #expect(sink.numbers == [1])
@@ -144,7 +144,7 @@ struct EventQueueTests {
         }
         let flights = (0..<200).map { _ in network.makeFlight(QueryCall.self, .standard) }
         for flight in flights.reversed() { flight.finish(.vetoed) }
-        await network.events.flush()
+        await network.flushRecords()
         #expect(sink.crowd == 1)
         #expect(Set(sink.numbers.prefix(200)) == Set(1...200))
         #expect(sink.numbers.dropFirst(200) == flights.reversed().map(\.id.number)[...])

@@ -16,7 +16,7 @@ struct FlightRecordTests {
                 _ = try await layer.failure(of: QueryCall())
             }
         }
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(layer.records.records.map(\.id.number) == Array(1...10))
         #expect(
             layer.records.records.map(\.outcome.name)

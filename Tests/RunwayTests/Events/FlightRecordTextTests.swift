@@ -62,9 +62,9 @@ struct FlightRecordTextTests {
         }
         let error = try await layer.failure(of: PaintingList())
         let message = "gone\r\n#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J\u{202E}\u{2066}"
-        #expect(error.kind == .service(ServiceError(code: "17", message: message)), "code reads what the server said")
+        #expect(error.serviceError == ServiceError(code: "17", message: message), "code reads what the server said")
         let shown = #"17: gone\u{D}\u{A}#2 museum forged\u{2028}\u{2029}\u{85}\u{1B}[2J\u{202E}\u{2066}"#
-        #expect(error.detail == "The service answered with its error \(shown).")
+        #expect(error.detail == "The service responded with its error \(shown).")
         let record = try await layer.record()
         #expect(record.summary.hasPrefix("#1 museum PaintingList failed: \(error.detail) (GET"))
         #expect(record.description.contains("judging: 200 is the service's error \(shown)"))

@@ -20,10 +20,10 @@ struct LogSinkTests {
                 (.absorbed(service), .notice), (.ignored(running: FlightID(number: 1)), .debug),
             ]
             + [
-                (.invalidConfiguration, .error), (.invalidParameters, .error), (.invalidAnswer, .error),
+                (.invalidConfiguration, .error), (.invalidParameters, .error), (.invalidResponse, .error),
                 (.notTrusted, .error), (.storage, .error), (.notCached, .debug), (.noNetwork, .warning),
                 (.timedOut, .warning),
-                (.refused, .warning), (.service(service), .warning), (.needsLogin, .warning),
+                (.refused, .warning), (.service, .warning), (.needsLogin, .warning),
                 (.needsAccessToken, .warning), (.overloaded, .warning), (.cancelled, .debug), (.loginCancelled, .debug),
             ].map { (kind: NetworkError.Kind, level: Logger.Level) in
                 (.failed(NetworkError(kind, in: .transporting, "x")), level)

@@ -41,7 +41,7 @@ struct MetricsSinkTests {
             throw NetworkError(.noNetwork, in: .transporting, "x")
         }
         _ = try await layer.failure(of: BookSearch())
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(try metrics.expectCounter("runway_requests_total", api + [("status", "none")]).totalValue == 1)
         #expect(metrics.recorders(label: "runway_response_bytes").isEmpty)
         #expect(try metrics.expectCounter("runway_calls_total", api + [("outcome", "failed")]).totalValue == 1)

@@ -143,7 +143,7 @@ struct RedactionTests {
     }
 
     @Test func aCodeIsSecretInWhatIsSentAndShownInWhatComes() async throws {
-        let layer = StubbedLayer(redaction: Redaction(keepsBodies: true)) { _ in .json(#"{"code":7}"#) }
+        let layer = StubbedLayer(redaction: Redaction(recordsBodies: true)) { _ in .json(#"{"code":7}"#) }
         _ = try await layer.network.call(FormCall(given: ["code": "hunter2", "country_code": "CN"]))
         let record = try await layer.record()
         let attempt = try #require(record.attempts.first)
@@ -161,22 +161,22 @@ struct RedactionTests {
     }
 
     private func keptBody(_ body: String, _ contentType: String?) async throws -> String {
-        let layer = StubbedLayer(redaction: Redaction(keepsBodies: true)) { _ in
+        let layer = StubbedLayer(redaction: Redaction(recordsBodies: true)) { _ in
             .bytes(Array(body.utf8), contentType: contentType)
         }
         _ = try await layer.network.call(QueryCall())
-        let kept = try #require(try await layer.record().attempts.first?.responseBody)
-        return String(decoding: kept, as: UTF8.self)
+        let recorded = try #require(try await layer.record().attempts.first?.responseBody)
+        return String(decoding: recorded, as: UTF8.self)
     }
 
     @Test func keptBodiesHaveTheirSecretsReplaced() async throws {
         let secretive = secretive.entries.filter { !$0.name.contains { "[.".contains($0) } }
-        let layer = StubbedLayer(redaction: Redaction(keepsBodies: true)) { _ in
+        let layer = StubbedLayer(redaction: Redaction(recordsBodies: true)) { _ in
             .json(#"{"session_id":"hunter2","rows":[{"token":{"deep":"hunter2"},"n":1.50}]}"#)
         }
         _ = try await layer.network.call(JSONCall(given: Parameters(secretive)))
         _ = try await layer.network.call(FormCall(given: self.secretive))
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         let attempts = layer.records.records.compactMap(\.attempts.first)
         for attempt in attempts {
             for body in [attempt.requestBody, attempt.responseBody] {
@@ -246,7 +246,7 @@ struct RedactionTests {
     private struct PricedCall: Endpoint {
         static let service = QueryCall.service
         var path: EndpointPath { "price" }
-        func validate(answer rawData: RawData) throws { _ = try rawData["price"].require(Int.self) }
+        func validate(response rawData: RawData) throws { _ = try rawData["price"].require(Int.self) }
     }
 
     @Test func errorsCarryNoSecrets() async throws {

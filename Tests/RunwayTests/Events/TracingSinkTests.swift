@@ -54,7 +54,7 @@ struct TracingSinkTests {
     @Test(arguments: [
         (NetworkError(.refused, in: .stage(.judging), "x", status: .notFound), "404"),
         (NetworkError(.needsAccessToken, in: .stage(.judging), "x", status: .unauthorized), "401"),
-        (NetworkError(.service(ServiceError(code: "7")), in: .stage(.judging), "x", status: .ok), "service"),
+        (NetworkError(.service, in: .stage(.judging), "x", status: .ok), "service"),
         (NetworkError(.timedOut, in: .stage(.deadline), "x"), "timedOut"),
     ])
     func typeOfAnErrorIsTheStatusThatSaysItOrTheKind(error: NetworkError, type: String) throws {
@@ -82,7 +82,7 @@ struct TracingSinkTests {
         layer.clock.advance(by: .seconds(5))
         let parent = tracer.startSpan("screen", context: .topLevel)
         _ = try await ServiceContext.withValue(parent.context) { try await layer.network.call(QueryCall()) }
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.operationName == "library QueryCall")
         #expect(span.parentSpanID == parent.spanID)

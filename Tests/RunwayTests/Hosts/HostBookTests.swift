@@ -71,8 +71,8 @@ struct HostBookTests {
             transport.state.withLock { $0.answers = [Self.second] }
             let book = try book(path, bundled: Self.first)
             #expect(book.source == .bundled)
-            #expect(try await book.refreshIfDue(over: network, from: HostListRequest<Hosting>()))
-            #expect(try await !book.refreshIfDue(over: network, from: HostListRequest<Hosting>()))
+            #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
+            #expect(try await !book.refreshIfDue(over: network, from: Hosting.self))
             #expect(address(book) == "203.0.113.2")
 
             // Another launch of the same day reads the file and asks nobody.
@@ -80,13 +80,13 @@ struct HostBookTests {
             #expect(next.source == .disk)
             #expect(address(next) == "203.0.113.2")
             #expect(!next.isRefreshDue)
-            #expect(try await !next.refreshIfDue(over: network, from: HostListRequest<Hosting>()))
+            #expect(try await !next.refreshIfDue(over: network, from: Hosting.self))
             #expect(transport.state.withLock { $0.count } == 1)
 
             // The first launch of the next day asks again.
             days.advance(by: .seconds(86_400))
             transport.state.withLock { $0.answers = [Self.first] }
-            #expect(try await next.refreshIfDue(over: network, from: HostListRequest<Hosting>()))
+            #expect(try await next.refreshIfDue(over: network, from: Hosting.self))
             #expect(address(next) == "203.0.113.1")
         }
     }
@@ -130,9 +130,9 @@ struct HostBookTests {
             ] {
                 transport.state.withLock { $0.answers = [hostile] }
                 let error = await #expect(throws: NetworkError.self) {
-                    try await book.refreshIfDue(over: network, from: HostListRequest<Hosting>())
+                    try await book.refreshIfDue(over: network, from: Hosting.self)
                 }
-                #expect(error?.kind == .invalidAnswer)
+                #expect(error?.kind == .invalidResponse)
                 #expect(address(book) == "203.0.113.1")
                 days.advance(by: .seconds(300))
             }
@@ -165,13 +165,13 @@ struct HostBookTests {
     @Test func afterAFailureNobodyIsAskedForAWhile() async throws {
         let book = try book()
         await #expect(throws: NetworkError.self) {
-            try await book.refreshIfDue(over: network, from: HostListRequest<Hosting>())
+            try await book.refreshIfDue(over: network, from: Hosting.self)
         }
-        #expect(try await !book.refreshIfDue(over: network, from: HostListRequest<Hosting>()))
+        #expect(try await !book.refreshIfDue(over: network, from: Hosting.self))
         #expect(transport.state.withLock { $0.count } == 1)
         days.advance(by: .seconds(300))
         transport.state.withLock { $0.answers = [Self.first] }
-        #expect(try await book.refreshIfDue(over: network, from: HostListRequest<Hosting>()))
+        #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
     }
 
     @MainActor @Test func theMainActorIsFreeWhileAListIsReadAndKept() async throws {

@@ -22,7 +22,7 @@ struct ImmediateLandingTests {
     }
 
     private func record(of flight: FlightID) async -> FlightRecord? {
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         return layer.records.records.first { $0.id == flight }
     }
 
@@ -158,7 +158,7 @@ struct ImmediateLandingTests {
         manager.load(Work())
         #expect(manager.rawData == nil)
         try await recorder.landings(count: 1)
-        #expect(manager.rawData == nil && manager.error?.kind == .invalidAnswer)
+        #expect(manager.rawData == nil && manager.error?.kind == .invalidResponse)
     }
 
     @Test func refusedResponseIsNotCached() async throws {
@@ -167,7 +167,7 @@ struct ImmediateLandingTests {
         manager.validator = validator
         manager.load(Work())
         try await recorder.landings(count: 1)
-        #expect(manager.error?.kind == .invalidAnswer && layer.network.cache.count == 0)
+        #expect(manager.error?.kind == .invalidResponse && layer.network.cache.count == 0)
         manager.load(Work())
         try await recorder.landings(count: 2)
         #expect(manager.rawData?["n"].int == 2 && layer.network.cache.count == 1)

@@ -206,7 +206,7 @@ struct InterceptorTests {
         hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
         #expect(
-            manager.error?.kind == .invalidAnswer && manager.error?.detail.hasPrefix("Refused; ") == true)
+            manager.error?.kind == .invalidResponse && manager.error?.detail.hasPrefix("Refused; ") == true)
         #expect(manager.rawData == nil)
     }
 }

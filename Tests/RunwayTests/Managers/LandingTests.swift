@@ -44,7 +44,7 @@ struct LandingTests {
 
         #expect(manager.error?.kind == .refused)
         #expect(manager.error?.status == .notFound)
-        #expect(manager.response?.status == .notFound && manager.error?.answer?.text == "{}")
+        #expect(manager.response?.status == .notFound && manager.error?.rawData?.text == "{}")
         #expect(manager.rawData?["flight"].uint64 == first.number)
         #expect(try manager.fetch(PageReformer()) == 1, "the response is reformed with the parameters of its own call")
         manager.clear()
@@ -78,7 +78,7 @@ struct LandingTests {
         try await hangar.transport.waitForArrival(of: flight)
         hangar.transport.answer(flight.number, with: .success(.json(#"{"refused":true}"#)))
         try await recorder.landings(count: 1)
-        #expect(manager.error?.kind == .invalidAnswer)
+        #expect(manager.error?.kind == .invalidResponse)
         #expect(manager.error?.step == .checking)
         #expect(manager.error?.request == "GET https://estates.example/v1/filter?city=a")
         #expect(manager.rawData == nil)
@@ -172,10 +172,10 @@ struct LandingTests {
     @Test func parameterSourceSuppliesParameters() async throws {
         let source = Source()
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
-        let grounded = manager.load()
+        let unsent = manager.load()
         try await recorder.landings(count: 1)
         #expect(manager.error?.detail.contains("parameter source is missing") == true)
-        #expect(manager.landedFlight == grounded && manager.landedEndpoint == nil)
+        #expect(manager.landedFlight == unsent && manager.landedEndpoint == nil)
         manager.parameterSource = source
         source.next = Refresh()
         manager.load()

@@ -21,8 +21,8 @@ struct Filter: Endpoint {
     func validate() throws {
         if city.isEmpty { throw Refused("The city is empty.") }
     }
-    func validate(answer: RawData) throws {
-        if answer["refused"].bool == true { throw Refused("The answer says that it is refused.") }
+    func validate(response: RawData) throws {
+        if response["refused"].bool == true { throw Refused("The response says that it is refused.") }
     }
 }
 

@@ -42,7 +42,7 @@ private final class Interleaving: APIManagerDelegate {
     /// What each call asked for.
     private var pages: [FlightID: Int] = [:]
     /// The calls that a hook did not let take off.
-    private var grounded: Set<FlightID> = []
+    private var unsent: Set<FlightID> = []
     /// The calls that the play cancelled before they landed: these, and no others, may end without a landing.
     private var cancelled: Set<FlightID> = []
     /// What was answered, and whether with a success.
@@ -75,7 +75,7 @@ private final class Interleaving: APIManagerDelegate {
             } meanwhile: {
                 for _ in hangar.transport.parked { answerOne() }
                 // Records are reported on another thread: waiting for it leaves the main actor to other tests.
-                await hangar.network.events.flush()
+                await hangar.network.flushRecords()
             }
         } catch {
             return problems + ["\(hangar.records.records.count) records: \(error)"]
@@ -110,7 +110,7 @@ private final class Interleaving: APIManagerDelegate {
         hooks.vetoesNextCall = false
         isInsideLoad = false
         if isVetoed {
-            grounded.insert(flight)
+            unsent.insert(flight)
         } else {
             owners[flight] = index
             // `load` returns the number of the call in flight for one that is ignored.
@@ -191,14 +191,14 @@ private final class Interleaving: APIManagerDelegate {
         }
         if Set(notifiedOfFailure.map(\.flight)) != failed { problems.append("failures notified and recorded differ") }
         let vetoed = records.filter { $0.outcome.name == "vetoed" }
-        if vetoed.count != grounded.count + hooks.landingCount { problems.append("\(vetoed.count) records of vetoes") }
+        if vetoed.count != unsent.count + hooks.landingCount { problems.append("\(vetoed.count) records of vetoes") }
         for record in records {
             let (id, outcome) = (record.id, record.outcome.name)
             switch outcome {
             case "succeeded" where answered[id] == true && !cancelled.contains(id): break
             case "succeeded" where record.source == .cache && record.attempts.isEmpty && !cancelled.contains(id): break
-            case "vetoed" where grounded.contains(id) && owners[id] == nil && record.attempts.isEmpty: break
-            case "vetoed" where owners[id] != nil && !grounded.contains(id): break
+            case "vetoed" where unsent.contains(id) && owners[id] == nil && record.attempts.isEmpty: break
+            case "vetoed" where owners[id] != nil && !unsent.contains(id): break
             case "failed" where answered[id] == false && !cancelled.contains(id): break
             case "cancelled" where cancelled.contains(id): break
             case "replaced" where cancelled.contains(id) && policy == .cancelRunning: break

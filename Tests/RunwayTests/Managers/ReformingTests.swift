@@ -46,10 +46,10 @@ struct ReformingTests {
     @Test func reformerErrorIsOneRecordedNetworkError() async throws {
         let manager = try await landed(Refresh(), #"{"headline":7}"#)
         let error = #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) }
-        #expect(error?.kind == .invalidAnswer && error?.step == .reforming)
+        #expect(error?.kind == .invalidResponse && error?.step == .reforming)
         #expect((error?.underlying as? JSONError)?.path == "headline")
         #expect(error?.request == "GET https://estates.example/v1/refresh?page=1")
-        await hangar.network.events.flush()
+        await hangar.network.flushRecords()
         let records = hangar.records.records
         #expect(records.count == 1, "the record is reported again, and is the same one")
         #expect(records[0].outcome.name == "succeeded")
@@ -62,7 +62,7 @@ struct ReformingTests {
         let manager = try await landed(Refresh(), #"{"headline":7}"#)
         for _ in 0..<100 { #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) } }
         #expect(throws: NetworkError.self) { try manager.fetch(DecodableReformer(String.self, at: "page")) }
-        await hangar.network.events.flush()
+        await hangar.network.flushRecords()
         let record = try #require(hangar.records.records.first)
         #expect(record.decisions.filter { $0.step == .reforming }.count == 2)
         #expect(record.isAmendment)

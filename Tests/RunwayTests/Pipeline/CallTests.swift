@@ -45,11 +45,11 @@ struct CallTests {
         struct Checked: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "c" }
-            func validate(answer: RawData) throws { _ = try answer["data"]["list"].require([String].self) }
+            func validate(response: RawData) throws { _ = try response["data"]["list"].require([String].self) }
         }
         let layer = StubbedLayer { _ in .json(#"{"data":{"list":["a",3]},"token":"hunter2"}"#) }
         let error = try await layer.failure(of: Checked())
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.step == .checking)
         #expect(error.status == .ok)
         #expect(error.host == "library.test")
@@ -62,12 +62,12 @@ struct CallTests {
         struct Watched: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "watched" }
-            func validate(answer: RawData) throws {
+            func validate(response: RawData) throws {
                 // A check on the main actor would wait for itself.
                 let mainActorIsFree = DispatchSemaphore(value: 0)
                 Task { @MainActor in mainActorIsFree.signal() }
                 if mainActorIsFree.wait(timeout: .now() + 60) == .timedOut {
-                    throw Refused("The main actor does nothing while the answer is checked.")
+                    throw Refused("The main actor does nothing while the response is checked.")
                 }
             }
         }
@@ -149,7 +149,7 @@ struct CallTests {
     @Test func flightsAreNumberedFromOneInEachLayer() async throws {
         for layer in [StubbedLayer(name: "a"), StubbedLayer(name: "b")] {
             for _ in 0..<3 { _ = try await layer.network.call(QueryCall()) }
-            await layer.network.events.flush()
+            await layer.network.flushRecords()
             #expect(layer.records.records.map(\.id.number) == [1, 2, 3])
             #expect(layer.records.records.map(\.network) == Array(repeating: layer.network.name, count: 3))
         }

@@ -93,12 +93,12 @@ struct ImmediateAnswerTests {
         struct Picky: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "p" }
-            func validate(answer: RawData) throws { _ = try answer["must"].require(Int.self) }
+            func validate(response: RawData) throws { _ = try response["must"].require(Int.self) }
         }
         var pipeline = RequestPipeline.tested
         pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let error = try await layer.failure(of: Picky())
-        #expect(error.kind == .invalidAnswer && error.step == .checking)
+        #expect(error.kind == .invalidResponse && error.step == .checking)
     }
 }

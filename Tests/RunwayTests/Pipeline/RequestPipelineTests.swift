@@ -105,7 +105,7 @@ struct RequestPipelineTests {
         pipeline.insert(stage, before: .signing)
         let layer = StubbedLayer(pipeline: pipeline) { _ in .json(#"{"code":5,"msg":"no"}"#) }
         let error = try await layer.failure(of: PaintingList())
-        #expect(error.kind == .service(ServiceError(code: "5", message: "no")))
+        #expect(error.kind == .service && error.serviceError == ServiceError(code: "5", message: "no"))
         #expect(stage.verdicts == [.failed(ServiceError(code: "5", message: "no"), isAbsorbed: false)])
         #expect(layer.transport.requests.first?.head.headerFields[.userAgent] == "stamp")
     }

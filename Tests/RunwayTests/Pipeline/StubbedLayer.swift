@@ -16,9 +16,9 @@ struct StubbedLayer {
         name: String = "default", pipeline: RequestPipeline = RequestPipeline.tested, redaction: Redaction = .default,
         sinks: [any EventSink] = [], status: any NetworkStatusSource = SettableNetworkStatus(),
         admission: AdmissionLimits = .none, retrying: RetryLimits = .none,
-        answer: @escaping StubTransport.Answer = { _ in .json("{}") }
+        answer: @escaping StubTransport.Respond = { _ in .json("{}") }
     ) {
-        transport = StubTransport(answer: answer)
+        transport = StubTransport(respond: answer)
         network = NetworkLayer(
             name: name, transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records] + sinks,
             redaction: redaction, limits: LayerLimits(admission: admission, retrying: retrying), status: status,
@@ -39,7 +39,7 @@ struct StubbedLayer {
 
     /// The only record so far.
     func record() async throws -> FlightRecord {
-        await network.events.flush()
+        await network.flushRecords()
         #expect(records.records.count == 1)
         return try #require(records.records.first)
     }

@@ -75,8 +75,8 @@ struct URIReferenceTests {
                 octet == UInt8(ascii: "#") ? "\(prefix)a%2Fb%3d" : "\(prefix)a%2Fb%3d\(written)a%2Fb%3d"
             #expect(try path(Array(prefix.utf8) + signed + [octet] + signed) == expected)
             // An escape of any octet stays, in either case of its digits.
-            for kept in [escape, escape.lowercased()] {
-                #expect(try path(Array("\(prefix)\(kept)  x".utf8)) == "\(prefix)\(kept)%20%20x")
+            for valid in [escape, escape.lowercased()] {
+                #expect(try path(Array("\(prefix)\(valid)  x".utf8)) == "\(prefix)\(valid)%20%20x")
             }
         }
     }

@@ -7,10 +7,10 @@ import Testing
 
 struct NetworkStatusTests {
     /// The notifications of one layer, as long as somebody keeps this.
-    private final class Told {
+    private final class ReportedStatuses {
         private final class Posts: Sendable {
             /// Guards what was posted: the layer's name and the status.
-            let kept = Mutex<[(name: String?, status: NetworkStatus?)]>([])
+            let received = Mutex<[(name: String?, status: NetworkStatus?)]>([])
         }
 
         private let posts = Posts()
@@ -22,14 +22,14 @@ struct NetworkStatusTests {
             ) { [posts] notification in
                 let name = notification.userInfo?[NetworkLayer.networkNameKey] as? String
                 let status = notification.userInfo?[NetworkLayer.networkStatusKey] as? NetworkStatus
-                posts.kept.withLock { $0.append((name, status)) }
+                posts.received.withLock { $0.append((name, status)) }
             }
         }
 
         deinit { NotificationCenter.default.removeObserver(token) }
 
-        var statuses: [NetworkStatus?] { posts.kept.withLock { $0.map(\.status) } }
-        var names: [String?] { posts.kept.withLock { $0.map(\.name) } }
+        var statuses: [NetworkStatus?] { posts.received.withLock { $0.map(\.status) } }
+        var names: [String?] { posts.received.withLock { $0.map(\.name) } }
     }
 
     private func layer(_ status: any NetworkStatusSource, name: String = "default") -> NetworkLayer {
@@ -55,10 +55,10 @@ struct NetworkStatusTests {
     @Test func everyChangePostsOneNotificationThatNamesTheNetwork() {
         let status = SettableNetworkStatus(.wifi)
         let network = layer(status, name: "shop")
-        let told = Told(of: network)
+        let reported = ReportedStatuses(of: network)
         for next in [NetworkStatus.wifi, .none, .none, .cellular, NetworkStatus(.cellular), .wired] { status.set(next) }
-        #expect(told.statuses == [.none, .cellular, NetworkStatus(.cellular), .wired].map { Optional($0) })
-        #expect(Set(told.names) == ["shop"])
+        #expect(reported.statuses == [.none, .cellular, NetworkStatus(.cellular), .wired].map { Optional($0) })
+        #expect(Set(reported.names) == ["shop"])
     }
 
     @Test func aReaderIsGivenTheStatusNowAndEveryChange() async {
@@ -89,7 +89,7 @@ struct NetworkStatusTests {
     @Test func layersHearOfTheirOwnSourceAlone() {
         let (one, two) = (SettableNetworkStatus(.wifi), SettableNetworkStatus(.wifi))
         let (first, second) = (layer(one, name: "one"), layer(two, name: "two"))
-        let (toldOne, toldTwo) = (Told(of: first), Told(of: second))
+        let (toldOne, toldTwo) = (ReportedStatuses(of: first), ReportedStatuses(of: second))
         one.set(.none)
         #expect(toldOne.statuses == [NetworkStatus.none])
         #expect(toldTwo.statuses.isEmpty)
@@ -99,9 +99,9 @@ struct NetworkStatusTests {
     @Test func layersMayShareASource() {
         let status = SettableNetworkStatus(.wifi)
         let layers = ["one", "two"].map { layer(status, name: $0) }
-        let told = layers.map { Told(of: $0) }
+        let reported = layers.map { ReportedStatuses(of: $0) }
         status.set(.cellular)
-        #expect(told.map(\.names) == [["one"], ["two"]])
+        #expect(reported.map(\.names) == [["one"], ["two"]])
     }
 
     @Test func layerThatGoesIsNotKeptByItsSource() {
@@ -120,12 +120,12 @@ struct NetworkStatusTests {
         for _ in 0..<50 {
             let status = SettableNetworkStatus(.unknown)
             let network = layer(status)
-            let told = Told(of: network)
+            let reported = ReportedStatuses(of: network)
             await withTaskGroup { group in
                 for next in [NetworkStatus.wifi, .none, .cellular, .wired] { group.addTask { status.set(next) } }
             }
-            #expect(told.statuses.last == status.current)
-            #expect(told.statuses.count <= 4)
+            #expect(reported.statuses.last == status.current)
+            #expect(reported.statuses.count <= 4)
         }
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Which changes of the network are told to transports.
+/// Which changes of the network are reported to transports.
 struct NetworkTrackTests {
     @Test(arguments: [
         ([NetworkStatus.wifi, .cellular, .cellular, .wired], [true, false, true]),
@@ -22,11 +22,11 @@ struct NetworkTrackTests {
     }
 
     private final class TellingTransport: Transport {
-        let told = Mutex<[String]>([])
+        let reported = Mutex<[String]>([])
 
         func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response { .json("{}") }
-        func warmUp(_ url: String) { told.withLock { $0.append(url) } }
-        func networkDidChange(to status: NetworkStatus) { told.withLock { $0.append("\(status)") } }
+        func warmUp(_ url: String) { reported.withLock { $0.append(url) } }
+        func networkDidChange(to status: NetworkStatus) { reported.withLock { $0.append("\(status)") } }
     }
 
     @Test func everyTransportOfALayerIsToldBeforeThoseWhoWaitedSend() async throws {
@@ -35,8 +35,8 @@ struct NetworkTrackTests {
         let network = NetworkLayer(transport: own, pipeline: .tested, status: status)
         network.configure(Library.self) { $0.transport = services }
         for next in [NetworkStatus.none, .cellular, NetworkStatus(.cellular)] { status.set(next) }
-        #expect(own.told.withLock { $0 } == ["cellular, expensive"])
-        #expect(services.told.withLock { $0 } == ["cellular, expensive"])
+        #expect(own.reported.withLock { $0 } == ["cellular, expensive"])
+        #expect(services.reported.withLock { $0 } == ["cellular, expensive"])
     }
 
     @Test func aServiceIsMadeReadyOverItsTransportWhereThereIsANetwork() {
@@ -51,7 +51,7 @@ struct NetworkTrackTests {
         status.set(.none)
         network.configure(Library.self) { $0.environment = .release }
         network.warmUp(Library.self)
-        #expect(own.told.withLock { $0 } == ["https://library.test/v1"])
-        #expect(services.told.withLock { $0 } == ["https://library.test/v1"])
+        #expect(own.reported.withLock { $0 } == ["https://library.test/v1"])
+        #expect(services.reported.withLock { $0 } == ["https://library.test/v1"])
     }
 }

@@ -64,7 +64,7 @@ struct DownloadModelTests {
         _ server: FileServer, _ folder: TestFolder, _ states: [[UInt8]], _ old: [UInt8]?,
         _ random: inout SeededGenerator, mustSucceed: Bool = false
     ) async -> String? {
-        let told = Mutex<[TransferProgress]>([])
+        let reported = Mutex<[TransferProgress]>([])
         let cancelling = !mustSucceed && Int.random(in: 0..<3, using: &random) == 0
         let moment = Int.random(in: 1...8, using: &random)
         let task = Mutex<Task<DownloadedFile, any Error>?>(nil)
@@ -74,18 +74,20 @@ struct DownloadModelTests {
         server.state.withLock { state in state.onPart = cancel }
         let (network, before) = (server.layer(seed: random.next()), folder.bytes())
         let download = Task {
-            try await network.download(Film(), to: folder.file()) { progress in told.withLock { $0.append(progress) } }
+            try await network.download(Film(), to: folder.file()) { progress in
+                reported.withLock { $0.append(progress) }
+            }
         }
         task.withLock { $0 = download }
         do {
             let file = try await download.value
             guard let saved = folder.bytes(), states.contains(saved) else { return "no state of the file was saved" }
-            if file.byteCount != saved.count { return "\(file.byteCount) told of \(saved.count) bytes" }
-            if told.withLock({ $0.last?.fraction }) != 1 { return "progress does not end at the total" }
+            if file.byteCount != saved.count { return "\(file.byteCount) reported of \(saved.count) bytes" }
+            if reported.withLock({ $0.last?.fraction }) != 1 { return "progress does not end at the total" }
         } catch let error as NetworkError {
             if mustSucceed { return "\(error)" }
             if folder.bytes() != before { return "the file was touched by a download that failed" }
-            let isFair = [.noNetwork, .overloaded, .invalidAnswer, .cancelled].contains(error.kind)
+            let isFair = [.noNetwork, .overloaded, .invalidResponse, .cancelled].contains(error.kind)
             if !isFair { return "\(error)" }
         } catch { return "\(error)" }
         return nil

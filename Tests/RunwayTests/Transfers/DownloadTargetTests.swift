@@ -117,7 +117,7 @@ struct DownloadTargetTests {
     @Test func whatWasWrittenBeforeALossOfPowerIsNotTrustedUnlessItWasMadeSureOf() async throws {
         try await leaveRemains()
         let text = try [UInt8](Data(contentsOf: folder.file("file.part.info")))
-        var note = try #require(PartialNote(text))
+        var note = try #require(PartialMetadata(text))
         note.bootSession = "another"
         for (synced, range) in [(0, nil), (1000, "bytes=1000-")] {
             try await leaveRemains()

@@ -29,9 +29,9 @@ struct DownloadTests {
         try #require(await #expect(throws: NetworkError.self) { try await download() })
     }
 
-    private func decisions() async throws -> [Transfer] {
-        await network.events.flush()
-        return records.records.flatMap { $0.decisions.compactMap { $0.decision as? Transfer } }
+    private func decisions() async throws -> [TransferDecision] {
+        await network.flushRecords()
+        return records.records.flatMap { $0.decisions.compactMap { $0.decision as? TransferDecision } }
     }
 
     @Test func fileAppearsWholeAndAlone() async throws {
@@ -57,7 +57,7 @@ struct DownloadTests {
         #expect(requests.count == 3)
         #expect(requests[1].head.headerFields[.ifRange] == "\"1\"")
         #expect(requests[1].head.headerFields[.range]?.hasPrefix("bytes=") == true)
-        await network.events.flush()
+        await network.flushRecords()
         let record = try #require(records.records.first)
         #expect(record.attempts.count == 3 && records.records.count == 1)
         #expect(record.attempts.compactMap(\.responseByteCount).reduce(0, +) == bytes.count)
@@ -104,7 +104,7 @@ struct DownloadTests {
     @Test func serverThatNeverFitsIsOneClearError() async throws {
         bend(.cut, .otherPart, .cut, .otherTag, .cut, .otherLength)
         let error = try await failure()
-        #expect(error.kind == .invalidAnswer && error.step == .saving)
+        #expect(error.kind == .invalidResponse && error.step == .saving)
         #expect(folder.bytes() == nil)
     }
 
@@ -196,20 +196,22 @@ struct DownloadTests {
             await #expect(throws: NetworkError.self) {
                 try await network.download(Film(), to: folder.file(), upTo: 699_999)
             })
-        #expect(error.kind == .invalidAnswer && folder.bytes() == nil)
+        #expect(error.kind == .invalidResponse && folder.bytes() == nil)
         bend(.vague)
         let vague = try #require(
             await #expect(throws: NetworkError.self) {
                 try await network.download(Film(), to: folder.file(), upTo: 699_999)
             })
-        #expect(vague.kind == .invalidAnswer && folder.bytes() == nil)
+        #expect(vague.kind == .invalidResponse && folder.bytes() == nil)
     }
 
     @Test func progressGrowsAndEndsAtTheTotal() async throws {
-        let told = Mutex<[TransferProgress]>([])
+        let reported = Mutex<[TransferProgress]>([])
         bend(.cut)
-        _ = try await network.download(Film(), to: folder.file()) { progress in told.withLock { $0.append(progress) } }
-        let all = told.withLock { $0 }
+        _ = try await network.download(Film(), to: folder.file()) { progress in
+            reported.withLock { $0.append(progress) }
+        }
+        let all = reported.withLock { $0 }
         #expect(all.first?.completedByteCount == 0)
         #expect(all.last == TransferProgress(completedByteCount: bytes.count, totalByteCount: bytes.count))
         #expect(all.last?.fraction == 1)

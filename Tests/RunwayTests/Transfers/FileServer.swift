@@ -6,7 +6,7 @@ import Synchronization
 
 /// A server of one file, without a socket, that does as RFC 9110 says or as a test wants.
 final class FileServer: Sendable {
-    /// What is wrong with an answer.
+    /// What is wrong with a response.
     enum Bend: CaseIterable {
         /// The connection breaks within the body.
         case cut
@@ -42,7 +42,7 @@ final class FileServer: Sendable {
         var bends: [Bend] = []
         var random = SeededGenerator(seed: 1)
         var requests: [Request] = []
-        /// What is done after so many parts of an answer.
+        /// What is done after so many parts of a response.
         var onPart: (@Sendable (Int) -> Void)?
     }
 

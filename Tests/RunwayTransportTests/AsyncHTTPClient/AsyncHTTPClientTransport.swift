@@ -68,7 +68,7 @@ final class AsyncHTTPClientTransport: Transport {
             request.noteHead(HTTPResponse.Status(code: Int(answer.status.code)))
             flight.noteHTTPVersion(answer.version.name, of: request)
             let head = AnswerHead(
-                answer.status, answer.headers, answering: request.head.method, isTransparent: isTransparent)
+                answer.status, answer.headers, responding: request.head.method, isTransparent: isTransparent)
             switch request.delivery {
             case .whole(let maximumByteCount):
                 var body = try head.body(upTo: maximumByteCount, decodingLimits)

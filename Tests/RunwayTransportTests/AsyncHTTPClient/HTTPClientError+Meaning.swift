@@ -39,7 +39,7 @@ extension HTTPClientError {
             (.invalidParameters, "The name of a header field of the request is invalid.")
         case _ where hasKind(of: .invalidHeaderFieldValues([])):
             (.invalidParameters, "The value of a header field of the request is invalid.")
-        default: (.noNetwork, "The exchange with \(place) failed: \(safeText).")
+        default: (.noNetwork, "The exchange with \(place) failed: \(redactedDescription).")
         }
     }
 

@@ -20,7 +20,7 @@ struct AnswerHead {
     private let contentLength: Int?
 
     init(
-        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, answering method: HTTPRequest.Method, isTransparent: Bool
+        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, responding method: HTTPRequest.Method, isTransparent: Bool
     ) {
         var head = HTTPResponse(status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase))
         var decoded = DecodedFields(capacity: headers.count)

@@ -61,7 +61,7 @@ final class WholeResponse: HTTPClientResponseDelegate {
         onHead(head)
         return task.eventLoop.makeCompletedFuture {
             try state.withLock { state in
-                let head = AnswerHead(head.status, head.headers, answering: method, isTransparent: isTransparent)
+                let head = AnswerHead(head.status, head.headers, responding: method, isTransparent: isTransparent)
                 state = State(head: head, body: try head.body(upTo: maximumByteCount, decodingLimits))
             }
         }

@@ -110,7 +110,7 @@ struct CompressingTests {
             origin.otherwise(respond: .json("{}"))
             let records = RecordCollector()
             let network = NetworkLayer(
-                transport: try AsyncHTTPClientTransport(), sinks: [records], redaction: Redaction(keepsBodies: true))
+                transport: try AsyncHTTPClientTransport(), sinks: [records], redaction: Redaction(recordsBodies: true))
             network.configure(TestService.self) {
                 $0.baseURLs = [.release: origin.baseURL]
                 $0.compression = CompressionPolicy(minimumByteCount: 1)

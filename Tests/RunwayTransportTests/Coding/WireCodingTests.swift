@@ -76,7 +76,7 @@ struct WireCodingTests {
     @Test(arguments: Version.allCases) func aBombIsRefusedByItsRatio(version: Version) async throws {
         let bomb = try Tool.run("/bin/sh", ["-c", "head -c 67108864 /dev/zero | gzip -c"], [])
         for error in try await failures(bomb, "gzip", over: version) {
-            #expect(error.kind == .invalidAnswer && error.detail.contains("more than 250 times its size"), "\(error)")
+            #expect(error.kind == .invalidResponse && error.detail.contains("more than 250 times its size"), "\(error)")
         }
     }
 
@@ -84,14 +84,14 @@ struct WireCodingTests {
         var wire = WireSettings()
         wire.maximumDecodedByteCount = 1000
         for error in try await failures(Coded.gzip, "gzip", over: version, wire) {
-            #expect(error.kind == .invalidAnswer && error.detail.contains("more than 1000 bytes"), "\(error)")
+            #expect(error.kind == .invalidResponse && error.detail.contains("more than 1000 bytes"), "\(error)")
         }
     }
 
     @Test(arguments: Version.allCases) func whatIsBrokenIsRefused(version: Version) async throws {
         for coded in [Array(Coded.gzip.dropLast(9)), Coded.gzip + [1], Array("plain".utf8)] {
             for error in try await failures(coded, "gzip", over: version) {
-                #expect(error.kind == .invalidAnswer && error.detail.contains("compressed body"), "\(error)")
+                #expect(error.kind == .invalidResponse && error.detail.contains("compressed body"), "\(error)")
             }
         }
     }

@@ -32,7 +32,7 @@ enum ExchangeOutcome: Equatable {
         } catch {
             switch error.kind {
             // A connection that ends within a response is the one or the other.
-            case .noNetwork, .invalidAnswer: self = .broken
+            case .noNetwork, .invalidResponse: self = .broken
             default: self = .failed("\(error.kind)")
             }
         }

@@ -70,7 +70,7 @@ private enum EffectPlay {
                 }
                 try await network.signIn(AccessToken("t", account: "ann", refreshToken: "r"), to: Till.self)
                 let endings = await calls(seed, on: network)
-                await network.events.flush()
+                await network.flushRecords()
                 var tally = tally(of: records.records)
                 tally.redirects = server.redirectCount
                 tally.repeated = endings.count { server.effectCount($0.id) > 1 }

@@ -23,7 +23,7 @@ struct HTTPBinTests {
     @Test func notModifiedIsFineForWhoAskedWithAConditionAlone() async throws {
         let conditional = Fetch<GET>("status/304", headers: ["If-None-Match": "\"a\""])
         #expect(try await layer().call(conditional).response.status == .notModified)
-        #expect(try await layer().failure(of: Fetch<GET>("status/304")).kind == .invalidAnswer)
+        #expect(try await layer().failure(of: Fetch<GET>("status/304")).kind == .invalidResponse)
     }
 
     @Test(arguments: [
@@ -56,7 +56,7 @@ struct HTTPBinTests {
     @Test func tenRedirectsAreFollowedAndElevenAreNot() async throws {
         _ = try await layer().call(Fetch<GET>("redirect/10"))
         let error = try await layer().failure(of: Fetch<GET>("redirect/11"))
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.detail == "The server redirected more than 10 times.")
     }
 
@@ -172,10 +172,10 @@ struct HTTPBinTests {
         struct Page: Endpoint {
             static let service = TestService.self
             var path: EndpointPath { "html" }
-            func validate(answer: RawData) throws { _ = try answer["title"].require() as String }
+            func validate(response: RawData) throws { _ = try response["title"].require() as String }
         }
         let error = try await layer().failure(of: Page())
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.step == .checking)
         #expect(error.detail.contains("<!DOCTYPE html>"))
         let raw = try await layer().call(Fetch<GET>("html"))

@@ -144,7 +144,7 @@ struct NginxTests {
             }
         }
         #expect(received < 1 << 20)
-        #expect([.noNetwork, .invalidAnswer].contains(error?.kind))
+        #expect([.noNetwork, .invalidResponse].contains(error?.kind))
         #expect(error?.step == .transporting)
     }
 

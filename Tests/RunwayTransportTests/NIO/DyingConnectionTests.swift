@@ -99,7 +99,7 @@ struct DyingConnectionTests {
                     endings, arrivals: server.requests.dropFirst(before).map(\.path), mostArrivals: 2,
                     sourceLocation: #_sourceLocation)
                 for case (_, let isRead, .failure(let error)) in endings {
-                    #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "cut at \(cut)")
+                    #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "cut at \(cut)")
                     // A read fails only in the middle of its response.
                     if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
                 }
@@ -172,7 +172,7 @@ struct DyingConnectionTests {
                 let endings = await endings(of: 20, below: 1000, over: network)
                 check(endings, arrivals: origin.requests.map(\.path), mostArrivals: 2, sourceLocation: #_sourceLocation)
                 for case (_, let isRead, .failure(let error)) in endings {
-                    #expect(error.kind == .noNetwork || error.kind == .invalidAnswer, "cut at \(cut): \(error)")
+                    #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "cut at \(cut): \(error)")
                     // A read fails only in the middle of its response.
                     if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
                 }

@@ -20,7 +20,7 @@ struct UnsolicitedResponseTests {
             over: NIOTransport(
                 configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer))
         let error = try await layer.failure(of: Fetch<GET>("a"))
-        #expect(error.kind == .invalidAnswer && error.sending == .notSent, "\(error)")
+        #expect(error.kind == .invalidResponse && error.sending == .notSent, "\(error)")
         #expect(error.detail.hasSuffix("sent bytes before any request, which could be taken for a response."))
         // One connection was tried, and the request was not sent on it.
         #expect(server.connectionCount == 1)

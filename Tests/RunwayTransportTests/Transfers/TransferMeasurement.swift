@@ -36,7 +36,7 @@ struct TransferMeasurement {
         } else {
             let saved = try await network.download(Fetch<GET>("\(name)"), to: file)
             print(
-                "downloaded \(saved.byteCount) bytes, \(saved.resumedByteCount) of them from before,", terminator: " ")
+                "downloaded \(saved.byteCount) bytes, \(saved.resumedByteCount) of them resumed,", terminator: " ")
         }
         print("in \(ContinuousClock.now - start), peak memory \(Self.peakKilobytes) KiB, \(before) KiB before")
     }

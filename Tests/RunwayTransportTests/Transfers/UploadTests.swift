@@ -64,7 +64,7 @@ struct UploadTests {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in
-            origin.on(.put, "/film", answering: .afterHead, respond: [.resetting], repeatingLast: false)
+            origin.on(.put, "/film", responding: .afterHead, respond: [.resetting], repeatingLast: false)
             origin.on(nil, "/film", respond: .json("{}"))
             _ = try await layer(origin).upload(FilmUpload(film: folder.file))
             #expect(origin.requests.last?.body == file.bytes)

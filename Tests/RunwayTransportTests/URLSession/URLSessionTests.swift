@@ -58,7 +58,7 @@ struct URLSessionTests {
                 let response = try await network.stream(Fetch<GET>("a"))
                 try await origin.waitForDisconnects(count: 1)
                 let error = try await response.body.failure()
-                #expect(error.kind == .invalidAnswer)
+                #expect(error.kind == .invalidResponse)
                 #expect(error.detail.contains("more than 200000 bytes waited"))
             }
         }

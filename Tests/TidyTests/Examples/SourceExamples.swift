@@ -65,10 +65,10 @@ struct FilmUpload: Endpoint {
 }
 
 func publish(_ file: URL, on network: NetworkLayer) async throws -> RawData {
-    let answer = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
+    let response = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
         print(progress.fraction ?? 0)
     }
-    return answer
+    return response
 }
 
 func save(_ network: NetworkLayer, to file: URL) async throws {
@@ -227,4 +227,13 @@ func driveStatus(over transport: any Transport) -> NetworkLayer {
     let network = NetworkLayer(transport: transport, status: status)
     status.set(.none)  // calls fail at once now
     return network
+}
+
+/// A switch over the kinds of errors has a `default`, so that a kind that is added later does not break it.
+func message(for error: NetworkError) -> String {
+    switch error.kind {
+    case .noNetwork, .timedOut: return "Check your connection."
+    case .service: return error.serviceError?.message ?? ""
+    default: return "Something went wrong."
+    }
 }

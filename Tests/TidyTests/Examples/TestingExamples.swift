@@ -29,7 +29,7 @@ struct ListEndpoint: Endpoint {
     let gate = ScriptedGate()
     origin.on(.get, "/list", respond: .json("[]").held(by: gate))
     let flight = manager.load(ListEndpoint())
-    try await gate.waitForArrivals()  // the request was received, the answer stands at the gate
+    try await gate.waitForArrivals()  // the request was received, the response stands at the gate
     manager.cancel(flight)
     gate.open()
 }

@@ -32,8 +32,8 @@ func bundleHosts() throws -> HostList {
 
 func keepHosts(in path: String, over network: NetworkLayer) async throws -> HostBook {
     let hosts = HostBook(bundled: try HostList(["api.example.com": ["203.0.113.7"]]), file: path)
-    // at every launch; asks once a day
-    try await hosts.refreshIfDue(over: network, from: HostListRequest<Listings>())
+    // at every launch; sends a request once a day
+    try await hosts.refreshIfDue(over: network, from: Listings.self)
     return hosts
 }
 

@@ -40,7 +40,7 @@ struct Throughput {
                         networkCall("network.call", network, file: file, byteCount: byteCount),
                         managerLoad(network, file: file, byteCount: byteCount),
                         networkCall(
-                            "the layer alone", makeNetwork(answering: byteCount), file: file, byteCount: byteCount),
+                            "the layer alone", makeNetwork(responding: byteCount), file: file, byteCount: byteCount),
                         curl(curlClient, url: url, byteCount: byteCount),
                         urlSession(session, url: url, byteCount: byteCount),
                     ]

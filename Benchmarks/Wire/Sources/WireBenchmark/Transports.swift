@@ -91,7 +91,7 @@ struct Lender: Transport {
         do {
             try await use(flight)
         } catch {
-            throw error as? NetworkError ?? NetworkError(.invalidAnswer, in: .transporting, "\(error)")
+            throw error as? NetworkError ?? NetworkError(.invalidResponse, in: .transporting, "\(error)")
         }
         let head = HTTPResponse(status: .ok)
         return Response(head: head, body: .whole(RawData([], response: head)))

@@ -172,7 +172,7 @@ extension PagedAPIManager {
             case .unconnected(let failure):
                 flight.note(PagingDecision.failed(failure))
                 flight.amend()
-                fail(NetworkError(.invalidAnswer, in: .landing, "\(failure)", underlying: failure), load)
+                fail(NetworkError(.invalidResponse, in: .landing, "\(failure)", underlying: failure), load)
             case .failure(let error): fail(error, load)
             }
         }
@@ -192,7 +192,7 @@ extension PagedAPIManager {
             case .fail(let failure): return .unconnected(failure)
             }
         } catch {
-            return .failure(flight.locate(.invalidAnswer(in: .checking, rawData, error)))
+            return .failure(flight.locate(.invalidResponse(in: .checking, rawData, error)))
         }
     }
 

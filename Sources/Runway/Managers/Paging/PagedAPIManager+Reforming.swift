@@ -58,6 +58,6 @@ extension PagedAPIManager {
     }
 
     private var nothingToReform: NetworkError {
-        NetworkError(.invalidAnswer, in: .reforming, "There is no page of \(E.name) to reform: none has landed.")
+        NetworkError(.invalidResponse, in: .reforming, "There is no page of \(E.name) to reform: none has landed.")
     }
 }

@@ -27,7 +27,7 @@ public protocol PagedEndpoint: Endpoint {
     mutating func ask(for page: PageRequest)
     /// Finds the rows in a response, and how the list goes on. Called off the main actor and on it.
     ///
-    /// - Throws: The reason why the response has no page; the call fails as ``NetworkError/Kind/invalidAnswer``.
+    /// - Throws: The reason why the response has no page; the call fails as ``NetworkError/Kind/invalidResponse``.
     func read(_ rawData: RawData) throws -> PageContent
 }
 
@@ -38,7 +38,7 @@ extension PagedEndpoint {
     /// Refuses a response in which no page can be found, so that it is neither cached nor lands.
     ///
     /// An endpoint with a check of its own has to read the page in it too.
-    public func validate(answer: RawData) throws { _ = try read(answer) }
+    public func validate(response: RawData) throws { _ = try read(response) }
 }
 
 /// How a request identifies its page.

@@ -7,7 +7,7 @@ extension Parameters {
     /// What has no order of its own, a `Set` or `Dictionary`, is sorted, so that equal values make equal parameters. An `encode(to:)`
     /// of one's own has to hand it to a container for that, and not call its `encode(to:)`.
     ///
-    /// - Throws: What the value's own `encode(to:)` throws, and ``UnencodableParameter`` where it is nested too deeply or does not encode
+    /// - Throws: What the value's own `encode(to:)` throws, and an error where it is nested too deeply or does not encode
     ///   names and values.
     public init(encoding value: some Encodable) throws {
         try self.init { node throws in try node.encodeByItself(value, codingPath: []) }

@@ -25,7 +25,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Makes parameters from entries.
     public init(_ entries: [Entry] = []) { self.entries = entries }
 
-    /// Makes parameters from a literal; the order of the literal is kept.
+    /// Makes parameters from a literal; they have the order of the literal.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         entries = elements.map { Entry($0.0, $0.1) }
     }

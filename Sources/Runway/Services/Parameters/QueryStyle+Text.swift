@@ -1,10 +1,10 @@
 import Foundation
 
 extension QueryStyle {
-    /// The parameters as sorted pairs, joined by `&`; empty where nothing is to be written.
+    /// The parameters as sorted pairs, joined by `&`; empty if there are none.
     ///
-    /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
-    public func text(_ parameters: Parameters) throws(UnencodableParameter) -> String {
+    /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
+    package func text(_ parameters: Parameters) throws(UnencodableParameter) -> String {
         let pairs = try sortedPairs(parameters)
         var parts: [String] = []
         parts.reserveCapacity(4 * pairs.count)
@@ -19,7 +19,7 @@ extension QueryStyle {
 
     /// The parameters as sorted pairs, as they are before they are escaped.
     ///
-    /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
+    /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
     func fields(_ parameters: Parameters) throws(UnencodableParameter) -> [(name: String, value: String)] {
         try sortedPairs(parameters).map { name, value in
             (name.removingPercentEncoding ?? "", value.removingPercentEncoding ?? "")
@@ -105,10 +105,10 @@ extension Double {
     }
 }
 
-/// A parameter that can't be written, and where it stands.
-public enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The deepest nesting that is written.
-    public static let maximumDepth = 64
+/// A parameter that can't be encoded, and its path.
+package enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The deepest nesting that is encoded.
+    static let maximumDepth = 64
 
     /// The number at this path is infinite or not a number.
     case notFinite(String)
@@ -122,7 +122,7 @@ public enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConver
     case withoutNames
 
     /// What is wrong, and where.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notFinite(let path): "The parameter \"\(path)\" is a number that is not finite."
         case .dateOutOfRange(let path): "The parameter \"\(path)\" is a date outside the years 0 to 9999."

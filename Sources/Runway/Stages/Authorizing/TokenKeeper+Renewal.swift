@@ -99,7 +99,7 @@ extension TokenKeeper {
         }
         flight.note(Authorizing.renewed)
         guard let write else { return held }
-        do { try await settle(write) } catch { flight.note(Authorizing.notKept(error.safeText)) }
+        do { try await settle(write) } catch { flight.note(Authorizing.notKept(error.redactedDescription)) }
         return held
     }
 

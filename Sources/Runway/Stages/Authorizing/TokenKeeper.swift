@@ -183,7 +183,7 @@ extension TokenKeeper {
             loaded = try await waiting { [store] in try await store.load(place) }
         } catch {
             throw NetworkError(
-                .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error.safeText)",
+                .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error.redactedDescription)",
                 underlying: error)
         }
         let clock = flight.clock

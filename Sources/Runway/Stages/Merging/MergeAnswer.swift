@@ -5,7 +5,7 @@ import RunwayJSON
 /// The answer to an envelope, taken apart: `{"responses":[{"id","status","headers","body"}]}`.
 ///
 /// Order means nothing. A request of which the answer says nothing, or says two things, has no answer that could be trusted: it
-/// fails as ``NetworkError/Kind/invalidAnswer``, and so does one whose answer is not of this shape or too large; the others are not
+/// fails as ``NetworkError/Kind/invalidResponse``, and so does one whose answer is not of this shape or too large; the others are not
 /// touched by it. Answers to requests that were not in the envelope are counted and passed over.
 struct MergeAnswer {
     /// The answer to every request, in the order of the envelope.
@@ -23,7 +23,7 @@ struct MergeAnswer {
     ///   - bytes: The body of the answer.
     ///   - head: Its head; the date in it counts for every item that has none.
     ///   - bounds: The largest answer that each request's reader allows, in bytes.
-    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for what is not an envelope.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for what is not an envelope.
     init(_ bytes: [UInt8], head: HTTPResponse, within bounds: [Int]) throws(NetworkError) {
         let root: JSONValue
         do {
@@ -62,14 +62,14 @@ struct MergeAnswer {
     fileprivate static func invalid(
         _ detail: String, _ head: HTTPResponse, underlying: (any Error)? = nil
     ) -> NetworkError {
-        NetworkError(.invalidAnswer, in: .stage(.merging), detail, status: head.status, underlying: underlying)
+        NetworkError(.invalidResponse, in: .stage(.merging), detail, status: head.status, underlying: underlying)
     }
 }
 
 extension Response {
     /// Reads the answer to one request out of an envelope.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidAnswer``.
+    /// - Throws: ``NetworkError/Kind/invalidResponse``.
     fileprivate init(
         item: JSONValue, upTo maximumByteCount: Int, envelope: HTTPResponse
     ) throws(NetworkError) {

@@ -60,7 +60,8 @@ private struct MergeLanding {
             return items.map { _ in .refused(shared) }
         }
         guard case .whole(let rawData) = response.body else {
-            throw NetworkError(.invalidAnswer, in: .stage(.merging), "A whole answer was asked for, and a stream came.")
+            throw NetworkError(
+                .invalidResponse, in: .stage(.merging), "A whole answer was asked for, and a stream came.")
         }
         let answer: MergeAnswer
         do throws(NetworkError) {
@@ -70,7 +71,7 @@ private struct MergeLanding {
             // What is no envelope may be what the service says of any request: that its user has to log in, for instance.
             var refused = response
             refused.verdict = carrier.service.judge(response.head, rawData: rawData)
-            guard let refusal = refused.refusal, refusal.kind != .invalidAnswer else { throw error }
+            guard let refusal = refused.refusal, refusal.kind != .invalidResponse else { throw error }
             let shared = try refused.shared(refusing: envelope, by: refusal)
             _ = carrier.finish(failing: refusal)
             return items.map { _ in .refused(shared) }

@@ -65,7 +65,7 @@ extension Request {
         guard response.head.status == .notModified, !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince)
         else { return response }
         throw NetworkError(
-            .invalidAnswer, in: .stage(.reading),
+            .invalidResponse, in: .stage(.reading),
             "The server responded 304 Not Modified to a request without preconditions.", status: .notModified)
     }
 }

@@ -35,7 +35,7 @@ extension ResponseCache {
             do {
                 return try await tier.find(key).map(TierLookup.found) ?? .nothing
             } catch {
-                return .failed(error.safeText)
+                return .failed(error.redactedDescription)
             }
         }
     }

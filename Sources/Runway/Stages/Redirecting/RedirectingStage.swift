@@ -42,7 +42,7 @@ struct RedirectingStage: RequestStage {
 
     /// The request that follows a response; `nil` if the response is no redirect, or one that is not followed.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidAnswer`` for `Location` fields that differ, and for more redirects than one call follows.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than one call follows.
     private func following(
         _ response: Response, to request: Request, in flight: Flight
     ) throws(NetworkError) -> Request? {
@@ -56,7 +56,7 @@ struct RedirectingStage: RequestStage {
         }
         guard response.hops.count < RedirectHop.maximumCount else {
             throw NetworkError(
-                .invalidAnswer, in: step, "The server redirected more than \(RedirectHop.maximumCount) times.",
+                .invalidResponse, in: step, "The server redirected more than \(RedirectHop.maximumCount) times.",
                 status: response.head.status)
         }
         return following
@@ -103,14 +103,14 @@ extension HTTPResponse.Status {
 extension HTTPResponse {
     /// What the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidAnswer`` if the fields differ. Joined with a comma, which a URI may contain, they would form a
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may contain, they would form a
     ///   target that the server did not name.
     func location(in step: FlightStep) throws(NetworkError) -> URIReference? {
         let fields = headerFields[fields: .location].map(\.octets)
         guard let first = fields.first else { return nil }
         guard fields.allSatisfy({ $0 == first }) else {
             throw NetworkError(
-                .invalidAnswer, in: step, "The response has several Location fields that differ.", status: status)
+                .invalidResponse, in: step, "The response has several Location fields that differ.", status: status)
         }
         return URIReference(first)
     }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Fetches one file: asks for what is missing until all of it is there.
+/// Fetches one file: requests the missing part until the file is complete.
 struct Download: Sendable {
     /// What is asked for, as the endpoint makes it.
     let request: Request
@@ -10,7 +10,7 @@ struct Download: Sendable {
     let partial: PartialFile
     /// Names what is asked for, and for whom.
     let source: String
-    let progress: ProgressTeller?
+    let progress: ProgressReporter?
 
     let network: NetworkLayer
 
@@ -21,7 +21,7 @@ struct Download: Sendable {
             upTo: maximumByteCount, mayResume: request.head.method == .get, remains?.representation,
             byteCount: remains?.byteCount ?? 0)
         var resumed = plan.byteCount
-        if let range = plan.range { flight.note(Transfer.resuming(at: range.start)) }
+        if let range = plan.range { flight.note(TransferDecision.resuming(at: range.start)) }
         var attempt = 1
         while true {
             var response = try await network.send(plan.request(request), in: flight)
@@ -31,11 +31,11 @@ struct Download: Sendable {
             flight.setSource(response.source)
             let head = response.head
             let hadRange = plan.range != nil
-            let answer = plan.take(head, isDecoded: response.isDecoded, now: HTTPDate(flight.clock.date))
-            switch answer {
+            let action = plan.take(head, isDecoded: response.isDecoded, now: HTTPDate(flight.clock.date))
+            switch action {
             case .append: break
             case .replace:
-                if hadRange { flight.note(Transfer.startedOver(.whole)) }
+                if hadRange { flight.note(TransferDecision.startedOver(.whole)) }
                 resumed = 0
                 if let representation = plan.representation {
                     try await onDisk { () throws(FileError) in
@@ -43,10 +43,10 @@ struct Download: Sendable {
                     }
                 }
             case .askAgain, .refuse:
-                try startOver(answer, &resumed)
+                try startOver(action, &resumed)
                 continue
             }
-            progress?.tell(plan.byteCount, of: plan.representation?.byteCount, isUrgent: true)
+            progress?.report(plan.byteCount, of: plan.representation?.byteCount, isUrgent: true)
             let start = plan.byteCount
             let body = response.takeBody()
             let ending: DownloadBody.Ending
@@ -55,16 +55,16 @@ struct Download: Sendable {
             flight.endStream(nil, byteCount: max(0, plan.byteCount - start), failing: error)
             switch ending {
             case .ended(let end):
-                let answer = try await check(
+                let action = try await check(
                     response.contentDigest, from: start, isComplete: end == .complete, &plan)
-                if let answer {
-                    try startOver(answer, &resumed)
+                if let action {
+                    try startOver(action, &resumed)
                 } else if end == .complete {
                     return try await save(plan, head, resumed: resumed)
                 } else {
                     try await waitToGoOn(&plan, &attempt, after: error)
                 }
-            case .useless(let answer): try startOver(answer, &resumed)
+            case .useless(let action): try startOver(action, &resumed)
             case .broken: try await waitToGoOn(&plan, &attempt, after: error)
             case .failed(let error): throw NetworkError(error, in: .saving)
             }
@@ -105,7 +105,8 @@ struct Download: Sendable {
         switch ending {
         case .ended(.complete), .ended(.partial), .useless: return nil
         case .ended(.short):
-            return NetworkError(.noNetwork, in: .transporting, "The answer ended before all that it named had come.")
+            return NetworkError(
+                .noNetwork, in: .transporting, "The response ended before all of its content was received.")
         case .failed(let error): return NetworkError(error, in: .saving)
         case .broken(let error):
             if Task.isCancelled { return .cancelled(in: .saving) }
@@ -120,7 +121,7 @@ struct Download: Sendable {
     /// Checks what came against the digests that the server gave; `nil` where all is well.
     private func check(
         _ contentDigest: String?, from start: Int, isComplete: Bool, _ plan: inout DownloadPlan
-    ) async throws(NetworkError) -> DownloadPlan.Answer? {
+    ) async throws(NetworkError) -> DownloadPlan.Action? {
         do {
             let isContentMet = try await partial.meets(contentDigest, in: start..<max(start, plan.byteCount))
             let digest = isComplete ? plan.representation?.digest : nil
@@ -132,11 +133,11 @@ struct Download: Sendable {
         }
     }
 
-    private func startOver(_ answer: DownloadPlan.Answer, _ resumed: inout Int) throws(NetworkError) {
-        switch answer {
-        case .refuse(let reason): throw NetworkError(.invalidAnswer, in: .saving, reason + ".")
+    private func startOver(_ action: DownloadPlan.Action, _ resumed: inout Int) throws(NetworkError) {
+        switch action {
+        case .refuse(let reason): throw NetworkError(.invalidResponse, in: .saving, reason + ".")
         case .askAgain(let mismatch):
-            flight.note(Transfer.startedOver(mismatch))
+            flight.note(TransferDecision.startedOver(mismatch))
             if mismatch != .complete { resumed = 0 }
         case .append, .replace: break
         }
@@ -148,9 +149,11 @@ struct Download: Sendable {
     private func waitToGoOn(
         _ plan: inout DownloadPlan, _ attempt: inout Int, after error: NetworkError?
     ) async throws(NetworkError) {
-        let broken = error ?? NetworkError(.invalidAnswer, in: .saving, "The server gives the file in too small parts.")
-        // An answer that is torn off reads as one that is not good HTTP.
-        guard error == nil || [.noNetwork, .timedOut, .invalidAnswer].contains(broken.kind), !Task.isCancelled,
+        let broken =
+            error
+            ?? NetworkError(.invalidResponse, in: .saving, "The server sends the file in parts that are too small.")
+        // A truncated response is reported as invalid HTTP.
+        guard error == nil || [.noNetwork, .timedOut, .invalidResponse].contains(broken.kind), !Task.isCancelled,
             flight.clock.now < flight.ownDeadline
         else { throw broken }
         let cause: RetryCause = broken.kind == .timedOut ? .timedOut(.sent) : .noNetwork(.sent)
@@ -168,7 +171,7 @@ struct Download: Sendable {
         }
         let wait = network.retries.jitter(upTo: policy.ceiling(after: attempt))
         guard flight.clock.now + wait < flight.ownDeadline else { throw broken }
-        flight.note(Transfer.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
+        flight.note(TransferDecision.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
         do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch { throw .cancelled(in: .saving) }
     }
 
@@ -178,13 +181,13 @@ struct Download: Sendable {
         let byteCount = plan.byteCount
         try await onDisk { () throws(FileError) in try await partial.commit(byteCount: byteCount) }
         let url = URL(fileURLWithPath: partial.target)
-        flight.note(Transfer.saved(name: url.lastPathComponent, byteCount: byteCount, resumed: resumed))
-        progress?.tell(byteCount, of: byteCount, isUrgent: true)
+        flight.note(TransferDecision.saved(name: url.lastPathComponent, byteCount: byteCount, resumed: resumed))
+        progress?.report(byteCount, of: byteCount, isUrgent: true)
         return DownloadedFile(url: url, byteCount: byteCount, resumedByteCount: resumed, response: head)
     }
 
-    private func onDisk<Value>(_ deed: () async throws(FileError) -> Value) async throws(NetworkError) -> Value {
-        do throws(FileError) { return try await deed() } catch { throw NetworkError(error, in: .saving) }
+    private func onDisk<Value>(_ operation: () async throws(FileError) -> Value) async throws(NetworkError) -> Value {
+        do throws(FileError) { return try await operation() } catch { throw NetworkError(error, in: .saving) }
     }
 }
 
@@ -205,7 +208,7 @@ extension Response {
         isDecoded ? nil : HTTPField.Name.contentDigest.flatMap { head.headerFields[$0] }
     }
 
-    /// The body as a stream; the answer has none of it any more, so that what is not read is let go with the stream.
+    /// The body as a stream; the response no longer holds it, so that unread bytes are released with the stream.
     fileprivate mutating func takeBody() -> BodyStream {
         defer { body = .whole(RawData([], response: head)) }
         return switch body {

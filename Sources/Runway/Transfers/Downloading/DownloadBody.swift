@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Writes the body of one answer to a partial file.
+/// Writes the body of one response to a partial file.
 struct DownloadBody: Sendable {
     /// What is gathered before it is written: 256 KiB.
     private static let gatheredByteCount = 256 << 10
@@ -10,13 +10,13 @@ struct DownloadBody: Sendable {
     let partial: PartialFile
     let source: String
     let flight: Flight
-    let progress: ProgressTeller?
+    let progress: ProgressReporter?
 
     /// How it ended.
     enum Ending: Sendable {
         case ended(DownloadPlan.Ending)
         /// More came than was said.
-        case useless(DownloadPlan.Answer)
+        case useless(DownloadPlan.Action)
         /// The body broke off.
         case broken(any Error)
         case failed(FileError)
@@ -50,7 +50,7 @@ struct DownloadBody: Sendable {
                 if let useless = plan.take(partOf: part.count) { return (plan, .useless(useless)) }
                 gathered += part
                 if gathered.count >= Self.gatheredByteCount { try await flush() }
-                progress?.tell(plan.byteCount, of: plan.representation?.byteCount)
+                progress?.report(plan.byteCount, of: plan.representation?.byteCount)
             }
             try await flush()
             return (plan, .ended(plan.takeEnd()))

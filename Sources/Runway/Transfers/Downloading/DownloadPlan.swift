@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// Decides what a download asks for next, and what it makes of the answers. Pure: it neither reads nor writes anything.
+/// Decides what a download requests next, and what it does with each response. Pure: it performs no I/O.
 struct DownloadPlan: Sendable {
     /// How much more than ever before has to come of an attempt for it to count as none: 256 KiB.
     static let stepByteCount = 256 << 10
-    /// How often answers that don't fit together are given up for a fresh start.
+    /// How often the download starts over when responses contradict each other.
     static let maximumFreshStarts = 2
 
     /// The largest file that is taken.
@@ -19,7 +19,7 @@ struct DownloadPlan: Sendable {
     /// How many bytes there have ever been.
     private var mark = 0
     private var freshStarts = 0
-    /// Where the answer that is being read ends; `nil` where it does not say.
+    /// Where the body that is being read ends; `nil` if the response does not say.
     private var end: Int?
 
     /// Begins with what an earlier download left.
@@ -41,20 +41,20 @@ struct DownloadPlan: Sendable {
         return (byteCount == representation.byteCount ? byteCount - 1 : byteCount, validator)
     }
 
-    /// What an answer's head is good for.
-    enum Answer: Sendable, Equatable {
+    /// What the download does with a response.
+    enum Action: Sendable, Equatable {
         /// Its body goes to the partial file, from this place on.
         case append(at: Int)
         /// Its body is the whole file.
         case replace
         /// It is of no use, and the next request asks for less or for all.
-        case askAgain(Transfer.Mismatch)
+        case askAgain(TransferDecision.Mismatch)
         /// Nothing can be made of it.
         case refuse(String)
     }
 
-    /// Takes the head of an answer that the service judged fine, or of one of status 416.
-    mutating func take(_ head: HTTPResponse, isDecoded: Bool, now: HTTPDate) -> Answer {
+    /// Takes the head of a response that the service judged fine, or of one of status 416.
+    mutating func take(_ head: HTTPResponse, isDecoded: Bool, now: HTTPDate) -> Action {
         switch head.status.code {
         case 206: takePart(head, isDecoded: isDecoded)
         case 416: takeUnsatisfied(head)
@@ -63,9 +63,9 @@ struct DownloadPlan: Sendable {
         }
     }
 
-    private mutating func takePart(_ head: HTTPResponse, isDecoded: Bool) -> Answer {
+    private mutating func takePart(_ head: HTTPResponse, isDecoded: Bool) -> Action {
         guard let asked = range, let representation else {
-            return .refuse("The server answered with a part of a file that was asked for as a whole")
+            return .refuse("The server sent a part of a file that was requested as a whole")
         }
         let fields = head.headerFields
         guard fields[values: .contentRange].count == 1, let given = fields[.contentRange].flatMap(ContentRange.init),
@@ -83,7 +83,7 @@ struct DownloadPlan: Sendable {
         return .append(at: asked.start)
     }
 
-    private mutating func takeWhole(_ head: HTTPResponse, isDecoded: Bool, now: HTTPDate) -> Answer {
+    private mutating func takeWhole(_ head: HTTPResponse, isDecoded: Bool, now: HTTPDate) -> Action {
         let whole = Representation(head, isCoded: isDecoded || head.headerFields.isCoded, now: now)
         if let count = whole.byteCount, count > maximumByteCount { return tooLarge }
         representation = whole
@@ -92,7 +92,7 @@ struct DownloadPlan: Sendable {
         return .replace
     }
 
-    private mutating func takeUnsatisfied(_ head: HTTPResponse) -> Answer {
+    private mutating func takeUnsatisfied(_ head: HTTPResponse) -> Action {
         // The length of the whole, which may have been unknown: perhaps nothing is missing.
         let complete = head.headerFields[.contentRange].flatMap { value in
             value.hasPrefix("bytes */") ? ByteRange.position(value.dropFirst(8)) : nil
@@ -105,24 +105,24 @@ struct DownloadPlan: Sendable {
     }
 
     /// Forgets what there is, and asks for all of it.
-    mutating func startAfresh(_ mismatch: Transfer.Mismatch) -> Answer {
+    mutating func startAfresh(_ mismatch: TransferDecision.Mismatch) -> Action {
         representation = nil
         byteCount = 0
         freshStarts += 1
         guard freshStarts <= Self.maximumFreshStarts else {
-            return .refuse("The server's answers don't fit together: \(mismatch)")
+            return .refuse("The server's responses contradict each other: \(mismatch)")
         }
         return .askAgain(mismatch)
     }
 
-    private var tooLarge: Answer {
+    private var tooLarge: Action {
         .refuse("The file is larger than the \(maximumByteCount) bytes that the download allows")
     }
 
     /// Takes a part of the body that is being read.
     ///
     /// - Returns: What is wrong with it; `nil` for nothing.
-    mutating func take(partOf count: Int) -> Answer? {
+    mutating func take(partOf count: Int) -> Action? {
         guard count <= (end ?? .max) - byteCount else { return startAfresh(.surplus) }
         guard count <= maximumByteCount - byteCount else { return tooLarge }
         byteCount += count
@@ -157,7 +157,7 @@ struct DownloadPlan: Sendable {
         return true
     }
 
-    /// What is there is kept for another time only where it can be gone on with.
+    /// The bytes so far are left for a later download only if it can resume them.
     var isWorthKeeping: Bool { range != nil }
 }
 

@@ -10,6 +10,6 @@ public struct DownloadedFile: Sendable {
     public let byteCount: Int
     /// How many of its bytes an earlier download had left; 0 for one that was fetched as a whole.
     public let resumedByteCount: Int
-    /// The head of the last answer; of status 206 where only a part was missing.
+    /// The head of the last response; of status 206 where only a part was missing.
     public let response: HTTPResponse
 }

@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// What has come of a download so far, beside the file that it is to become, with a note of what it is the beginning of.
+/// The bytes of a download that were received so far, in a file beside the target, with metadata that names the representation.
 ///
 /// Both are the user's own, of mode 0600. The file is locked as long as this value lives, so that no two downloads write to it.
 final class PartialFile: Sendable {
@@ -16,20 +16,20 @@ final class PartialFile: Sendable {
     private let file: OpenFile
     private let queue = DiskQueue()
 
-    private var notePath: String { Self.notePath(of: target) }
+    private var metadataPath: String { Self.metadataPath(of: target) }
     static func path(of target: String) -> String { target + ".part" }
-    private static func notePath(of target: String) -> String { path(of: target) + ".info" }
+    private static func metadataPath(of target: String) -> String { path(of: target) + ".info" }
 
     private init(_ target: String, _ file: OpenFile) {
         self.target = target
         self.file = file
     }
 
-    // Now, and not when the last descriptor closes: the queue lets go of the file a moment after it has told that it is done, and a process
-    // that is just being started has a copy.
+    // Not left to the close of the last descriptor: the queue releases the file a moment after it has finished, and a process that is
+    // being started holds a copy.
     deinit { file.unlock() }
 
-    /// Opens the partial file of a target, which is made where there is none.
+    /// Opens the partial file of a target, creating it if there is none.
     static func open(for target: String) async throws(FileError) -> PartialFile {
         try await DiskQueue().run { () throws(FileError) in try openNow(target) }
     }
@@ -37,7 +37,7 @@ final class PartialFile: Sendable {
     private static func openNow(_ target: String) throws(FileError) -> PartialFile {
         if let status = try OpenFile.status(at: target), !status.isPlainFile, !status.isLink {
             throw FileError(
-                target, "can't be replaced", reason: "it is \(status.isFolder ? "a folder" : "no plain file")")
+                target, "can't be replaced", reason: "it is \(status.isFolder ? "a folder" : "not a regular file")")
         }
         let path = path(of: target)
         while true {
@@ -45,56 +45,58 @@ final class PartialFile: Sendable {
             let status = try file.status()
             guard status.isPlainFile, status.isPrivate else {
                 throw FileError(
-                    path, "can't be used", reason: "it is no plain file of the user's own and nobody else's")
+                    path, "can't be used", reason: "it is not a regular file that only the user can access")
             }
             guard file.lock() else {
-                throw FileError(path, "can't be used", reason: "another download to the same place is under way")
+                throw FileError(path, "can't be used", reason: "another download to the same file is in progress")
             }
             // Another download may have moved or removed it before it was locked.
             if try file.isInPlace() { return PartialFile(target, file) }
         }
     }
 
-    /// What an earlier download of this source left; `nil` where there is nothing that can be relied upon.
+    /// What an earlier download of this source left; `nil` if there is nothing reliable.
     func remains(of source: String) async throws(FileError) -> (representation: Representation, byteCount: Int)? {
-        let (file, notePath) = (file, notePath)
+        let (file, metadataPath) = (file, metadataPath)
         return try await queue.run { () throws(FileError) in
             let byteCount = try file.status().byteCount
-            // A note that can't be read, is cut off or not to be trusted is as good as none.
+            // Metadata that can't be read or is damaged counts as absent.
             guard byteCount > 0,
-                let bytes = try? PrivateFile(reading: notePath)?.read(upTo: PartialNote.maximumByteCount),
-                let note = PartialNote(bytes), note.source == source, byteCount <= note.representation.byteCount ?? .max
+                let bytes = try? PrivateFile(reading: metadataPath)?.read(upTo: PartialMetadata.maximumByteCount),
+                let note = PartialMetadata(bytes), note.source == source,
+                byteCount <= note.representation.byteCount ?? .max
             else { return nil }
             return (note.representation, note.reliableByteCount(of: byteCount, in: BootSession.name))
         }
     }
 
-    /// Empties the file. Where what comes can be gone on with later, a note says so.
+    /// Empties the file, and stores metadata if the download can be resumed later.
     func begin(_ representation: Representation, of source: String) async throws(FileError) {
-        let (file, notePath) = (file, notePath)
+        let (file, metadataPath) = (file, metadataPath)
         try await queue.run { () throws(FileError) in
-            // In this order, no crash leaves bytes with a note of other ones.
+            // In this order, no crash leaves bytes with the metadata of others.
             try file.truncate(to: 0)
             if representation.validator == nil {
-                try OpenFile.remove(notePath)
+                try OpenFile.remove(metadataPath)
             } else {
                 try Self.write(
-                    PartialNote(source: source, representation: representation, bootSession: BootSession.name), notePath
+                    PartialMetadata(source: source, representation: representation, bootSession: BootSession.name),
+                    metadataPath
                 )
             }
         }
     }
 
-    /// Lets what was written so far outlive a loss of power, and notes it.
+    /// Flushes the bytes written so far to the disk, and records how many they are.
     func checkpoint(_ representation: Representation, of source: String, byteCount: Int) async throws(FileError) {
-        let (file, notePath) = (file, notePath)
+        let (file, metadataPath) = (file, metadataPath)
         try await queue.run { () throws(FileError) in
             try file.sync()
             guard representation.validator != nil else { return }
             try Self.write(
-                PartialNote(
+                PartialMetadata(
                     source: source, representation: representation, bootSession: BootSession.name,
-                    syncedByteCount: byteCount), notePath)
+                    syncedByteCount: byteCount), metadataPath)
         }
     }
 
@@ -110,27 +112,27 @@ final class PartialFile: Sendable {
         return try await queue.run { () throws(FileError) in try file.read(count, at: offset) }
     }
 
-    /// Puts the file, which has come whole, in the place of the target, at once for everyone who reads that.
+    /// Replaces the target by the complete file, atomically.
     func commit(byteCount: Int) async throws(FileError) {
-        let (file, target, notePath) = (file, target, notePath)
+        let (file, target, metadataPath) = (file, target, metadataPath)
         try await queue.run { () throws(FileError) in
             let path = Self.path(of: target)
             guard try file.isInPlace() else {
                 throw FileError(path, "can't be moved", reason: "somebody has moved or removed it")
             }
             try file.truncate(to: byteCount)
-            // A file that is replaced keeps its rights.
+            // A file that is replaced keeps its permissions.
             if let status = try OpenFile.status(at: target), status.isPlainFile {
                 try file.setMode(status.mode & 0o777)
             }
             try file.sync()
             guard rename(path, target) == 0 else { throw FileError(target, "can't be replaced") }
-            try OpenFile.remove(notePath)
+            try OpenFile.remove(metadataPath)
             try OpenFile.syncFolder(of: target)
         }
     }
 
-    /// Removes the file and its note.
+    /// Removes the file and its metadata.
     func remove() async throws(FileError) {
         let target = target
         try await queue.run { () throws(FileError) in try Self.remove(target) }
@@ -138,13 +140,15 @@ final class PartialFile: Sendable {
 
     /// Removes what a download to a target left; does nothing where there is nothing.
     static func remove(_ target: String) throws(FileError) {
-        try OpenFile.remove(notePath(of: target))
+        try OpenFile.remove(metadataPath(of: target))
         try OpenFile.remove(path(of: target))
     }
 
-    private static func write(_ note: PartialNote, _ path: String) throws(FileError) {
+    private static func write(_ note: PartialMetadata, _ path: String) throws(FileError) {
         let text: [UInt8]
-        do { text = try note.text() } catch { throw FileError(path, "can't be kept", reason: error.safeText) }
+        do { text = try note.text() } catch {
+            throw FileError(path, "can't be stored", reason: error.redactedDescription)
+        }
         try PrivateFile.replace(path, with: text)
     }
 }

@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// One state of what is downloaded, as the head of an answer tells of it.
+/// One representation of the downloaded resource, as the head of a response describes it.
 struct Representation: Codable, Equatable, Sendable {
     /// What `If-Range` says: a strong validator (RFC 9110 §13.1.5); `nil` where the server gives none, so that nothing can be resumed.
     var validator: String?
     /// The number of bytes; `nil` where the server does not say.
     var byteCount: Int?
-    /// The digests of all bytes, as the server told them (RFC 9530 §3).
+    /// The digests of all bytes, as the server sent them (RFC 9530 §3).
     var digest: String?
 
-    /// What the head of a whole answer tells.
+    /// Reads the head of a complete response.
     ///
     /// - Parameter isCoded: Whether the body is in a content coding, or was before the transport undid it. Its bytes are then not those
     ///   that a range would count.
@@ -21,21 +21,21 @@ struct Representation: Codable, Equatable, Sendable {
         validator = isCoded || refusesRanges ? nil : Self.validator(fields, now: now)
     }
 
-    /// The strong validator that the fields of an answer hold.
+    /// The strong validator that the fields of a response hold.
     private static func validator(_ fields: HTTPFields, now: HTTPDate) -> String? {
         if let value = fields[.eTag] {
             // Beside a tag, weak or strong, a date may not be sent.
             guard let tag = EntityTag(value), !tag.isWeak, tag.opaque.isQuoted else { return nil }
             return tag.text
         }
-        // A date is strong only where it is a good deal older than the answer (RFC 9110 §8.8.2.2).
+        // A date is strong only where it is a good deal older than the response (RFC 9110 §8.8.2.2).
         guard let text = fields[.lastModified], let modified = HTTPDate(text, now: now),
             let date = fields[.date].flatMap({ HTTPDate($0, now: now) }), date.since(modified) >= .seconds(1)
         else { return nil }
         return text
     }
 
-    /// Whether the head of a partial answer can be of this representation.
+    /// Whether the head of a partial response can be of this representation.
     func admits(_ head: HTTPResponse, _ range: ContentRange) -> Bool {
         if let byteCount, let complete = range.completeLength, byteCount != complete { return false }
         guard let validator, let own = EntityTag(validator), own.opaque.isQuoted else {

@@ -4,7 +4,7 @@ public import Foundation
 public struct FormPart: Sendable {
     /// The name of the field.
     public var name: String
-    /// The name of the file, as the server is told; `nil` for what is no file.
+    /// The name of the file, as it is sent to the server; `nil` for a field.
     public var fileName: String?
     /// The media type; `nil` is not said, which means `text/plain`.
     public var contentType: String?
@@ -15,7 +15,7 @@ public struct FormPart: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the field.
-    ///   - fileName: The name of the file, as the server is told; `nil` for what is no file.
+    ///   - fileName: The name of the file, as it is sent to the server; `nil` for a field.
     ///   - contentType: The media type; `nil` is not said.
     ///   - body: The content. One of unknown length makes the whole form one of unknown length, which is sent in chunks.
     public init(name: String, fileName: String? = nil, contentType: String? = nil, body: RequestBody) {
@@ -35,9 +35,9 @@ public struct FormPart: Sendable {
     /// - Parameters:
     ///   - file: The file.
     ///   - name: The name of the field.
-    ///   - fileName: The name that the server is told; `nil` is the file's own.
+    ///   - fileName: The name that is sent to the server; `nil` is the file's own.
     ///   - contentType: The media type. The default is `application/octet-stream`.
-    /// - Throws: ``NetworkError/Kind/storage`` for what is no plain file or can't be read.
+    /// - Throws: ``NetworkError/Kind/storage`` for what is not a regular file or can't be read.
     public static func file(
         _ file: URL, name: String, fileName: String? = nil, contentType: String = "application/octet-stream"
     ) throws(NetworkError) -> FormPart {

@@ -129,5 +129,5 @@ extension RequestBody {
 
 /// A part of a body is longer or shorter than it was said to be.
 struct BodyLengthMismatch: DescribedError {
-    var description: String { "a part of it is not as long as it was said to be" }
+    var description: String { "the length of a part differs from its announced length" }
 }

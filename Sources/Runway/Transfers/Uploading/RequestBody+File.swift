@@ -19,11 +19,11 @@ extension RequestBody {
     /// the one any more that it was when the body was made, or that changes while it is sent, ends the call as
     /// ``NetworkError/Kind/storage``, before its last byte is sent.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` for what is no plain file or can't be read.
+    /// - Throws: ``NetworkError/Kind/storage`` for what is not a regular file or can't be read.
     public static func file(_ file: URL) throws(NetworkError) -> RequestBody {
         guard file.isFileURL else {
             throw NetworkError(
-                .invalidParameters, in: .assembling, "The body is to be a file, and its URL is none of a file.")
+                .invalidParameters, in: .assembling, "The URL of the body is not a file URL.")
         }
         do throws(FileError) {
             let body = try FileBody(file.path)
@@ -47,7 +47,8 @@ struct FileBody: Sendable {
         // A pipe without a writer is not waited for.
         status = try OpenFile(path, O_RDONLY | O_NONBLOCK).status()
         guard status.isPlainFile else {
-            throw FileError(path, "can't be sent", reason: "it is \(status.isFolder ? "a folder" : "no plain file")")
+            throw FileError(
+                path, "can't be sent", reason: "it is \(status.isFolder ? "a folder" : "not a regular file")")
         }
     }
 
@@ -74,7 +75,7 @@ struct FileBody: Sendable {
     }
 
     private static func stopIfCancelled(_ path: String) throws(FileError) {
-        if Task.isCancelled { throw FileError(path, "is not sent any more", reason: "the call was cancelled") }
+        if Task.isCancelled { throw FileError(path, "is no longer sent", reason: "the call was cancelled") }
     }
 
     private func part(of file: OpenFile?, at offset: Int) throws(FileError) -> (OpenFile, [UInt8]) {

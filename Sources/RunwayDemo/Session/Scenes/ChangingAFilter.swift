@@ -4,7 +4,7 @@ extension DemoSession {
     /// A user who is faster than the server.
     func changeFilterFasterThanTheServerAnswers() async throws {
         let lists = ListController(network: network, screen: screen)
-        try await scene("A filter changed faster than the server answers: only the newest lands") {
+        try await scene("A filter changed faster than the server responds: only the newest lands") {
             for (change, rent) in [9000, 8000, 7000, 6000].enumerated() {
                 let isLast = change == 3
                 let filter = RentalList(city: "shanghai", maximumRent: rent, pageSize: 3, delay: isLast ? nil : 4000)

@@ -1,9 +1,9 @@
 import Runway
 
 extension DemoSession {
-    /// A controller that goes while its call is in the air.
+    /// A controller that goes while its call is in flight.
     func leaveAScreenInTheAir() async throws {
-        try await scene("A screen left while its call is in the air: nothing lands") {
+        try await scene("A screen left while its call is in flight: nothing lands") {
             var lists: ListController? = ListController(network: network, screen: screen)
             try await arrival(at: "/zf/list") {
                 call(lists?.rentals.load(RentalList(city: "beijing", delay: 4000)), shouldBe: "cancelled")

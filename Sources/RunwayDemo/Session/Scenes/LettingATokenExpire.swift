@@ -1,7 +1,7 @@
 import Runway
 
 extension DemoSession {
-    /// A token that is taken out of use while calls with it are in the air.
+    /// A token that is taken out of use while calls with it are in flight.
     func letATokenExpire() async throws {
         let favourites = FavouritesController(network: network, screen: screen)
         try await scene("A user who logs in, and opens a folder of favourites") {
@@ -17,7 +17,7 @@ extension DemoSession {
         }
         let folders = MemberAPI.folders
         try await scene(
-            "Ten calls are in the air when the access token expires: one renewal, ten requests sent again",
+            "Ten calls are in flight when the access token expires: one renewal, ten requests sent again",
             repeated: [.newToken: folders.count]
         ) {
             try await arrival(of: folders.count, at: "/member/favourites") {

@@ -4,7 +4,7 @@ extension DemoSession {
     /// A call that can't be made.
     func giveABadParameter() async throws {
         let lists = ListController(network: network, screen: screen)
-        try await scene("A bad parameter, which never leaves the app", grounded: [.badParameters: 1]) {
+        try await scene("A bad parameter, which never leaves the app", unsent: [.badParameters: 1]) {
             call(
                 lists.secondHand.load(SecondHandList(city: "shanghai", page: 0)), shouldBe: "failed: invalidParameters")
             try await landed()
@@ -30,10 +30,10 @@ extension DemoSession {
             try await landed()
             shouldShow(error: "timedOut")
         }
-        try await scene("An answer that ends in its middle") {
-            call(trouble.truncated.load(TruncatedList()), shouldBe: "failed: invalidAnswer")
+        try await scene("A response that ends before it is complete") {
+            call(trouble.truncated.load(TruncatedList()), shouldBe: "failed: invalidResponse")
             try await landed()
-            shouldShow(error: "invalidAnswer", saying: "the end of the document")
+            shouldShow(error: "invalidResponse", saying: "the end of the document")
         }
         try await scene("Status 200, and an error of the service's own inside") {
             call(trouble.envelope.load(FailingEnvelope(error: "unknown_place")), shouldBe: "failed: service")

@@ -8,7 +8,7 @@ extension DemoSession {
         let showroom = ShowroomController(network: network, screen: screen, ids: homes.map { "xf-\($0.number)" })
         try await scene(
             "A showroom of nine homes, asked for while a list is on its way: nine calls, one request",
-            grounded: [.merged: homes.count]
+            unsent: [.merged: homes.count]
         ) {
             screen.show([])
             try await arrival(at: "/xinfang/list") {
@@ -17,7 +17,7 @@ extension DemoSession {
             for home in homes {
                 call(showroom.homes.load(NewHomeDetail(id: "xf-\(home.number)")), shouldBe: "succeeded")
             }
-            try await happenings.wait(for: "nine homes to land") { screen.lines.count == homes.count }
+            try await events.wait(for: "nine homes to land") { screen.lines.count == homes.count }
             shouldShow(Array(homes))
             gate.open()
             try await landed()

@@ -21,13 +21,15 @@ extension DemoSession {
         let openings = 6
         try await scene(
             "A details screen opened six times: asked for once, then taken from memory",
-            grounded: [.fromCache: openings - 1]
+            unsent: [.fromCache: openings - 1]
         ) {
             for opening in 1...openings {
                 screen.show([])
                 let lists = ListController(network: network, screen: screen)
                 call(lists.detail.load(SecondHandDetail(id: "E100011")), shouldBe: "succeeded")
-                if opening > 1, lists.detail.rawData == nil { note("what is kept was not there when load returned") }
+                if opening > 1, lists.detail.rawData == nil {
+                    note("the cached response had not landed when load returned")
+                }
                 try await landed()
                 shouldShow(catalogue.secondHand.filter { $0.number == 11 })
             }

@@ -4,7 +4,7 @@ extension DemoSession {
     /// One manager, asked again while its call flies.
     func pullRefreshFiveTimes() async throws {
         let lists = ListController(network: network, screen: screen)
-        try await scene("A refresh pulled five times: one request, five calls", grounded: [.ignored: 4]) {
+        try await scene("A refresh pulled five times: one request, five calls", unsent: [.ignored: 4]) {
             for pull in 1...5 {
                 call(
                     lists.secondHand.load(SecondHandList(city: "chengdu", page_size: 3)),
@@ -20,14 +20,14 @@ extension DemoSession {
         let tabs = (1...8).map { _ in ListController(network: network, screen: makeScreen()) }
         try await scene(
             "A refresh storm: eight screens want the same list at once, and share one request",
-            grounded: [.joined: tabs.count - 1]
+            unsent: [.joined: tabs.count - 1]
         ) {
             let refresh = RentalList(city: "shenzhen", pageSize: 3, delay: 4000)
             for tab in tabs { call(tab.rentals.load(refresh), shouldBe: "succeeded") }
             // What is asked for later and lands before says that all eight have asked.
             let another = ListController(network: network, screen: screen)
             call(another.newHomes.load(NewHomesList(city: "shenzhen", limit: 3)), shouldBe: "succeeded")
-            try await happenings.wait(for: "another list to land") { another.newHomes.rawData != nil }
+            try await events.wait(for: "another list to land") { another.newHomes.rawData != nil }
             shouldShow(catalogue.first(3, of: .newHome, city: "shenzhen"))
             for tab in tabs { shouldShow([], on: tab.screen) }
             gate.open()

@@ -21,7 +21,7 @@ extension DemoSession {
             rest = rests.first ?? .zero
         }
         try await scene(
-            "The host is left alone: three calls fail at once, and nothing is sent", grounded: [.circuitOpen: 3]
+            "The host is left alone: three calls fail at once, and nothing is sent", unsent: [.circuitOpen: 3]
         ) {
             call(lists.newHomes.load(NewHomesList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
             call(lists.rentals.load(RentalList(city: "beijing"), options: once), shouldBe: "failed: overloaded")

@@ -15,7 +15,7 @@ struct PagingBadInputTests {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         await play.first(OffsetList())
         play.list.state.withLock { $0.answer = { _ in text } }
-        #expect(await play.next()?.failure?.kind == .invalidAnswer)
+        #expect(await play.next()?.failure?.kind == .invalidResponse)
         #expect(play.ids == Array(1...5))
         play.list.state.withLock { $0.answer = nil }
         #expect(try await play.next()?.get() == Array(1...9))
@@ -49,7 +49,7 @@ struct PagingBadInputTests {
         let play = PagedPlay(EditedList(count: 0), OffsetList.self, limits: PagingLimits(maximumItemCount: 100))
         play.list.state.withLock { $0.answer = { _ in Self.page(Array(1...101)) } }
         let error = try #require(await play.first(OffsetList())?.failure)
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.underlying as? PagingFailure == .tooManyRows(101, limit: 100))
     }
 
@@ -64,7 +64,7 @@ struct PagingBadInputTests {
         play.list.state.withLock { $0.answer = { _ in Self.page([1, 2, 3, 4, 5]) } }
         await play.first(E())
         let error = try #require(await play.next()?.failure, "\(E.self)")
-        #expect(error.kind == .invalidAnswer && error.underlying is PagingFailure, "\(E.self): \(error)")
+        #expect(error.kind == .invalidResponse && error.underlying is PagingFailure, "\(E.self): \(error)")
         #expect(play.list.requestCount <= 15 && play.ids == [1, 2, 3, 4, 5])
     }
 
@@ -117,7 +117,7 @@ struct PagingBadInputTests {
         let play = PagedPlay(EditedList(count: 0), CursorList.self)
         let cursor = String(repeating: "c", count: PageContent.maximumCursorByteCount + 1)
         play.list.state.withLock { $0.answer = { _ in Self.page([1], more: #","next":"\#(cursor)""#) } }
-        #expect(await play.first(CursorList())?.failure?.kind == .invalidAnswer)
+        #expect(await play.first(CursorList())?.failure?.kind == .invalidResponse)
     }
 
     @Test func listHasAtMostTheLimitOfCursors() async throws {

@@ -237,7 +237,7 @@ private struct HeldList: TestedList {
     var offset = 0
     var size = 0
     mutating func ask(for page: PageRequest) { (offset, size) = (page.offset, page.size) }
-    func validate(answer: RawData) throws {}
+    func validate(response: RawData) throws {}
     func read(_ rawData: RawData) throws -> PageContent {
         let isFirst = Self.isHeld.withLock { isHeld in
             defer { isHeld = true }

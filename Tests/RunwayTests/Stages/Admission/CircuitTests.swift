@@ -33,7 +33,7 @@ struct CircuitTests {
         #expect(error?.detail == "library.test keeps failing and is left alone for 5.0 seconds (its circuit is open).")
         #expect(error?.host == "library.test")
         #expect(flaky.attemptCount == 5)
-        await flaky.layer.network.events.flush()
+        await flaky.layer.network.flushRecords()
         let decisions = flaky.layer.records.records.map { $0.decisions(of: Admission.self) }
         #expect(decisions[4] == [.opened(host: "library.test", for: .seconds(5))])
         #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", for: .seconds(5)))])
@@ -41,7 +41,7 @@ struct CircuitTests {
 
     @Test(arguments: [
         Result<Response, NetworkError>.status(400), .status(404), .status(401), .lost(.notTrusted),
-        .lost(.invalidAnswer),
+        .lost(.invalidResponse),
         .fine,
     ])
     func whatIsNotTheHostsFaultLeavesItsCircuitClosed(_ result: Result<Response, NetworkError>) async throws {
@@ -65,7 +65,7 @@ struct CircuitTests {
         _ = try await flaky.call(QueryCall()).get()
         await fail(flaky, times: 3)
         #expect(flaky.attemptCount == 9)
-        await flaky.layer.network.events.flush()
+        await flaky.layer.network.flushRecords()
         #expect(flaky.layer.records.records[5].decisions(of: Admission.self) == [.probing(host: "library.test")])
     }
 
@@ -75,7 +75,7 @@ struct CircuitTests {
         flaky.layer.clock.advance(by: .seconds(5))
         _ = await flaky.call(QueryCall())
         #expect(flaky.attemptCount == 6)
-        await flaky.layer.network.events.flush()
+        await flaky.layer.network.flushRecords()
         let record = try #require(flaky.layer.records.records.last)
         #expect(record.decisions(of: Retry.self) == [.gaveUp(.circuitOpen, cause: .noNetwork(.unknown))])
         #expect(

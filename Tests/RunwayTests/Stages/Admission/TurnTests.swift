@@ -205,7 +205,7 @@ struct TurnTests {
             records.records.count >= 400
         } meanwhile: {
             for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
-            await network.events.flush()
+            await network.flushRecords()
         }
         for call in calls { _ = await call.result }
         try await waitUntil { network.admission.counts == (0, 0) }

@@ -322,7 +322,7 @@ final class LoginDemands {
 
     /// Waits until notifications that are on their way have come.
     func settle() async {
-        await network.events.flush()
+        await network.flushRecords()
         for _ in 0..<20 { await Task { @MainActor in }.value }
     }
 }

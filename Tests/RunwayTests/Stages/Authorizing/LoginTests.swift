@@ -244,7 +244,7 @@ extension ClubHouse {
     /// Waits until notifications that are on their way have come.
     @MainActor
     fileprivate func settleNotifications() async {
-        await network.events.flush()
+        await network.flushRecords()
         for _ in 0..<20 { await Task { @MainActor in }.value }
     }
 }

@@ -3,7 +3,7 @@ import RunwayTesting
 import Testing
 
 struct DeadlineBoundsTests {
-    private func layer(_ deadline: Duration, answer: @escaping StubTransport.Answer = { _ in .json("{}") })
+    private func layer(_ deadline: Duration, answer: @escaping StubTransport.Respond = { _ in .json("{}") })
         -> StubbedLayer
     {
         let layer = StubbedLayer(answer: answer)

@@ -30,7 +30,7 @@ struct DeadlineStageTests {
         try await clock.waitForSleepers()
         #expect(clock.nextDeadline?.offset == .seconds(3))
         clock.advance(by: .nanoseconds(2_999_999_999))
-        await network.events.flush()
+        await network.flushRecords()
         #expect(records.records.isEmpty)
         clock.advance(by: .nanoseconds(1))
 
@@ -82,7 +82,7 @@ struct DeadlineStageTests {
         await #expect(throws: NetworkError.self) { try await call.value }
         transport.gate.open()
         try await transport.left.pass()
-        await network.events.flush()
+        await network.flushRecords()
         #expect(records.records.map(\.outcome.name) == ["failed"])
     }
 
@@ -150,7 +150,7 @@ struct DeadlineStageTests {
             await #expect(throws: NetworkError.self) { try await call.value }
             transport.gate.open()
             try await transport.left.pass()
-            await layer.events.flush()
+            await layer.flushRecords()
         }
         // What still winds down does so soon; a leak would run into the limit of the wait.
         try await waitUntil { network == nil && !remembered.isFlightAlive && clock.sleeperCount == 0 }

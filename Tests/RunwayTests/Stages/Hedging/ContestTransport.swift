@@ -131,7 +131,7 @@ struct ContestLayer {
     }
 
     func record() async throws -> FlightRecord {
-        await network.events.flush()
+        await network.flushRecords()
         return try #require(records.records.last)
     }
 

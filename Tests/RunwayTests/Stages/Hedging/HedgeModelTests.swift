@@ -40,7 +40,7 @@ struct HedgeModelTests {
         }
         // What was called off ends without any more time.
         try await waitUntil { wire.flyingCount == 0 }
-        await network.events.flush()
+        await network.flushRecords()
         try #require(records.records.count == callCount, "seed \(seed)")
         var secondCount = 0
         for number in 0..<callCount {

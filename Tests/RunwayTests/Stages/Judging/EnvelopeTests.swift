@@ -7,7 +7,7 @@ import Testing
 
 @testable import Runway
 
-/// What a service says of an answer decides how the call ends: one kind of error, one outcome on the record.
+/// What a service says of a response decides how the call ends: one kind of error, one outcome on the record.
 struct EnvelopeTests {
     private func layer(_ body: String, status: HTTPResponse.Status = .ok, _ fields: HTTPFields = [:]) -> StubbedLayer {
         StubbedLayer { _ in
@@ -19,11 +19,11 @@ struct EnvelopeTests {
     }
 
     private func expect(
-        _ layer: StubbedLayer, endsIn kind: NetworkError.Kind, telling detail: String, outcome: String = "failed",
-        sourceLocation: SourceLocation = #_sourceLocation
+        _ layer: StubbedLayer, endsIn kind: NetworkError.Kind, of cause: ServiceError? = nil, saying detail: String,
+        outcome: String = "failed", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let error = try await layer.failure(of: PaintingList())
-        #expect(error.kind == kind, sourceLocation: sourceLocation)
+        #expect(error.kind == kind && error.serviceError == cause, sourceLocation: sourceLocation)
         #expect(error.step == .stage(.judging), sourceLocation: sourceLocation)
         #expect(error.detail.hasPrefix(detail), sourceLocation: sourceLocation)
         #expect(error.host == "museum.test" && error.attempt == 1, sourceLocation: sourceLocation)
@@ -41,8 +41,8 @@ struct EnvelopeTests {
     @Test func serviceErrorOfStatus200FailsWithTheServicesOwnCodeAndMessage() async throws {
         let layer = layer(#"{"code":17,"msg":"房间不存在"}"#)
         try await expect(
-            layer, endsIn: .service(ServiceError(code: "17", message: "房间不存在")),
-            telling: "The service answered with its error 17: 房间不存在.")
+            layer, endsIn: .service, of: ServiceError(code: "17", message: "房间不存在"),
+            saying: "The service responded with its error 17: 房间不存在.")
         #expect(
             try await layer.record().decisions(of: Judgement.self).map(\.verdict)
                 == [.failed(ServiceError(code: "17", message: "房间不存在"), isAbsorbed: false)])
@@ -51,8 +51,8 @@ struct EnvelopeTests {
     @Test func absorbedErrorIsThrownToTheCallerAndRecordedAsAbsorbed() async throws {
         let layer = layer(#"{"code":901}"#)
         try await expect(
-            layer, endsIn: .service(ServiceError(code: "901")), telling: "The service answered with its error 901.",
-            outcome: "absorbed")
+            layer, endsIn: .service, of: ServiceError(code: "901"),
+            saying: "The service responded with its error 901.", outcome: "absorbed")
         guard case .absorbed(let cause) = try await layer.record().outcome else { throw WrongOutcome() }
         #expect(cause == ServiceError(code: "901"))
     }
@@ -60,57 +60,57 @@ struct EnvelopeTests {
     @Test func tokenRefusedInsideStatus200NeedsAnAccessToken() async throws {
         try await expect(
             layer(#"{"code":401}"#), endsIn: .needsAccessToken,
-            telling: "The server answered 200 OK: the access token is missing or was refused.")
+            saying: "The server answered 200 OK: the access token is missing or was refused.")
     }
 
     @Test func loginNeededIsAKindOfItsOwn() async throws {
         try await expect(
-            layer(#"{"code":402}"#), endsIn: .needsLogin, telling: "The server answered 200 OK: the user has to log in."
+            layer(#"{"code":402}"#), endsIn: .needsLogin, saying: "The server answered 200 OK: the user has to log in."
         )
     }
 
     @Test func overloadedSaysHowLongToWait() async throws {
         try await expect(
             layer(#"{"code":429}"#), endsIn: .overloaded,
-            telling: "The server answered 200 OK: too many requests, try again in 3 s.")
+            saying: "The server answered 200 OK: too many requests, try again in 3 s.")
         try await expect(
             layer("", status: .serviceUnavailable, [.retryAfter: "soon"]), endsIn: .overloaded,
-            telling: "The server answered 503 Service Unavailable: too many requests.")
+            saying: "The server answered 503 Service Unavailable: too many requests.")
     }
 
-    @Test func envelopeOfAnotherShapeIsAnInvalidAnswer() async throws {
+    @Test func envelopeOfAnotherShapeIsAnInvalidResponse() async throws {
         try await expect(
-            layer(#"["code"]"#), endsIn: .invalidAnswer,
-            telling: "The server answered 200 OK, but its envelope could not be read: \"code\" is missing; ")
+            layer(#"["code"]"#), endsIn: .invalidResponse,
+            saying: "The server answered 200 OK, but its envelope could not be read: \"code\" is missing; ")
     }
 
-    @Test func answerThatIsNoJSONSaysWhatWasFoundWhere() async throws {
+    @Test func invalidJSONIsReportedWithItsPosition() async throws {
         let error = try await layer("<html>502").failure(of: PaintingList())
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(
             error.detail == "The server answered 200 OK, but its envelope could not be read: The body is not JSON "
                 + "(line 1, column 1, byte 0): expected a value, found '<'; the body starts with: <html>502",
-            "the start of the body is told once")
+            "the start of the body appears once")
     }
 
     @Test func statusIsJudgedBeforeTheEnvelope() async throws {
         try await expect(
-            layer(#"{"code":0}"#, status: .notFound), endsIn: .refused, telling: "The server answered 404 Not Found.")
+            layer(#"{"code":0}"#, status: .notFound), endsIn: .refused, saying: "The server answered 404 Not Found.")
         try await expect(
             layer("", status: .unauthorized), endsIn: .needsAccessToken,
-            telling: "The server answered 401 Unauthorized: the access token is missing or was refused.")
+            saying: "The server answered 401 Unauthorized: the access token is missing or was refused.")
         try await expect(
-            layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused, telling: "The server answered 599.")
+            layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused, saying: "The server answered 599.")
     }
 
     @Test func redirectThatLeadsNowhereIsRefused() async throws {
         try await expect(
             layer("", status: .found), endsIn: .refused,
-            telling: "The server answered 302 Found, a redirect that could not be followed.")
+            saying: "The server answered 302 Found, a redirect that could not be followed.")
     }
 
     @MainActor
-    @Test func serviceJudgesOffTheMainActorOnceAnAnswer() async throws {
+    @Test func serviceJudgesEachResponseOnceOffTheMainActor() async throws {
         _ = try await StubbedLayer().network.call(WatchedCall())
         #expect(Watched.judgements.withLock { $0 } == [false])
     }

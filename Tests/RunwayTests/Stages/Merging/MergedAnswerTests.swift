@@ -48,7 +48,7 @@ struct MergedAnswerTests {
         let (outcomes, layer) = try await outcomes { _ in .json(answer) }
         #expect(try outcomes[0].get().bytes == Array("{}".utf8))
         let error = try #require(outcomes[1].error)
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.step == .stage(.merging))
         #expect(error.status == .ok)
         #expect(layer.server.requests.count == 2)
@@ -61,8 +61,8 @@ struct MergedAnswerTests {
     ])
     func whatIsNoEnvelopeFailsAllItsItemsAndNothingElse(_ answer: String) async throws {
         let (outcomes, layer) = try await outcomes { _ in .json(answer) }
-        for outcome in outcomes { #expect(outcome.error?.kind == .invalidAnswer) }
-        #expect(try await layer.carrier(among: 4)?.outcome.error?.kind == .invalidAnswer)
+        for outcome in outcomes { #expect(outcome.error?.kind == .invalidResponse) }
+        #expect(try await layer.carrier(among: 4)?.outcome.error?.kind == .invalidResponse)
         #expect(try await layer.network.call(Read("next"))["path"].string == "/v1/next")
     }
 
@@ -92,7 +92,7 @@ struct MergedAnswerTests {
             })
         let calls = try await layer.merge([SmallRead(path: "1"), SmallRead(path: "2")])
         let error = try await #require(throws: NetworkError.self) { try await calls[0].value }
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.detail == "The answer is larger than the 10 bytes that its reader allows.")
         #expect(try await calls[1].value.text == "short")
     }

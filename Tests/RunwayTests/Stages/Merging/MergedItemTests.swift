@@ -127,7 +127,7 @@ struct MergedItemTests {
         let refused = try await #require(throws: NetworkError.self) { try await calls[1].value }
         #expect(refused.kind == .refused && refused.status == .internalServerError)
         let failed = try await #require(throws: NetworkError.self) { try await calls[2].value }
-        #expect(failed.kind == .service(ServiceError(code: "17")))
+        #expect(failed.serviceError == ServiceError(code: "17"))
         let token = try await #require(throws: NetworkError.self) { try await calls[3].value }
         #expect(token.kind == .needsAccessToken)
         #expect(try await layer.carrier(among: 6)?.outcome.name == "succeeded")
@@ -155,7 +155,7 @@ struct MergedItemTests {
 
     @Test(arguments: [true, false])
     func anEnvelopeTellsNoSecretThoughRecordsHoldBodies(_ isRedacted: Bool) async throws {
-        let layer = MergingLayer(redaction: isRedacted ? Redaction(keepsBodies: true) : .none)
+        let layer = MergingLayer(redaction: isRedacted ? Redaction(recordsBodies: true) : .none)
         let reads = (1...2).map { Read("\($0)", headers: ["Authorization": "Bearer hidden"]) }
         for call in try await layer.merge(reads) { _ = try await call.value }
         let carrier = try #require(try await layer.carrier(among: 4))
@@ -175,7 +175,7 @@ struct MergedItemTests {
             for call in calls { _ = try await call.value }
             // The wakes that were asked for are due, and find nothing left to do.
             layer.clock.advance(by: .seconds(1))
-            await layer.network.events.flush()
+            await layer.network.flushRecords()
         }
         try await waitUntil { network == nil }
     }

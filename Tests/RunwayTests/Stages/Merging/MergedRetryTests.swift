@@ -88,7 +88,7 @@ struct MergedRetryTests {
             for path in paths { #expect(sent.count { $0 == path } == 2, "\(path) in \(sent)") }
             #expect(sent.count { $0 == "/v1/write" } == 1)
             #expect(origin.requests[1].itemPaths.count == 4)
-            await network.events.flush()
+            await network.flushRecords()
             let retries = records.records.flatMap { $0.decisions(of: Retry.self) }
             let cause = RetryCause.noNetwork(error.sending)
             let again = Retry.again(attempt: 2, wait: .zero, cause: cause, retryAfter: nil)

@@ -23,8 +23,8 @@ struct Work: Endpoint {
     @Unencoded var fields: [String: String] = [:]
     @Unencoded var refused = "bad"
     var headers: [String: String] { fields }
-    func validate(answer: RawData) throws {
-        if answer[refused].exists { throw Refused("The answer has \"\(refused)\".") }
+    func validate(response: RawData) throws {
+        if response[refused].exists { throw Refused("The response has \"\(refused)\".") }
     }
 }
 
@@ -116,7 +116,7 @@ struct CachedLayer {
 
     /// The decisions of caching about the call that landed last.
     func lastDecisions() async -> [CacheDecision] {
-        await network.events.flush()
+        await network.flushRecords()
         return records.records.max { $0.id < $1.id }?.decisions(of: CacheDecision.self) ?? []
     }
 

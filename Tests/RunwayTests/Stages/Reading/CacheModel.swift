@@ -160,7 +160,7 @@ struct CacheModel {
             let number = flight.validated ?? 0
             keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "cache \(number)"
-        case .refusedByTheEndpoint: return "invalidAnswer"
+        case .refusedByTheEndpoint: return "invalidResponse"
         case .notFound: return "refused"
         case .serverError, .noNetwork:
             if let fallback = flight.fallback, now - fallback.since < Int(flight.policy.staleIfError.components.seconds)

@@ -101,7 +101,7 @@ struct RenewalTests {
         }
         answerNotModified()
         let refresh = CallOptions.policy(.timeToLive(.seconds(10)), .refresh)
-        #expect(await layer.failure(Work(), refresh)?.kind == .invalidAnswer)
+        #expect(await layer.failure(Work(), refresh)?.kind == .invalidResponse)
     }
 
     @Test func conditionsOfTheEndpointStayItsOwn() async throws {
@@ -138,7 +138,7 @@ struct RenewalTests {
         layer.clock.advance(by: .seconds(10))
         answerNotModified(named)
         let error = await layer.failure(Work(), options)
-        #expect(error?.kind == .invalidAnswer, "a 304 to a request without conditions is no answer")
+        #expect(error?.kind == .invalidResponse, "a 304 to a request without conditions is no answer")
         #expect(layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch) && !sent.contains(.ifModifiedSince))
         #expect(await layer.lastDecisions().contains(.unmatchedNotModified))
     }
@@ -158,7 +158,7 @@ struct RenewalTests {
         answerNotModified()
         let error = await layer.failure(Work(refused: "n"), options)
         // The second request has no conditions, and this server says 304 again.
-        #expect(error?.kind == .invalidAnswer && layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch))
+        #expect(error?.kind == .invalidResponse && layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch))
         #expect(layer.network.cache.count == 0, "what was refused is let go, renewed or not")
     }
 

@@ -36,7 +36,7 @@ struct StaleIfErrorTests {
     }
 
     @Test(arguments: [
-        failure(.notTrusted), failure(.cancelled), failure(.invalidAnswer), failure(.needsLogin),
+        failure(.notTrusted), failure(.cancelled), failure(.invalidResponse), failure(.needsLogin),
         .success(.json("{}", status: .notFound)), .success(.json("{}", status: .unauthorized)),
         .success(.json(#"{"bad":1}"#)),
     ])

@@ -44,7 +44,7 @@ struct StaleWhileRevalidateTests {
         layer.clock.advance(by: .seconds(15))
         for _ in 0..<20 { #expect(try await layer.network.call(Work(), options: options).source == .staleCache) }
         let background = try await layer.arrival()
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(layer.transport.parked == [background])
         layer.answer(background, 2)
         let records = try await layer.records.records(count: 22)

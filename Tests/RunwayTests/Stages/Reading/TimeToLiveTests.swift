@@ -101,7 +101,7 @@ struct TimeToLiveTests {
 
     @Test func whatTheEnvelopeCallsAnErrorIsNotKept() async throws {
         layer.server.answer(with: .success(.json(#"{"code":5}"#)))
-        #expect(await layer.failure(PaintingList(), .policy(.timeToLive()))?.kind == .service(ServiceError(code: "5")))
+        #expect(await layer.failure(PaintingList(), .policy(.timeToLive()))?.serviceError == ServiceError(code: "5"))
         #expect(layer.network.cache.count == 0)
     }
 
@@ -113,7 +113,7 @@ struct TimeToLiveTests {
 
     @Test func whatTheEndpointRefusesIsNotKept() async throws {
         layer.server.answer(with: .success(.json(#"{"bad":1}"#)))
-        #expect(await layer.failure(Work())?.kind == .invalidAnswer)
+        #expect(await layer.failure(Work())?.kind == .invalidResponse)
         #expect(layer.network.cache.count == 0)
     }
 

@@ -16,7 +16,7 @@ struct RedirectedFailureTests {
     private func layer(
         _ status: HTTPResponse.Status = .seeOther, to location: String = "https://other.test/there",
         admission: AdmissionLimits = .none, retrying: RetryLimits = RetryLimits(),
-        _ end: @escaping StubTransport.Answer = { _ throws(NetworkError) in throw Self.refusedConnection }
+        _ end: @escaping StubTransport.Respond = { _ throws(NetworkError) in throw Self.refusedConnection }
     ) -> StubbedLayer {
         StubbedLayer(admission: admission, retrying: retrying) { request throws(NetworkError) in
             let isFirst = request.head.authority == "library.test" && request.head.path?.hasPrefix("/v1/") == true
@@ -68,7 +68,7 @@ struct RedirectedFailureTests {
         let endless = layer(.temporaryRedirect) { _ in .redirect(.found, to: "https://other.test/again") }
         for (layer, detail) in [(differing, "Location fields that differ"), (endless, "more than 10 times")] {
             let error = try await fail(QueryCall(), on: layer, options: CallOptions(retry: .off))
-            #expect(error.kind == .invalidAnswer && error.detail.contains(detail), "\(error)")
+            #expect(error.kind == .invalidResponse && error.detail.contains(detail), "\(error)")
             #expect(error.redirectedOrigin?.host == "other.test" && error.sending == .sent)
         }
     }
@@ -97,7 +97,7 @@ struct RedirectedFailureTests {
     @Test func retryBudgetOfAHostIsNotSpentOnAnother() async throws {
         let layer = layer(.found, retrying: RetryLimits(reserve: 2))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer) }
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         let spent = layer.records.records.flatMap { $0.decisions(of: Retry.self) }
         #expect(spent.contains(.gaveUp(.budgetSpent, cause: .noNetwork(.sent))), "the other host's is spent")
         let first = Origin(try #require(layer.transport.requests.first).head)
@@ -171,7 +171,7 @@ private struct Join: Endpoint {
 private final class RedirectingClub: Sendable {
     private let transport: StubTransport
 
-    init(to location: String = "/welcome", _ end: @escaping StubTransport.Answer) {
+    init(to location: String = "/welcome", _ end: @escaping StubTransport.Respond) {
         transport = StubTransport { request throws(NetworkError) in
             switch request.head.path {
             case "/join": .redirect(.seeOther, to: location)

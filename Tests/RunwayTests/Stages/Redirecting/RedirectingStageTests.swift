@@ -38,7 +38,7 @@ struct RedirectingStageTests {
         #expect(try await ten.network.call(QueryCall())["at"].string == "https://library.test/10")
         let eleven = layer(chain(11))
         let error = try await eleven.failure(of: QueryCall())
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.step == .stage(.redirecting))
         #expect(error.detail == "The server redirected more than 10 times.")
         #expect(error.status == .found)
@@ -48,7 +48,7 @@ struct RedirectingStageTests {
 
     @Test func loopEndsAtTheBound() async throws {
         let layer = layer([start: start])
-        #expect(try await layer.failure(of: QueryCall()).kind == .invalidAnswer)
+        #expect(try await layer.failure(of: QueryCall()).kind == .invalidResponse)
         #expect(layer.transport.requests.count == 11)
     }
 
@@ -78,7 +78,7 @@ struct RedirectingStageTests {
                 #expect(layer.transport.requests.last?.url == "https://library.test/a")
             } else {
                 let error = try await layer.failure(of: QueryCall())
-                #expect(error.kind == .invalidAnswer && error.status == .found)
+                #expect(error.kind == .invalidResponse && error.status == .found)
                 #expect(error.detail == "The response has several Location fields that differ.")
                 #expect(layer.transport.requests.count == 1)
             }

@@ -104,7 +104,7 @@ struct RetryTimeTests {
         // A hundred calls, ten of reserve, and one for every ten calls.
         #expect(flaky.attemptCount <= 100 + 10 + 10)
         #expect(flaky.attemptCount >= 100 + 10 + 8)
-        await flaky.layer.network.events.flush()
+        await flaky.layer.network.flushRecords()
         let last = flaky.layer.records.records.flatMap { $0.decisions(of: Retry.self) }
         #expect(last.contains(.gaveUp(.budgetSpent, cause: .noNetwork(.unknown))))
     }

@@ -40,7 +40,7 @@ struct RetryingStageTests {
     }
 
     @Test(arguments: [
-        Result<Response, NetworkError>.lost(.notTrusted), .lost(.invalidAnswer), .lost(.cancelled), .status(400),
+        Result<Response, NetworkError>.lost(.notTrusted), .lost(.invalidResponse), .lost(.cancelled), .status(400),
         .status(401), .status(404), .status(500), .status(501), .status(301),
     ])
     func failureThatStaysIsNotTriedAgain(_ failure: Result<Response, NetworkError>) async throws {

@@ -23,7 +23,7 @@ struct HTTP1WireTests {
             origin.on("/a", respond: .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: squeeze\r\n\r\nbody"))
             let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport())
             let error = try await network.failure(of: Fetch<GET>("a"))
-            #expect(error.kind == .invalidAnswer)
+            #expect(error.kind == .invalidResponse)
             #expect(error.detail.contains(#"its transfer coding "squeeze" is not known"#))
         }
     }
@@ -146,7 +146,7 @@ struct HTTP1WireTests {
 
     @Test func bodyIsSentWhenTheServerSaysNothing() async throws {
         try await withScriptedOrigin { origin in
-            origin.on("/a", answering: .afterRequestWithoutContinue, respond: .text("done"))
+            origin.on("/a", responding: .afterRequestWithoutContinue, respond: .text("done"))
             var wire = WireSettings()
             wire.expectContinueByteCount = 1
             wire.continueTimeout = .milliseconds(20)
@@ -158,7 +158,7 @@ struct HTTP1WireTests {
 
     @Test func bodyThatTheServerRefusesIsNotSent() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
-            origin.on("/a", answering: .afterHead, respond: .text("too much", status: .contentTooLarge))
+            origin.on("/a", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             var wire = WireSettings()
             wire.expectContinueByteCount = 1
             wire.continueTimeout = .seconds(300)
@@ -172,7 +172,7 @@ struct HTTP1WireTests {
     @Test func serverThatDoesNotKnowTheExpectationIsAskedWithout() async throws {
         try await withScriptedOrigin { origin in
             let refusal = ScriptedResponse.text("what?", status: .expectationFailed)
-            origin.on("/a", answering: .afterHead, respond: [refusal, .text("done")])
+            origin.on("/a", responding: .afterHead, respond: [refusal, .text("done")])
             var wire = WireSettings()
             wire.expectContinueByteCount = 1
             wire.continueTimeout = .seconds(300)

@@ -11,7 +11,7 @@ struct HTTP2MisbehaviourTests {
     struct Misdeed: Sendable, CustomStringConvertible {
         let description: String
         let frames: [RawFrame]
-        var kinds: Set<String> = ["invalidAnswer"]
+        var kinds: Set<String> = ["invalidResponse"]
     }
 
     static let misdeeds: [Misdeed] = [
@@ -173,7 +173,7 @@ struct HTTP2MisbehaviourTests {
             connection.write(.headers(frame.stream, [0x88] + length), .data(frame.stream, "short"))
         } _: { server in
             let error = try await server.layer().failure(of: Boundless())
-            #expect(error.kind == .invalidAnswer)
+            #expect(error.kind == .invalidResponse)
         }
     }
 }

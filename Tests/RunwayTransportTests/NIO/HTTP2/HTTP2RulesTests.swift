@@ -46,7 +46,7 @@ struct HTTP2RulesTests {
     @Test func serverThatEnablesPushIsDisconnected() async throws {
         try await withServer([.settings([2: 1]), .headers(1), .data(1, "ghost")]) { server, network in
             let error = try await network.failure(of: Fetch<POST>("a"))
-            #expect(error.kind == .invalidAnswer && error.detail.contains("server push"), "\(error)")
+            #expect(error.kind == .invalidResponse && error.detail.contains("server push"), "\(error)")
             await server.wait(for: .goAway)
             let goAway = try #require(server.frames(of: 1).first { $0.is(.goAway) })
             // PROTOCOL_ERROR (RFC 9113 §7).
@@ -59,7 +59,7 @@ struct HTTP2RulesTests {
         let updates = increments.map { RawFrame(.windowUpdate, stream: 1, RawFrame.number($0)) }
         try await withServer(updates + [.headers(1), .data(1, "ghost")]) { server, network in
             let error = try await network.failure(of: Fetch<POST>("a"))
-            #expect(error.kind == .invalidAnswer && error.detail.contains("WINDOW_UPDATE"), "\(error)")
+            #expect(error.kind == .invalidResponse && error.detail.contains("WINDOW_UPDATE"), "\(error)")
             await server.wait(for: .reset)
             #expect(server.frames(of: 1).first { $0.is(.reset) }?.number == code)
             // It is an error of the stream, and the connection goes on.

@@ -77,7 +77,7 @@ struct UnreadResponseTests {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in
             let network = try layer(server)
-            var answers: [StreamedAnswer] = []
+            var answers: [StreamedResponse] = []
             for index in 0..<Self.streamCount {
                 answers.append(try await network.stream(Fetch<GET>("\(index)")))
             }
@@ -117,7 +117,7 @@ struct UnreadResponseTests {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in
             let network = try layer(server)
-            var answers: [StreamedAnswer] = []
+            var answers: [StreamedResponse] = []
             for index in 0..<Self.streamCount {
                 answers.append(try await network.stream(Fetch<GET>("\(index)")))
             }

@@ -99,7 +99,7 @@ struct HTTPCacheModel {
             keep(new, wish)
             return "network \(new.number)"
         case .notModified(let number, let terms):
-            guard var confirmed = candidates.first(where: { $0.number == number }) else { return "invalidAnswer" }
+            guard var confirmed = candidates.first(where: { $0.number == number }) else { return "invalidResponse" }
             (confirmed.asked, confirmed.terms, confirmed.received) = (asked, terms, now)
             keep(confirmed, wish)
             return "cache \(number)"

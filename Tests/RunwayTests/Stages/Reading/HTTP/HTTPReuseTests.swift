@@ -287,7 +287,7 @@ struct HTTPReuseTests {
         cached.advance(34)
         let stale = try await cached.send("/a", [.cacheControl: "only-if-cached"])
         #expect(stale.text == "one" && stale.source == .staleCache && cached.network.cache.background.count == 0)
-        await cached.network.events.flush()
+        await cached.network.flushRecords()
         let record = try #require(cached.records.records.last)
         #expect(record.decisions(of: HTTPCacheDecision.self) == [.stale(by: .seconds(30), .responseAllows)])
         cached.advance(1)
@@ -333,7 +333,7 @@ struct HTTPReuseTests {
         cached.answer([.cacheControl: "max-age=60"])
         try await cached.send()
         try await cached.send()
-        await cached.network.events.flush()
+        await cached.network.flushRecords()
         let record = try #require(cached.records.records.last)
         #expect(record.decisions(of: CallDecision.self) == [.answeredImmediately])
         #expect(record.decisions(of: HTTPCacheDecision.self) == [.fresh(age: .zero, remaining: .seconds(60))])
@@ -346,7 +346,7 @@ struct HTTPReuseTests {
         cached.advance(72)
         cached.answer(status: .notModified)
         try await cached.send()
-        await cached.network.events.flush()
+        await cached.network.flushRecords()
         let records = cached.records.records
         #expect(
             records.map { $0.decisions(of: HTTPCacheDecision.self) } == [

@@ -178,11 +178,11 @@ struct HTTPValidationTests {
     @Test func notModifiedThatNobodyAskedForIsOneClearError() async throws {
         cached.answer(status: .notModified)
         let error = try await cached.failure()
-        #expect(error.kind == .invalidAnswer && error.status == .notModified && cached.sent == 1)
+        #expect(error.kind == .invalidResponse && error.status == .notModified && cached.sent == 1)
         try await keepStale([.eTag: "\"x\""])
         cached.answer(status: .notModified, [.eTag: "\"y\""])
         cached.answer(status: .notModified, [.eTag: "\"y\""])
-        #expect(try await cached.failure().kind == .invalidAnswer)
+        #expect(try await cached.failure().kind == .invalidResponse)
         #expect(cached.sent == 4)
     }
 

@@ -162,7 +162,7 @@ private struct CoalescingPlay {
     }
 
     private mutating func checkRecords() async throws {
-        await room.network.events.flush()
+        await room.network.flushRecords()
         let records = room.records.records
         if records.count != Int(callCount) { problems.append("\(records.count) records of \(callCount) calls") }
         if !room.network.reads.isEmpty { problems.append("reads are left over") }

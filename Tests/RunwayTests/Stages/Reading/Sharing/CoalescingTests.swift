@@ -296,7 +296,7 @@ struct CoalescingTests {
             room.transport.answer(1)
             _ = try await (first.value, second.value)
         }
-        await room.network.events.flush()
+        await room.network.flushRecords()
         #expect(room.network.reads.isEmpty)
         try await room.settle { flight == nil && room.clock.sleeperCount <= 1 }
     }

@@ -11,8 +11,8 @@ struct KeptShelf: Endpoint {
     static let service = Library.self
     static let cache = CachePolicy.timeToLive()
     var path: EndpointPath { "kept" }
-    func validate(answer: RawData) throws {
-        if answer["refused"].exists { throw Refused() }
+    func validate(response: RawData) throws {
+        if response["refused"].exists { throw Refused() }
     }
 }
 
@@ -87,7 +87,7 @@ struct LandedReadTests {
     @Test func whatACallRefusesIsGivenToNobodyAfterIt() async throws {
         let (room, first) = try await roomWithAnAnswer(#"{"refused":true}"#)
         gate.open()
-        #expect(try await first.failure().kind == .invalidAnswer)
+        #expect(try await first.failure().kind == .invalidResponse)
         let second = try await room.begin(KeptShelf(), as: 2)
         room.transport.answer(2)
         #expect(try await second.number == 2)

@@ -3,7 +3,7 @@ import Runway
 import RunwayTesting
 import Testing
 
-struct StreamedAnswerTests {
+struct StreamedResponseTests {
     /// A layer whose answers are streams of the given parts, after which the stream fails, if it is to.
     private func layer(_ parts: [[UInt8]], failing error: (any Error)? = nil) -> StubbedLayer {
         StubbedLayer { _ in
@@ -26,7 +26,7 @@ struct StreamedAnswerTests {
         let answer = try await layer.network.stream(QueryCall())
         #expect(answer.response.status == .ok)
         #expect(layer.transport.requests.first?.delivery == .streamed)
-        await layer.network.events.flush()
+        await layer.network.flushRecords()
         #expect(layer.records.records.isEmpty)
 
         layer.clock.advance(by: .seconds(2))
@@ -120,7 +120,7 @@ struct StreamedAnswerTests {
 
     @Test func streamWhereAWholeAnswerWasAskedForIsAnInvalidAnswer() async throws {
         let error = try await layer([[1]]).failure(of: QueryCall())
-        #expect(error.kind == .invalidAnswer)
+        #expect(error.kind == .invalidResponse)
         #expect(error.step == .checking)
     }
 }

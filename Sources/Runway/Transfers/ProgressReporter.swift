@@ -1,26 +1,26 @@
 import Synchronization
 
-/// Tells how far a transfer is, no more often than is of use to a person.
-final class ProgressTeller: Sendable {
+/// Reports the progress of a transfer, at most ten times a second.
+final class ProgressReporter: Sendable {
     /// The least time between two reports.
     static let interval = Duration.milliseconds(100)
 
     private let clock: LayerClock
-    private let report: TransferProgress.Report
-    /// Guards what was told last, and when.
+    private let onProgress: TransferProgress.Report
+    /// Guards the last report and its instant.
     private let last = Mutex<(progress: TransferProgress, instant: Duration)?>(nil)
 
-    /// `nil` where nobody wants to know.
+    /// Returns `nil` if there is no receiver.
     init?(_ report: TransferProgress.Report?, _ clock: LayerClock) {
         guard let report else { return nil }
-        self.report = report
+        onProgress = report
         self.clock = clock
     }
 
-    /// Tells it, unless something was told just now.
+    /// Reports the progress, unless the last report was made less than ``interval`` ago.
     ///
-    /// - Parameter isUrgent: Whether it is told in any case: at the beginning, at the end, and where the transfer starts over.
-    func tell(_ completed: Int, of total: Int?, isUrgent: Bool = false) {
+    /// - Parameter isUrgent: Whether it is reported in any case: at the start, at the end, and when the transfer starts over.
+    func report(_ completed: Int, of total: Int?, isUrgent: Bool = false) {
         let progress = TransferProgress(completedByteCount: completed, totalByteCount: total)
         let now = clock.now
         let isDue = last.withLock { last in
@@ -28,6 +28,6 @@ final class ProgressTeller: Sendable {
             last = (progress, now)
             return true
         }
-        if isDue { report(progress) }
+        if isDue { onProgress(progress) }
     }
 }

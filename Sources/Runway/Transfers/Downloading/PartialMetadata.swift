@@ -1,8 +1,8 @@
 import Foundation
 
-/// What is known of a partial file, kept beside it, so that another process can go on where this one ended.
-struct PartialNote: Codable, Equatable, Sendable {
-    /// The largest note that is read, in bytes.
+/// Metadata of a partial file, stored beside it, so that another process can resume the download.
+struct PartialMetadata: Codable, Equatable, Sendable {
+    /// The largest metadata file that is read, in bytes.
     static let maximumByteCount = 64 << 10
 
     /// The digest of what was asked for: the same place may be meant for another file the next time.
@@ -20,13 +20,13 @@ struct PartialNote: Codable, Equatable, Sendable {
         session != nil && session == bootSession ? byteCount : min(byteCount, syncedByteCount)
     }
 
-    /// The note as it is kept: a line with the digest of what follows, and JSON.
+    /// The metadata as it is stored: a line with the digest of what follows, and JSON.
     func text() throws -> [UInt8] {
         let json = Array(try JSONEncoder().encode(self))
         return Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json
     }
 
-    /// Reads a note; `nil` for one that is cut off, damaged, or of another form.
+    /// Reads metadata; `nil` if it is truncated, damaged, or of another form.
     init?(_ text: [UInt8]) {
         guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let json = Array(text[(end + 1)...])

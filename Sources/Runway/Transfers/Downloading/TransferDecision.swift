@@ -1,5 +1,5 @@
 /// What a transfer did with what came, for the record.
-package enum Transfer: StageDecision, Equatable {
+package enum TransferDecision: StageDecision, Equatable {
     /// The download goes on where an earlier one ended.
     case resuming(at: Int)
     /// The connection broke after so many bytes of the file; the rest is asked for after a wait.
@@ -14,7 +14,7 @@ package enum Transfer: StageDecision, Equatable {
     ///   - resumed: How many of its bytes an earlier download had left.
     case saved(name: String, byteCount: Int, resumed: Int)
 
-    /// Why an answer does not continue what is there.
+    /// Why a response does not continue what is there.
     package enum Mismatch: String, Sendable, CustomStringConvertible {
         /// The server sent the whole file: it has changed, or the server gives no parts.
         case whole
@@ -36,13 +36,13 @@ package enum Transfer: StageDecision, Equatable {
         /// The reason in a few words.
         package var description: String {
             switch self {
-            case .whole: "the whole file came"
-            case .range: "another part came than was asked for"
+            case .whole: "the server sent the whole file"
+            case .range: "the server sent another part than was requested"
             case .validator: "the part is of another file"
             case .coding: "the part is in a content coding"
             case .unsatisfied: "the server has no such part"
-            case .surplus: "more came than was said"
-            case .digest: "the digest is not that of the bytes"
+            case .surplus: "more bytes than announced"
+            case .digest: "the digest does not match the bytes"
             case .complete: "nothing is missing"
             }
         }
@@ -52,10 +52,10 @@ package enum Transfer: StageDecision, Equatable {
 
     package var entry: DecisionEntry {
         switch self {
-        case .resuming(let at): .init("resuming", ["at": at], "going on at byte \(at)")
+        case .resuming(let at): .init("resuming", ["at": at], "resuming at byte \(at)")
         case .interrupted(let at, let wait, let cause):
             .init(
-                "interrupted", ["at": at, "wait": wait, "cause": cause], "\(cause) at byte \(at), going on in \(wait)")
+                "interrupted", ["at": at, "wait": wait, "cause": cause], "\(cause) at byte \(at), resuming in \(wait)")
         case .startedOver(.complete):
             .init(
                 "startedOver", ["reason": "complete"],
@@ -65,7 +65,7 @@ package enum Transfer: StageDecision, Equatable {
         case .saved(let name, let byteCount, let resumed):
             .init(
                 "saved", ["name": name, "byteCount": byteCount, "resumed": resumed],
-                "saved \(name), \(byteCount) bytes" + (resumed > 0 ? ", \(resumed) of them from before" : ""))
+                "saved \(name), \(byteCount) bytes" + (resumed > 0 ? ", \(resumed) of them resumed" : ""))
         }
     }
 }

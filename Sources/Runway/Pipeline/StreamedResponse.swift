@@ -2,7 +2,7 @@ public import HTTPTypes
 import Synchronization
 
 /// An answer whose body is read part by part, as it comes in.
-public struct StreamedAnswer: Sendable {
+public struct StreamedResponse: Sendable {
     /// Status and header fields.
     public let response: HTTPResponse
     /// The body; it can be read once. What it throws is a ``NetworkError``.

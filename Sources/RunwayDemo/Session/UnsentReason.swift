@@ -1,16 +1,16 @@
 public import Runway
 
 /// Why a call made no request of its own.
-public enum Grounding: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-    /// It took an answer that was kept.
+public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+    /// It used a cached response.
     case fromCache
-    /// It took the answer of another call's request.
+    /// It took the response of another call's request.
     case joined
     /// Its request left in one with those of other calls.
     case merged
     /// Another call of its manager flew already.
     case ignored
-    /// Its host kept failing, and is left alone for a while.
+    /// Its host fails repeatedly, and its circuit is open.
     case circuitOpen
     /// It was not let out for another reason: no network, a flood, too many calls.
     case notAdmitted
@@ -34,7 +34,7 @@ public enum Grounding: String, Sendable, Hashable, CaseIterable, Codable, Coding
     /// The reason in a few words, as a list of calls has it.
     public var reason: String {
         switch self {
-        case .fromCache: "took an answer that was kept"
+        case .fromCache: "used a cached response"
         case .joined: "joined another call's request"
         case .merged: "merged with others into one request"
         case .ignored: "ignored, since another of the manager flew already"
@@ -48,7 +48,7 @@ public enum Grounding: String, Sendable, Hashable, CaseIterable, Codable, Coding
         }
     }
 
-    private static func byOutcome(of record: FlightRecord) -> Grounding? {
+    private static func byOutcome(of record: FlightRecord) -> UnsentReason? {
         switch record.outcome {
         case .ignored: .ignored
         case .vetoed: .vetoed
@@ -62,7 +62,7 @@ public enum Grounding: String, Sendable, Hashable, CaseIterable, Codable, Coding
         }
     }
 
-    private static func byDecision(of record: FlightRecord) -> Grounding? {
+    private static func byDecision(of record: FlightRecord) -> UnsentReason? {
         for decision in record.decisions.map(\.decision) {
             switch decision {
             case Merge.carried: return .merged

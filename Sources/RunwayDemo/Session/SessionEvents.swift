@@ -2,7 +2,7 @@ import Runway
 
 /// Lets a session wait for what happens elsewhere: a landing, a record, a request that arrives.
 @MainActor
-final class Happenings {
+final class SessionEvents {
     /// The longest that anything is waited for.
     let patience: Duration
     private let signals: AsyncStream<Void>
