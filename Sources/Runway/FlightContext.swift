@@ -34,4 +34,22 @@ final class FlightContext: Sendable {
 
     /// The number of the next call.
     func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
+
+    /// Starts the record of a call.
+    func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
+        let service = E.Service.self
+        // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
+        let start = cache.lastSequenceNumber
+        let configuration =
+            RenewalScope.configuration(of: service, self) ?? services.configuration(of: service)
+        let lifetime = E.deadline ?? configuration.settings.deadline
+        // No clock needs to count further than a year, and a negative time has passed already.
+        let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
+        let flight = Flight(
+            id: makeID(), endpoint: endpoint, configuration: configuration, options: options,
+            lifetime: bounded, context: self, renewing: RenewalScope.services(of: self),
+            start: configuration.session.isOver ? 0 : start)
+        if options.landsOnce { flight.forgoProvisional() }
+        return flight
+    }
 }

@@ -144,20 +144,7 @@ public final class NetworkLayer: Sendable {
 extension NetworkLayer {
     /// Starts the record of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
-        let service = E.Service.self
-        // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
-        let start = cache.lastSequenceNumber
-        let configuration =
-            RenewalScope.configuration(of: service, tokens) ?? services.configuration(of: service)
-        let lifetime = E.deadline ?? configuration.settings.deadline
-        // No clock needs to count further than a year, and a negative time has passed already.
-        let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
-        let flight = Flight(
-            id: context.makeID(), endpoint: endpoint, configuration: configuration, options: options,
-            lifetime: bounded, layer: self, renewing: RenewalScope.services(of: tokens),
-            start: configuration.session.isOver ? 0 : start)
-        if options.landsOnce { flight.forgoProvisional() }
-        return flight
+        context.makeFlight(endpoint, options)
     }
 
     /// Turns a checked endpoint into its request.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 
 /// What the flights of a layer share to be let out in good order: the concurrency slots, the circuits of failing hosts, and the
@@ -45,7 +46,7 @@ final class AdmissionControl: Sendable {
     /// Admits a call, if that needs no waiting.
     ///
     /// - Parameter identity: What identical requests have in common; `nil` where they are not counted.
-    func enter(_ identity: Int?, to head: Request.Head, _ priority: CallPriority, at now: Duration) -> Entry {
+    func enter(_ identity: Int?, to head: HTTPRequest, _ priority: CallPriority, at now: Duration) -> Entry {
         state.withLock { state in
             if let identity, let maximum = limits.maximumIdenticalRequests,
                 let time = state.flood.refusal(of: identity, at: now)
@@ -59,7 +60,7 @@ final class AdmissionControl: Sendable {
     }
 
     /// Admits a call that waited and has a slot; releases the slot if the host of the call began to fail meanwhile.
-    func enterAfterWaiting(to head: Request.Head, at now: Duration) -> Entry {
+    func enterAfterWaiting(to head: HTTPRequest, at now: Duration) -> Entry {
         let entry: Entry = state.withLock { state in
             if let refusal = Self.refusal(of: head, at: now, &state) { return .refused(refusal) }
             return .admitted(Self.pass(to: head, at: now, &state))
@@ -69,7 +70,7 @@ final class AdmissionControl: Sendable {
     }
 
     private static func refusal(
-        of head: Request.Head, at now: Duration, _ state: inout State
+        of head: HTTPRequest, at now: Duration, _ state: inout State
     ) -> AdmissionRefusal? {
         // As long as no host has failed, which is nearly always, there is no host to look for.
         guard !state.circuits.isEmpty else { return nil }
@@ -77,7 +78,7 @@ final class AdmissionControl: Sendable {
         return state.circuits.refusal(of: origin, at: now).map { .circuitOpen(host: origin.host, for: $0) }
     }
 
-    private static func pass(to head: Request.Head, at now: Duration, _ state: inout State) -> CircuitBreaker.Pass {
+    private static func pass(to head: HTTPRequest, at now: Duration, _ state: inout State) -> CircuitBreaker.Pass {
         state.circuits.isEmpty ? .ordinary : state.circuits.pass(to: Origin(head), at: now)
     }
 
@@ -122,7 +123,7 @@ final class AdmissionControl: Sendable {
     /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns for how long the circuit of its host
     /// opened; `nil` if it did not.
     func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to head: Request.Head,
+        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to head: HTTPRequest,
         at now: Duration, releasingSlot: Bool
     ) -> Duration? {
         let (openTime, next) = state.withLock { state in
@@ -144,7 +145,7 @@ final class AdmissionControl: Sendable {
     }
 
     /// Whether calls to a host pass without being probes.
-    func isCircuitClosed(to head: Request.Head) -> Bool {
+    func isCircuitClosed(to head: HTTPRequest) -> Bool {
         state.withLock { $0.circuits.isEmpty || $0.circuits.isClosed(to: Origin(head)) }
     }
 

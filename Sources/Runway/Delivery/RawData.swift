@@ -121,3 +121,13 @@ private final class LazyDocument: Sendable {
         }
     }
 }
+
+/// Where a response came from.
+public enum ResponseSource: String, Sendable, Hashable {
+    /// A server sent it for this call.
+    case network
+    /// The cache, which stored it for an earlier call; it is fresh.
+    case cache
+    /// The cache, which stored it for an earlier call; it is stale.
+    case staleCache
+}

@@ -13,7 +13,7 @@ import Foundation
 /// Every operation may wait for the disk: see ``DiskQueue``.
 final class OpenFile: Sendable {
     /// What the system knows of a file.
-    struct Status: Equatable, Sendable {
+    struct Metadata: Equatable, Sendable {
         var byteCount: Int
         /// When its bytes were last changed, in nanoseconds since 1970.
         var modified: Int64
@@ -30,10 +30,10 @@ final class OpenFile: Sendable {
         var isPrivate: Bool { owner == geteuid() && mode & 0o077 == 0 }
 
         /// Whether both are of the same file, whatever it holds.
-        func isSameFile(as other: Status) -> Bool { device == other.device && number == other.number }
+        func isSameFile(as other: Metadata) -> Bool { device == other.device && number == other.number }
 
         /// Whether both are of the same file with the same bytes, as far as the system tells.
-        func isUnchanged(since other: Status) -> Bool {
+        func isUnchanged(since other: Metadata) -> Bool {
             isSameFile(as: other) && byteCount == other.byteCount && modified == other.modified
         }
 
@@ -80,16 +80,16 @@ final class OpenFile: Sendable {
     }
 
     /// What the system knows of it now.
-    func status() throws(FileError) -> Status {
+    func status() throws(FileError) -> Metadata {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError(path, "can't be looked at") }
-        return Status(status)
+        return Metadata(status)
     }
 
     /// What stands at a path, a link itself and not what it leads to; `nil` for nothing.
-    static func status(at path: String) throws(FileError) -> Status? {
+    static func status(at path: String) throws(FileError) -> Metadata? {
         var status = stat()
-        if lstat(path, &status) == 0 { return Status(status) }
+        if lstat(path, &status) == 0 { return Metadata(status) }
         if errno == ENOENT { return nil }
         throw FileError(path, "can't be looked at")
     }

@@ -106,7 +106,7 @@ struct PrivateFile {
         try check(status, isFolder: true, path)
     }
 
-    private static func check(_ status: OpenFile.Status, isFolder: Bool, _ path: String) throws(FileError) {
+    private static func check(_ status: OpenFile.Metadata, isFolder: Bool, _ path: String) throws(FileError) {
         guard isFolder ? status.isFolder : status.isPlainFile else {
             throw untrusted(path, "it is not a \(isFolder ? "folder" : "plain file")")
         }

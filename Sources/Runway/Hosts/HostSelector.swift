@@ -5,20 +5,20 @@ import Synchronization
 /// It learns from dials, responses, failures and probes, for each network separately, since latencies differ between networks.
 /// Measurements are held in memory only, bounded by ``HostSelectionLimits``.
 package final class HostSelector: Sendable {
-    private struct Key: Hashable {
+    private struct OriginKey: Hashable {
         var link: NetworkStatus.Link
         var identity: String?
         var host: String
     }
 
     private struct State {
-        var rankings: LeastRecentlyUsed<Key, HostRanking>
+        var rankings: LeastRecentlyUsed<OriginKey, HostRanking>
         var randomness: any RandomNumberGenerator & Sendable
         var observation: NetworkStatusObservation?
 
         @discardableResult
         mutating func change<Value>(
-            _ key: Key, _ limits: HostSelectionLimits, _ body: (inout HostRanking) -> Value
+            _ key: OriginKey, _ limits: HostSelectionLimits, _ body: (inout HostRanking) -> Value
         ) -> Value {
             if let value = rankings.change(key, body) { return value }
             var ranking = HostRanking(limits)
@@ -110,8 +110,8 @@ package final class HostSelector: Sendable {
     }
 
     /// Read before the lock is taken, since the source of the status is foreign code.
-    private func key(of host: String) -> Key {
+    private func key(of host: String) -> OriginKey {
         let status = status.current
-        return Key(link: status.link, identity: status.identity, host: host)
+        return OriginKey(link: status.link, identity: status.identity, host: host)
     }
 }

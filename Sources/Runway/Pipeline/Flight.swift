@@ -60,7 +60,6 @@ public final class Flight: Sendable {
     ///
     /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
     let renewing: [ObjectIdentifier]
-    let layer: NetworkLayer
     /// What the flights of the layer have in common.
     let context: FlightContext
     /// When the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has none.
@@ -105,7 +104,7 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
-        lifetime: Duration, layer: NetworkLayer, renewing: [ObjectIdentifier] = [], isEnvelope: Bool = false,
+        lifetime: Duration, context: FlightContext, renewing: [ObjectIdentifier] = [], isEnvelope: Bool = false,
         start: UInt64? = nil
     ) {
         self.id = id
@@ -113,8 +112,7 @@ public final class Flight: Sendable {
         self.configuration = configuration
         self.isEnvelope = isEnvelope
         self.options = options
-        self.layer = layer
-        context = layer.context
+        self.context = context
         self.renewing = renewing
         reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
         clock = context.clock

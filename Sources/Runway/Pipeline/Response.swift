@@ -63,13 +63,3 @@ public enum ResponseBody: Sendable {
     /// Part by part, as it comes in. What throws while it is read is a ``NetworkError``.
     case stream(BodyStream)
 }
-
-/// Where an answer came from.
-public enum ResponseSource: String, Sendable, Hashable {
-    /// A server sent it for this call.
-    case network
-    /// It was kept from an earlier call, and is fresh.
-    case cache
-    /// It was kept from an earlier call, and may be out of date.
-    case staleCache
-}

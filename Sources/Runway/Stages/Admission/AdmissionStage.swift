@@ -138,9 +138,6 @@ extension Flight {
 }
 
 extension Request {
-    /// The head of a request.
-    typealias Head = HTTPRequest
-
     /// The largest body, in bytes, that is compared.
     private static let maximumComparedByteCount = 64 << 10
 

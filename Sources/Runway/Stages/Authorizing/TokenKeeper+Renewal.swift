@@ -72,7 +72,7 @@ extension TokenKeeper {
         flight.note(Authorizing.beganRenewal)
         do {
             guard let owner else { throw NetworkError.cancelled(in: .stage(.authorizing)) }
-            var token = try await RenewalScope.run(for: flight, of: self) {
+            var token = try await RenewalScope.run(for: flight) {
                 try await owner.refresh(credentials, old.token)
             }
             guard token.isUsable, token.account == old.token.account else { throw InvalidToken() }

@@ -40,7 +40,7 @@ struct FileBody: Sendable {
     private static let partByteCount = 128 << 10
 
     let path: String
-    let status: OpenFile.Status
+    let status: OpenFile.Metadata
 
     init(_ path: String) throws(FileError) {
         self.path = path

@@ -51,7 +51,8 @@ private struct Adding: RequestStage {
     }
 }
 
-/// Between the end of a read that calls share and the moment at which the first of them has kept its answer.
+/// Between the end of a read that calls share and the moment at which the first of them has stored its response.
+@Suite(.timeLimit(.minutes(10)))
 struct LandedReadTests {
     private let gate = ScriptedGate()
 
@@ -136,8 +137,8 @@ struct LandedReadTests {
         room.transport.answer(1)
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(KeptShelf.self, .standard)
-        let request = try room.network.assemble(KeptShelf(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
-        _ = try room.network.draft(KeptShelf(), in: flight)
+        var draft = try room.network.draft(KeptShelf(), in: flight)
+        let request = try draft.request(in: flight)
         let key = try #require(flight.key)
         let links = room.network.chain.links.drop { $0.place <= .reading }
         let next = RequestPipeline.Rest(links: links, transport: room.transport)
