@@ -66,6 +66,15 @@ struct FolderBorderTests {
         #expect(pairs.count <= maximum, "\(target): \(pairs.joined(separator: "\n"))")
     }
 
+    @Test func noStageIsRecognisedByItsType() throws {
+        for file in try Project.files(in: "Sources", endingIn: [".swift"]) {
+            for (number, line) in file.lines.enumerated() {
+                let isRecognised = line.contains(/\b(is|as\?|as!) (any )?\w+Stage\b/) && !line.contains("//")
+                #expect(!isRecognised, "\(file.path):\(number + 1) asks for the type of a stage")
+            }
+        }
+    }
+
     @Test func theCountFindsTheTypesOfOtherFolders() throws {
         let graph = try FolderGraph(target: "Sources/RunwayTransport")
         #expect(graph.names["Pool"]?["NIO"]?.contains("HTTP1Connection") == true)
