@@ -35,8 +35,10 @@ final class FlightContext: Sendable {
     /// The number of the next call.
     func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
 
-    /// Starts the record of a call.
-    func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
+    /// Starts the record of a call, which keeps `keeper` alive.
+    func makeFlight<E: Endpoint>(
+        _ endpoint: E.Type, _ options: CallOptions, keeper: any AnyObject & Sendable
+    ) -> Flight {
         let service = E.Service.self
         // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
         let start = cache.lastSequenceNumber
@@ -47,7 +49,7 @@ final class FlightContext: Sendable {
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: makeID(), endpoint: endpoint, configuration: configuration, options: options,
-            lifetime: bounded, context: self, renewing: RenewalScope.services(of: self),
+            lifetime: bounded, context: self, keeper: keeper, renewing: RenewalScope.services(of: self),
             start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
         return flight

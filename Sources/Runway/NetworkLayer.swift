@@ -144,7 +144,7 @@ public final class NetworkLayer: Sendable {
 extension NetworkLayer {
     /// Starts the record of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
-        context.makeFlight(endpoint, options)
+        context.makeFlight(endpoint, options, keeper: self)
     }
 
     /// Turns a checked endpoint into its request.

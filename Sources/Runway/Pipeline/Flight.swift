@@ -62,6 +62,8 @@ public final class Flight: Sendable {
     let renewing: [ObjectIdentifier]
     /// What the flights of the layer have in common.
     let context: FlightContext
+    /// Keeps the layer and its transports alive while the call, or a body that is read as a stream, is in flight.
+    let keeper: any AnyObject & Sendable
     /// When the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has none.
     let slotTime = Atomic(Flight.noSlot)
     /// Guards whose call this is.
@@ -104,7 +106,8 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
-        lifetime: Duration, context: FlightContext, renewing: [ObjectIdentifier] = [], isEnvelope: Bool = false,
+        lifetime: Duration, context: FlightContext, keeper: any AnyObject & Sendable, renewing: [ObjectIdentifier] = [],
+        isEnvelope: Bool = false,
         start: UInt64? = nil
     ) {
         self.id = id
@@ -113,6 +116,7 @@ public final class Flight: Sendable {
         self.isEnvelope = isEnvelope
         self.options = options
         self.context = context
+        self.keeper = keeper
         self.renewing = renewing
         reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
         clock = context.clock

@@ -9,21 +9,22 @@ public struct CallOptions: Sendable {
 
     /// The cache policy of this call. The default, `nil`, is its endpoint's.
     public var cache: CachePolicy?
-    /// What the call makes of answers that are kept. The default, ``CacheUse/standard``, is what its policy says.
+    /// How the call uses stored responses. The default, ``CacheUse/standard``, is as its policy says.
     public var cacheUse: CacheUse
     /// The retry policy of this call. The default, `nil`, is its endpoint's.
     public var retry: RetryPolicy?
     /// The priority of this call. The default, `nil`, is its endpoint's.
     public var priority: CallPriority?
-    /// Whether the call waits for a network, until its deadline, where the device has none. The default is `false`: it
+    /// Whether the call waits for a network, until its deadline, if the device has none. The default is `false`: it
     /// fails at once.
     public var waitsForNetwork: Bool
-    /// The longest that all of the call may take, from when it is asked for to the last byte of its body. Of it and the call's own
-    /// deadline the shorter counts; but that covers no more than the head of a streamed answer, and of a download or an upload the time
-    /// between two bytes, where this one covers everything. The default is `nil`: no such bound.
+    /// The longest time for the whole call, from its start to the last byte of its body. The default, `nil`, is no such bound.
+    ///
+    /// The call ends at this bound or at its own deadline, whichever comes first. The deadline covers less: only the head of a streamed
+    /// response, and only the time between two bytes of a download or an upload.
     public var wholeDeadline: Duration?
 
-    /// Whether no stale answer lands before the fresh one. For code that makes calls through a manager and can use only
+    /// Whether no stale response lands before the fresh one. For code that makes calls through a manager and can use only
     /// one landing.
     var landsOnce = false
 
@@ -38,7 +39,7 @@ public struct CallOptions: Sendable {
     ///
     /// - Parameters:
     ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's.
-    ///   - cacheUse: What the call makes of answers that are kept. The default is what its policy says.
+    ///   - cacheUse: How the call uses stored responses. The default is as its policy says.
     ///   - retry: The retry policy of this call. The default, `nil`, is its endpoint's.
     ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
     ///   - waitsForNetwork: Whether the call waits for a network where the device has none. The default is `false`.

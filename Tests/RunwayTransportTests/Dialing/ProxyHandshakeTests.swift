@@ -75,7 +75,8 @@ struct ProxyHandshakeTests {
 
     @Test(
         arguments: [
-            ([4, 0], "not SOCKS 5"), ([5, 255], "a way that is not known"), ([5, 2], "a way that is not known"),
+            ([4, 0], "not SOCKS 5"), ([5, 255], "a method of authentication that is not supported"),
+            ([5, 2], "a method of authentication that is not supported"),
             ([5, 0, 5], "before it is asked"),
         ] as [([UInt8], String)])
     func aSocksProxyThatLiesIsRefused(said: [UInt8], reason: String) {

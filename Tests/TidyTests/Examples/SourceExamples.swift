@@ -167,7 +167,7 @@ struct Rental: Decodable {
     rentals.load(RentalList(city: "上海"), options: CallOptions(cacheUse: .refresh))
 
     let title = raw["data"]["list"][3]["title"].string  // nil if any of it is missing
-    let price: Int = try raw["data"]["price"].require()  // throws, and says what was found where
+    let price: Int = try raw["data"]["price"].require()  // throws an error that names the place
     print(title ?? "", price)
 
     var row = ViewData()

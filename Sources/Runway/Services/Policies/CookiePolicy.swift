@@ -1,4 +1,4 @@
-/// Whether calls to a service keep and send cookies (RFC 6265bis).
+/// Whether calls to a service store and send cookies (RFC 6265bis).
 ///
 /// ```swift
 /// enum Forum: APIService {
@@ -15,9 +15,9 @@
 /// cookies. If a server changes a cookie with each response, nothing is reused from the cache unless ``ServiceSettings/account`` is
 /// set.
 public enum CookiePolicy: Sendable, Equatable {
-    /// No cookie is kept or sent. What an endpoint puts into the `Cookie` field itself is sent as it is.
+    /// No cookie is stored or sent. A `Cookie` field that an endpoint sets itself is sent unchanged.
     case off
-    /// Cookies are kept and sent. A request that has a `Cookie` field of its own is sent with that alone.
+    /// Cookies are stored and sent. A request that has a `Cookie` field of its own is sent with that field alone.
     ///
     /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
     ///   `example.com`. For any other domain the attribute is taken for its host alone. The default is none.

@@ -4,21 +4,23 @@
 /// static let hedging = HedgingPolicy.learned()
 /// ```
 ///
-/// Hedged are GET and HEAD whose bodies are in memory, each attempt by itself: what is sent again after a failure, a redirect or a
-/// renewed token may be hedged, too. Where no good head has come within the delay, the request is sent a second time, where the
-/// transport can over another connection and to another address; the first good head wins, and the other attempt is called off. A
-/// first attempt that fails while the second flies waits for it. A status of 5xx, 408, 425 or 429 is no good head. Calls that share a
-/// request share its hedge; requests that are merged have none. How often it happens is bounded by ``HedgeLimits``.
+/// GET and HEAD requests without a streamed body are hedged. If no good head has been received within the delay, the request is sent a
+/// second time, over another connection and to another address if the transport can. The first good head wins, and the other attempt is
+/// cancelled. A status of 5xx, 408, 425 or 429 is not a good head. If the first attempt fails while the second is in flight, the call
+/// waits for the second.
+///
+/// Each attempt of a retry, a redirect or a renewed token is hedged separately. Calls that share a request share its hedge; merged
+/// requests have none. ``HedgeLimits`` bounds the number of second attempts.
 public enum HedgingPolicy: Sendable, Hashable {
     /// There is one attempt at a time. The default.
     case off
     /// After this long.
     case after(Duration)
-    /// After the time within which 95 of 100 of the endpoint's answers began of late, at this host, but within these bounds. Until 16
-    /// answers were seen it is the longest.
+    /// After the 95th percentile of the recent times to the first byte of the endpoint at this host, within these bounds. Until 16
+    /// responses were received, it is the longest.
     case learned(shortest: Duration = .milliseconds(50), longest: Duration = .seconds(2))
 
-    /// How long a request has until the second attempt, given what was learned; `nil` where there is none.
+    /// Returns the time until the second attempt; `nil` if there is none.
     func delay(knowing percentile: Duration?) -> Duration? {
         switch self {
         case .off: nil

@@ -1,4 +1,4 @@
-/// How requests of one service are put into one, where its server has a route for that.
+/// How several requests of one service are sent as one, if its server has a route for that.
 ///
 /// ```swift
 /// enum Listings: APIService {
@@ -7,30 +7,29 @@
 /// }
 /// ```
 ///
-/// A request flies at once where nothing else is in the air. What is asked for meanwhile waits, and leaves together when that flight
-/// lands or after ``wait``, whichever is first. Merging pays over HTTP/1.1, at a high latency, for many small calls at once. Over
-/// HTTP/2, which puts any number of requests on one connection at no cost, it only makes calls wait for each other: there it is off.
+/// A request is sent at once if no other is in flight. Requests that are made meanwhile wait, and are sent together when that one
+/// completes or after ``wait``, whichever comes first. Merging pays over HTTP/1.1, at a high latency, for many small calls at once. Over
+/// HTTP/2, which multiplexes requests on one connection, it would only make calls wait for each other: there it is off.
 public struct MergePolicy: Sendable, Equatable {
     /// The path `_batch` below the service's base URL, and the default bounds.
     public static let standard = MergePolicy()
 
     /// The route that takes merged requests, below the service's base URL. The default is `_batch`.
     public var path: EndpointPath
-    /// The most requests that leave as one. The default is 20; at least 1, at most 100.
+    /// The most requests that are sent as one. The default is 20; at least 1, at most 100.
     public var maximumCount: Int
-    /// The most bytes of requests (paths, header fields and bodies as they are) that leave as one. The default is 64 KiB; a request
-    /// that is larger flies alone.
+    /// The most bytes of requests (paths, header fields and bodies as they are) that are sent as one. The default is 64 KiB; a larger
+    /// request is sent alone.
     public var maximumByteCount: Int
-    /// The most bytes of answers, in sum, that are read of one merged answer, beside each endpoint's own bound. The default is 16 MiB;
-    /// at most 32 MiB.
+    /// The most bytes of all responses in one merged response, beside each endpoint's own bound. The default is 16 MiB; at most 32 MiB.
     public var maximumResponseByteCount: Int
-    /// The longest that a request waits to leave with others. The default is 50 ms; at most 1 s.
+    /// The longest that a request waits to be sent with others. The default is 50 ms; at most 1 s.
     public var wait: Duration
-    /// How long a flight counts as still landing, so that what its callers ask for next can leave with what waits. The default is
-    /// 2 ms; `.zero` lets what waits leave at the landing itself.
+    /// How long the pending requests wait after a response, so that the next requests of its callers can be sent with them. The default
+    /// is 2 ms; `.zero` sends the pending requests when the response is received.
     ///
-    /// It is cut short as soon as so many requests came as the flight had answers, and there is none where one request landed and
-    /// nothing waits: calls that follow one another never wait.
+    /// The wait ends as soon as there are as many new requests as there were responses. There is none if one request completed and none
+    /// is pending: calls in sequence never wait.
     public var settling: Duration
     /// Whether requests are merged over HTTP/2, too. The default is `false`.
     public var mergesOverHTTP2: Bool

@@ -65,7 +65,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return wait
     }
 
-    /// Why a failed attempt is worth another one; `nil` where it is not.
+    /// Why a failed attempt is worth another one; `nil` if it is not.
     func cause(of error: NetworkError) -> RetryCause? {
         switch error.kind {
         case .noNetwork: .noNetwork(error.sending)
@@ -75,7 +75,7 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// Why an answer is worth another attempt; `nil` where it is not.
+    /// Why a response is worth another attempt; `nil` if it is not.
     func cause(of response: Response) -> RetryCause? {
         switch response.verdict {
         case .overloaded: .overloaded

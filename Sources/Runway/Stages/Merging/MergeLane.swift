@@ -22,7 +22,7 @@ extension Flight {
         let deadline = flights.map(\.deadline).max() ?? clock.now
         return Flight(
             id: context.makeID(), endpoint: carrier(service), configuration: configuration, options: .standard,
-            lifetime: max(.zero, deadline - clock.now), context: context, isEnvelope: true)
+            lifetime: max(.zero, deadline - clock.now), context: context, keeper: keeper, isEnvelope: true)
     }
 }
 
