@@ -56,7 +56,7 @@ enum FieldFuzz {
     private static func checkCaching(_ text: String) {
         let directives = CacheDirectives([text])
         for name in ["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"] {
-            let bounds = Duration.zero ... .seconds(CacheDirectives.maximumSeconds)
+            let bounds = Duration.zero ... .seconds(FieldList.maximumSeconds)
             check(directives.duration(name).map(bounds.contains) ?? true, "a lifetime out of bounds")
         }
         let names = directives.fieldNames("no-cache") ?? []

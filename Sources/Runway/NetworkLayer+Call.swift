@@ -16,7 +16,7 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> RawData {
         let flight = makeFlight(E.self, options)
-        flight.setGiven(endpoint)
+        flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             var draft = try draft(endpoint, in: flight)
@@ -44,21 +44,22 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> StreamedResponse {
         let flight = makeFlight(E.self, options)
-        flight.setGiven(endpoint)
+        flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             let request = try assemble(endpoint, delivery: .streamed, in: flight)
             let response = try await send(request, in: flight)
             try flight.checkSession(in: .checking)
             if let error = response.refusal { throw error }
-            flight.setSource(response.source)
+            flight.recorder.setSource(response.source)
             let body: BodyStream =
                 switch response.body {
                 case .whole(let rawData): BodyStream(rawData.bytes)
                 case .stream(let body): body
                 }
             return StreamedResponse(
-                response: response.head, body: body.bounded(in: flight).recorded(in: flight, at: response.record))
+                response: response.head,
+                body: body.bounded(in: flight).recorded(in: flight, at: response.attempt?.index))
         } catch {
             throw flight.finish(failing: error)
         }
@@ -117,7 +118,7 @@ extension NetworkLayer {
             throw NetworkError(.invalidResponse, in: .checking, "A whole answer was asked for, and a stream came.")
         }
         rawData.source = response.source
-        flight.setSource(response.source)
+        flight.recorder.setSource(response.source)
         do { try endpoint.validate(response: rawData) } catch { throw .invalidResponse(in: .checking, rawData, error) }
         return rawData
     }

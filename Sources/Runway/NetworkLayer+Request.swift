@@ -49,13 +49,13 @@ extension NetworkLayer {
                 }
             try flight.checkSession(in: .checking)
             if response.isProvisional { revalidate(request, with: service, after: flight) }
-            flight.setSource(response.source)
+            flight.recorder.setSource(response.source)
             let refusal = response.refusal
             if response.verdict == nil, let refusal { throw refusal }
             switch response.body {
             case .stream(let body):
                 response.body = .stream(
-                    body.bounded(in: flight).recorded(in: flight, at: response.record, refusal: refusal))
+                    body.bounded(in: flight).recorded(in: flight, at: response.attempt?.index, refusal: refusal))
             case .whole:
                 if refusal == nil { flight.storeProposal() }
                 if let refusal { _ = flight.finish(failing: refusal) } else { flight.finish(.succeeded) }

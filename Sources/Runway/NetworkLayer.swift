@@ -153,7 +153,7 @@ extension NetworkLayer {
     ) throws(NetworkError) -> Request {
         let baseURL = try flight.configuration.baseURL.get()
         let content = try CallContent(of: endpoint)
-        flight.setSent(content.parameters)
+        flight.recorder.setSentParameters(content.parameters)
         return try flight.configuration.settings.assemble(
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
@@ -162,7 +162,7 @@ extension NetworkLayer {
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try CallContent(of: endpoint)
-        flight.setSent(content.parameters)
+        flight.recorder.setSentParameters(content.parameters)
         if flight.cachePolicy.isOfClient {
             flight.setKey(CacheKey(content, of: E.self, in: flight))
         }

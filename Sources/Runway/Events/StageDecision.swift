@@ -38,16 +38,3 @@ struct CustomDecision: StageDecision {
     static var step: FlightStep { .landing }
     let entry: DecisionEntry
 }
-
-extension Flight {
-    /// Writes a decision into the record of the call. It must hold no secret: records don't redact it.
-    ///
-    /// - Parameters:
-    ///   - name: What was decided, in one word for programs.
-    ///   - fields: The values that belong to it. The default is none.
-    ///   - text: The decision in a few words, for people.
-    ///   - step: Who decided.
-    public func note(_ name: String, fields: [String: String] = [:], _ text: String, in step: FlightStep) {
-        note(CustomDecision(entry: DecisionEntry(name: name, fields: fields, text: text)), in: step)
-    }
-}

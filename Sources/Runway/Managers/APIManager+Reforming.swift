@@ -49,7 +49,7 @@ extension Flight {
         let located = locate(.invalidResponse(in: .reforming, rawData, error))
         // A view may reform the same response again and again: the error of one reformer is recorded once.
         let name = "\(reformer)"
-        if !hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {
+        if !recorder.hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {
             note(CallDecision.reformingFailed(reformer: name, detail: located.detail), in: .reforming)
             amend()
         }

@@ -1,6 +1,3 @@
-import Foundation
-import HTTPTypes
-import ServiceContextModule
 import Synchronization
 
 /// One call on its way through the pipeline: who it is, how long it may take, and the record that stages write.
@@ -12,7 +9,7 @@ public final class Flight: Sendable {
     /// What this call asks for that differs from what its endpoint says.
     public let options: CallOptions
     /// The clocks of the layer.
-    public let clock: LayerClock
+    public var clock: LayerClock { context.clock }
     /// The instant on the layer's clock at which the call was asked for.
     public let takeOff: Duration
     /// The instant on the layer's clock by which the call has to be over.
@@ -72,37 +69,8 @@ public final class Flight: Sendable {
     let reading: FlightReading
     /// The service's settings when the call was asked for.
     let configuration: ServiceConfiguration
-    let traceContext = ServiceContext.current
-
-    /// One request that went to the transport, as it is kept while flying: its URL is text only on the record.
-    private struct Attempt {
-        var request: HTTPRequest
-        var record: FlightRecord.Attempt
-
-        /// The attempt as a record has it, without what the call proves itself with.
-        func written(without secrets: FlightSecrets) -> FlightRecord.Attempt {
-            var written = record
-            written.url = secrets.masked(request.urlText)
-            written.headerFields = secrets.masked(record.headerFields)
-            written.responseHeaderFields = record.responseHeaderFields.map(secrets.masked)
-            return written
-        }
-    }
-
-    private struct State {
-        var given: (any Endpoint)?
-        var sent: Parameters?
-        var decisions: [FlightRecord.Decision] = []
-        var attempts: [Attempt] = []
-        var source: ResponseSource?
-        var ending: (outcome: FlightOutcome, instant: Duration)?
-        /// Whether the record is not told yet although the call may be over, since its request flies on for others.
-        var isHeld = false
-        var secrets = FlightSecrets()
-    }
-
-    /// Guards the growing record.
-    private let state = Mutex(State())
+    /// The growing record of the call.
+    let recorder: FlightRecorder
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
@@ -119,24 +87,11 @@ public final class Flight: Sendable {
         self.keeper = keeper
         self.renewing = renewing
         reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
-        clock = context.clock
-        takeOff = clock.now
+        let takeOff = context.clock.now
+        self.takeOff = takeOff
         self.lifetime = lifetime
-    }
-
-    /// Writes a decision into the record of the call.
-    package func note<D: StageDecision>(_ decision: D, in step: FlightStep = D.step) {
-        note(decision, in: step, at: clock.now)
-    }
-
-    /// Writes a decision that was made at an instant on the layer's clock.
-    func note<D: StageDecision>(_ decision: D, in step: FlightStep = D.step, at now: Duration) {
-        let elapsed = now - takeOff
-        state.withLock {
-            // Most calls note a few: room for them is made once.
-            if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }
-            $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))
-        }
+        recorder = FlightRecorder(
+            clock: context.clock, start: takeOff, redaction: context.redaction, isEnvelope: isEnvelope)
     }
 
     /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.
@@ -160,180 +115,9 @@ public final class Flight: Sendable {
     func putOffDeadline() {
         putOff.store((clock.now - takeOff).nanoseconds, ordering: .relaxed)
     }
-
-    /// Writes down which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` goes by it.
-    ///
-    /// - Parameters:
-    ///   - version: The version, such as `HTTP/2`.
-    ///   - request: The request as the transport was given it. The default, `nil`, is that of the last attempt; a flight that is hedged
-    ///     has two at a time.
-    public func noteHTTPVersion(_ version: String, of request: Request? = nil) {
-        changeAttempt(request?.record) { $0.httpVersion = version }
-    }
-
-    /// Writes down what the wire did for an attempt. For transports that know; the last word counts.
-    ///
-    /// - Parameters:
-    ///   - wire: What the wire did.
-    ///   - request: The request as the transport was given it. The default, `nil`, is that of the last attempt; a flight that is hedged
-    ///     has two at a time.
-    public func noteWire(_ wire: WireRecord, of request: Request? = nil) {
-        changeAttempt(request?.record) { $0.wire = wire }
-    }
-
-    /// Changes the record of an attempt, or of the last.
-    private func changeAttempt(_ index: Int?, _ change: (inout FlightRecord.Attempt) -> Void) {
-        state.withLock { state in
-            let index = index ?? state.attempts.count - 1
-            guard state.attempts.indices.contains(index) else { return }
-            change(&state.attempts[index].record)
-        }
-    }
 }
 
 extension Flight {
-    /// Keeps the endpoint as it was given; its parameters are read when somebody reads the record.
-    func setGiven(_ endpoint: any Endpoint) {
-        state.withLock { $0.given = endpoint }
-    }
-
-    /// Keeps the parameters that are sent beside those common to the service, with those that the endpoint completed.
-    func setSent(_ parameters: Parameters) {
-        state.withLock { $0.sent = parameters }
-    }
-
-    /// How many requests went to the transport so far.
-    var attemptCount: Int { state.withLock { $0.attempts.count } }
-
-    /// The version of HTTP of a request that went to the transport, counted from 0; `nil` where it is not known.
-    func httpVersion(ofAttempt index: Int) -> String? {
-        state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].record.httpVersion : nil }
-    }
-
-    /// Opens the record of a request that goes to the transport; gives its index.
-    func beginAttempt(_ request: Request) -> Int {
-        let start = clock.now - takeOff
-        let body: [UInt8]? =
-            if recordsBodies, case .bytes(let bytes) = request.body { request.plainBody ?? bytes } else { nil }
-        return state.withLock { state in
-            state.attempts.append(
-                Attempt(
-                    request: request.head,
-                    record: FlightRecord.Attempt(
-                        method: request.head.method, url: "", headerFields: request.head.headerFields,
-                        requestByteCount: request.body.byteCount, requestBody: body, start: start)))
-            return state.attempts.count - 1
-        }
-    }
-
-    /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
-    private var recordsBodies: Bool {
-        context.redaction.recordsBodies && (!isEnvelope || context.redaction.headerFields.isEmpty)
-    }
-
-    func endAttempt(_ index: Int, with response: Response) {
-        let end = clock.now - takeOff
-        state.withLock { state in
-            // What was called off is over, whatever still comes of it.
-            guard state.attempts[index].record.end == nil else { return }
-            state.attempts[index].record.status = response.head.status
-            state.attempts[index].record.responseHeaderFields = response.head.headerFields
-            guard case .whole(let rawData) = response.body else { return }
-            state.attempts[index].record.end = end
-            state.attempts[index].record.responseByteCount = rawData.bytes.count
-            if recordsBodies { state.attempts[index].record.responseBody = rawData.bytes }
-        }
-    }
-
-    func endAttempt(_ index: Int, failing error: NetworkError) {
-        callOffAttempt(index, because: error.detail)
-    }
-
-    /// Closes the record of an attempt without an answer, unless it is closed.
-    func callOffAttempt(_ index: Int, because reason: String) {
-        let end = clock.now - takeOff
-        changeAttempt(index) { record in
-            guard record.end == nil else { return }
-            record.end = end
-            record.failure = reason
-        }
-    }
-
-    /// Closes the record of an attempt, or of the last, whose body was read as a stream. After the end of the call it changes nothing.
-    func endStream(_ index: Int?, byteCount: Int, failing error: NetworkError?) {
-        let end = clock.now - takeOff
-        state.withLock { state in
-            let index = index ?? state.attempts.count - 1
-            guard state.attempts.indices.contains(index), state.ending == nil else { return }
-            state.attempts[index].record.end = end
-            state.attempts[index].record.responseByteCount = byteCount
-            state.attempts[index].record.failure = error?.detail
-        }
-    }
-
-    func setSource(_ source: ResponseSource) {
-        state.withLock { $0.source = source }
-    }
-
-    /// Gives an error what the flight knows of where it arose.
-    func locate(_ error: NetworkError) -> NetworkError {
-        var error = error
-        error.detail = context.redaction.redacted(detail: error.detail).oneLine
-        let attempt = state.withLock { state in
-            state.attempts.last.map { ($0.request, state.attempts.count, context.redaction.hidden(state.secrets)) }
-        }
-        guard let (last, count, secrets) = attempt else { return error }
-        if error.request == nil {
-            error.request = "\(last.method) \(context.redaction.redacted(url: secrets.masked(last.urlText)))"
-        }
-        if error.host == nil { error.host = Origin(last).host }
-        if error.attempt == 0 { error.attempt = count }
-        return error
-    }
-
-    /// Whether the call has ended.
-    var isOver: Bool { state.withLock { $0.ending != nil } }
-
-    /// Ends the call with an outcome. The first ending counts; gives whether this was it.
-    @discardableResult
-    func finish(_ outcome: FlightOutcome) -> Bool {
-        let instant = clock.now
-        let (isFirst, isHeld) = state.withLock { state in
-            guard state.ending == nil else { return (false, state.isHeld) }
-            state.ending = (outcome, instant)
-            return (true, state.isHeld)
-        }
-        if isFirst { releaseRead() }
-        if isFirst, !isHeld { context.events.enqueue(self) }
-        return isFirst
-    }
-
-    /// Holds the record back although the call may end, since its request continues for others.
-    func holdRecord() {
-        // A call that has ended has reported its record already.
-        state.withLock { $0.isHeld = $0.ending == nil }
-    }
-
-    /// Reports the record that was held back, if the call has ended.
-    func releaseRecord() {
-        let isOver = state.withLock { state in
-            defer { state.isHeld = false }
-            return state.isHeld && state.ending != nil
-        }
-        if isOver { context.events.enqueue(self) }
-    }
-
-    /// Notes what authenticates the call. Whether its record shows it is a matter of ``Redaction``, and changes nothing else.
-    func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String], isBodySecret: Bool = false) {
-        state.withLock { $0.secrets.add(fields, texts, isInBody: isBodySecret) }
-    }
-
-    /// What authenticates the call beside the fields that may do so by their names.
-    var authentication: CallAuthentication {
-        let secrets = state.withLock { $0.secrets }
-        return CallAuthentication(fields: secrets.fields, isInBody: isEnvelope || secrets.isInBody)
-    }
-
     /// Whose call this is, if a manager's that is still there.
     var manager: (any APIManaging)? { owner.withLock { $0.manager } }
     /// Says whose call this is; the manager is held weakly.
@@ -341,45 +125,4 @@ extension Flight {
 
     /// The flights that wait for the request of this one: itself, unless it left, and those who joined it.
     var companions: [Flight] { waitingFlights ?? [self] }
-
-    /// Ends the call with an error; gives the error with all that the flight knows of where it arose.
-    func finish(failing error: NetworkError) -> NetworkError {
-        let error = locate(isCalledOff ? signedOut(in: error.step) : error)
-        switch error.kind {
-        case .cancelled: finish(.cancelled)
-        default:
-            if error.isAbsorbed, let cause = error.serviceError {
-                finish(.absorbed(cause))
-            } else {
-                finish(.failed(error))
-            }
-        }
-        return error
-    }
-
-    /// Whether a decision of this kind is on the record.
-    func hasNoted(_ isMeant: (any StageDecision) -> Bool) -> Bool {
-        state.withLock { $0.decisions.contains { isMeant($0.decision) } }
-    }
-
-    /// Tells the sinks again, of a call that has ended and of which there is more to say.
-    func amend() {
-        if state.withLock({ $0.ending != nil && !$0.isHeld }) { context.events.enqueue(self, isAmendment: true) }
-    }
-
-    /// The record so far, without what `redaction` keeps out of it.
-    package func record(_ redaction: Redaction) -> FlightRecord {
-        let state = state.withLock { $0 }
-        let secrets = redaction.hidden(state.secrets)
-        let sent = state.sent?.merging(defaults: configuration.settings.commonParameters)
-        let end = state.ending?.instant ?? clock.now
-        return FlightRecord(
-            id: id, network: context.network, service: service.name, endpoint: endpoint.name,
-            date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
-            parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
-            sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
-            attempts: state.attempts.map { redaction.redacted($0.written(without: secrets)) },
-            source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? .cancelled),
-            traceContext: traceContext)
-    }
 }

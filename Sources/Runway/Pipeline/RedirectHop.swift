@@ -28,6 +28,12 @@ struct RedirectHop: Sendable {
 }
 
 extension Response {
+    /// The redirects that were followed to this response, the first one first.
+    var hops: [RedirectHop] {
+        get { values[RedirectHop.self] }
+        set { values[RedirectHop.self] = newValue }
+    }
+
     /// The origin that redirects led to; `nil` if none was followed.
     var redirectedOrigin: Origin? { hops.last.map { Origin($0.following) } }
 
@@ -47,6 +53,10 @@ extension Response {
     func isElsewhere(than request: Request) -> Bool { hasChangedMethod || isOfOtherOrigin(than: request) }
 }
 
+extension RedirectHop: StageValueKey {
+    static var defaultValue: [RedirectHop] { [] }
+}
+
 extension NetworkError {
     /// The error of a request that followed a redirect, as the error of the whole call.
     ///
@@ -59,15 +69,6 @@ extension NetworkError {
         if error.redirectedOrigin == nil { error.redirectedOrigin = Origin(following) }
         if error.host == nil { error.host = error.redirectedOrigin?.host }
         return error
-    }
-}
-
-extension Request {
-    /// Takes back the preconditions that a cache put in, which hold for one target alone (RFC 9110 §15.4).
-    mutating func dropOwnConditions() {
-        guard let own = ownConditions else { return }
-        for name in HTTPField.Name.cacheConditions { head.headerFields[values: name] = own[values: name] }
-        ownConditions = nil
     }
 }
 

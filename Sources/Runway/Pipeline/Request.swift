@@ -6,25 +6,21 @@ public struct Request: Sendable {
     public var head: HTTPRequest { didSet { isAsAssembled = false } }
     /// What is sent after the head.
     public var body: RequestBody { didSet { isAsAssembled = false } }
-    /// How the caller wants the body of the answer.
+    /// How the caller wants the body of the response.
     public var delivery: ResponseDelivery
     /// Whether the request says exactly what its endpoint says: no stage has changed it since it was made.
     private(set) var isAsAssembled = false
-    /// The header fields before a cache put its own preconditions among them; `nil` where none did.
-    var ownConditions: HTTPFields?
-    /// The body before it was compressed, for the record; `nil` where it was not.
-    var plainBody: [UInt8]?
-    /// Which of the attempts of a hedged request this is; `nil` for all other requests.
-    package var hedged: HedgedAttempt?
-    /// Which of its flight's records tells of this request; `nil` until it goes to the transport.
-    var record: Int?
+    /// The index of this attempt in the record of its call; `nil` until the request goes to the transport.
+    var attempt: Int?
+    /// What stages attached.
+    var values = StageValues()
 
     /// Makes a request.
     ///
     /// - Parameters:
     ///   - head: Method, scheme, authority, path with query, and header fields.
     ///   - body: What is sent after the head. The default is nothing.
-    ///   - delivery: How the body of the answer is wanted. The default is whole, of at most 16 MiB.
+    ///   - delivery: How the body of the response is wanted. The default is whole, of at most 16 MiB.
     public init(
         head: HTTPRequest, body: RequestBody = .none, delivery: ResponseDelivery = .whole(maximumByteCount: 16 << 20)
     ) {
@@ -33,7 +29,7 @@ public struct Request: Sendable {
         self.delivery = delivery
     }
 
-    /// Notes that the request was made from its endpoint. Any change of it takes the note back.
+    /// Marks the request as made from its endpoint. Any change removes the mark.
     mutating func markAssembled() { isAsAssembled = true }
 
     /// The absolute URL, as text. The parts of the head that are missing are left out.
@@ -45,11 +41,11 @@ extension HTTPRequest {
     var urlText: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
 }
 
-/// How the body of an answer reaches its reader.
+/// How the body of a response reaches its reader.
 public enum ResponseDelivery: Sendable, Equatable {
-    /// All at once, when it is complete; an answer of more bytes fails as ``NetworkError/Kind/invalidResponse``.
+    /// All at once, when it is complete; a response with more bytes fails as ``NetworkError/Kind/invalidResponse``.
     case whole(maximumByteCount: Int)
-    /// Part by part, as it comes in.
+    /// Part by part, as it arrives.
     case streamed
 }
 
@@ -63,7 +59,7 @@ public enum RequestBody: Sendable {
     ///
     /// - Parameters:
     ///   - byteCount: Its exact length where it is known; otherwise it is sent in chunks.
-    ///   - isReplayable: Whether the stream gives the same bytes again when it is iterated again. Only such a body can be
+    ///   - isReplayable: Whether the stream returns the same bytes again when it is iterated again. Only such a body can be
     ///     sent a second time, after a redirect that keeps the method or for another attempt.
     case stream(BodyStream, byteCount: Int?, isReplayable: Bool)
 

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// An answer on its way up the pipeline: the HTTP head, a body, and what the service said of it.
+/// A response on its way up the pipeline: the HTTP head, a body, and the verdict of the service.
 public struct Response: Sendable {
     /// Status and header fields.
     public var head: HTTPResponse
@@ -11,35 +11,36 @@ public struct Response: Sendable {
     /// A call whose response has no verdict fails as ``NetworkError/Kind/invalidConfiguration``, and no cache stores the response. A
     /// custom stage that responds without calling the next stage sets the verdict itself.
     public var verdict: Verdict?
-    /// Where the answer came from.
+    /// Where the response came from.
     public var source: ResponseSource = .network
-    /// Whether a content coding was undone below, so that the body is not the bytes that the origin counts. Transports say so.
+    /// Whether a transport undid a content coding, so that the body has not the bytes that the origin counts.
     public var isDecoded = false
-    /// The names of the fields that the transport left out, because it has values as text and these are not UTF-8.
+    /// The names of the fields that the transport left out, because it receives values as text and these are not UTF-8.
     package var lostFields: [HTTPField.Name] = []
-    /// The redirects that were followed to this answer, the first one first.
-    var hops: [RedirectHop] = []
-    /// The sequence number of the request that fetched it; `nil` if no transport returned the response.
-    var sequenceNumber: UInt64?
-    /// The instant on the layer's clock at which that request left; `nil` likewise.
-    var requested: Duration?
-    /// Which of its flight's records tells of the request that fetched it; `nil` likewise.
-    var record: Int?
-    /// The version of the cookies that the request was sent with, or that the response made if it set the first ones; `nil` if no
-    /// jar was used.
-    var cookieVersion: UInt64?
-    /// Whether a fresh answer is to be fetched although this one lands.
-    var isProvisional = false
+    /// The attempt that fetched it; `nil` if no transport returned the response.
+    var attempt: WireAttempt?
+    /// What stages attached.
+    var values = StageValues()
 
-    /// Makes an answer.
+    /// Makes a response without a verdict.
     public init(head: HTTPResponse, body: ResponseBody) {
         self.head = head
         self.body = body
     }
 }
 
+/// The attempt that fetched a response.
+struct WireAttempt: Sendable {
+    /// Its index in the record of the call.
+    var index: Int
+    /// Its sequence number, which is greater than those of all requests before it.
+    var sequenceNumber: UInt64
+    /// The instant on the layer's clock at which the request was sent.
+    var start: Duration
+}
+
 extension Response {
-    /// The error that a call with this answer ends in; `nil` where the service judged it fine.
+    /// The error that a call with this response ends in; `nil` if the service judged it fine.
     var refusal: NetworkError? {
         guard let verdict else {
             return NetworkError(
@@ -56,10 +57,10 @@ extension Response {
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 public enum ResponseBody: Sendable {
     /// All of it.
     case whole(RawData)
-    /// Part by part, as it comes in. What throws while it is read is a ``NetworkError``.
+    /// Part by part, as it arrives. What throws while it is read is a ``NetworkError``.
     case stream(BodyStream)
 }

@@ -71,23 +71,22 @@ extension RequestPipeline {
             // What was called off before it left is no request on the wire.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             if flight.isCalledOff { throw flight.signedOut(in: .transporting, sending: .notSent) }
-            let attempt = flight.beginAttempt(request)
+            let index = flight.recorder.beginAttempt(request)
             var request = request
-            request.record = attempt
-            request.hedged?.begin(as: attempt)
-            let (sequenceNumber, requested) = (flight.context.cache.nextSequenceNumber(), flight.clock.now)
+            request.attempt = index
+            request.hedgedAttempt?.begin(as: index)
+            let attempt = WireAttempt(
+                index: index, sequenceNumber: flight.context.cache.nextSequenceNumber(), start: flight.clock.now)
             do {
                 var response = try await transport.send(request, in: flight)
-                response.sequenceNumber = sequenceNumber
-                response.requested = requested
-                response.record = attempt
-                flight.endAttempt(attempt, with: response)
+                response.attempt = attempt
+                flight.recorder.endAttempt(index, with: response)
                 try response.checkHead(in: flight)
                 return response
             } catch {
                 // What a sign-out cut says nothing of the host, and is not sent again.
                 let error = flight.isCalledOff ? flight.signedOut(in: .transporting, sending: error.sending) : error
-                flight.endAttempt(attempt, failing: error)
+                flight.recorder.endAttempt(index, failing: error.detail)
                 throw error
             }
         }

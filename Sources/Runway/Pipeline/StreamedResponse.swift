@@ -77,6 +77,6 @@ private final class StreamRecorder: Sendable {
 
     private func close(failing error: NetworkError?) {
         if isClosed.exchange(true, ordering: .relaxed) { return }
-        flight.endStream(index, byteCount: byteCount.load(ordering: .relaxed), failing: error)
+        flight.recorder.endStream(index, byteCount: byteCount.load(ordering: .relaxed), failing: error)
     }
 }

@@ -99,8 +99,16 @@ extension Request {
     func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
         let verdict = service.judge(response.head, rawData: rawData)
-        if case .malformed = verdict, response.head.status == .notModified, ownConditions != nil { return .fine }
+        if case .malformed = verdict, response.head.status == .notModified, callerConditions != nil { return .fine }
         return verdict
+    }
+}
+
+extension Response {
+    /// Sets the verdict, for the record, too.
+    mutating func judge(as verdict: Verdict, in flight: Flight) {
+        self.verdict = verdict
+        flight.note(Judgement(status: head.status.code, verdict: verdict))
     }
 }
 

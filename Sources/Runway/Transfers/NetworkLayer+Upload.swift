@@ -22,7 +22,7 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> RawData {
         let flight = makeFlight(E.self, options)
-        flight.setGiven(endpoint)
+        flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             var request = try assemble(

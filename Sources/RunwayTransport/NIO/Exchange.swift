@@ -213,7 +213,7 @@ extension Exchange {
 
     /// Records for an address that another attempt outran that its response would begin later than now.
     private func reportSilence() {
-        guard !isOver, request.hedged?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent,
+        guard !isOver, request.hedgedAttempt?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent,
             let report = facts?.report
         else { return }
         report.responded(after: Duration(NIODeadline.now() - sent), endpoint: request.head.endpointNumber)

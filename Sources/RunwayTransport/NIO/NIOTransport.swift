@@ -64,7 +64,7 @@ public final class NIOTransport: Transport {
         do {
             let head = try WireRequestHead(request, isTransparent: isTransparent)
             // The second attempt of a hedged request uses another address than the first.
-            let isSpare = request.hedged?.contender == .second
+            let isSpare = request.hedgedAttempt?.contender == .second
             guard let lease = PoolLease(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
             }

@@ -95,7 +95,7 @@ struct AuthorizingStage: RequestStage {
         let before = request.head.headerFields
         let after = authorized.head.headerFields
         let added = Set(after.map(\.name)).filter { before[values: $0] != after[values: $0] }
-        flight.addSecrets(added, token.secrets, isBodySecret: !authorized.body.isSame(as: request.body))
+        flight.recorder.addSecrets(added, token.secrets, isBodySecret: !authorized.body.isSame(as: request.body))
         return try await next.send(authorized, in: flight)
     }
 

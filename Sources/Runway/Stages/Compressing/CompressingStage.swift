@@ -33,7 +33,7 @@ struct CompressingStage: RequestStage {
             else { return kept(request, .noGain, in: flight) }
             flight.note(CompressionDecision.compressed(from: bytes.count, to: coded.count))
             var request = request.coded(.bytes(coded))
-            request.plainBody = bytes
+            request.uncompressedBody = bytes
             return request
         case .stream(let stream, _, let isReplayable):
             guard policy.compressesStreams else { return kept(request, .stream, in: flight) }
@@ -60,6 +60,19 @@ extension Request {
         // Of the plain body; the transport says how long the coded one is.
         request.head.headerFields[.contentLength] = nil
         return request
+    }
+}
+
+/// The body of a request before it was compressed.
+private enum UncompressedBody: StageValueKey {
+    static var defaultValue: [UInt8]? { nil }
+}
+
+extension Request {
+    /// The body before it was compressed, for the record; `nil` if it was not.
+    var uncompressedBody: [UInt8]? {
+        get { values[UncompressedBody.self] }
+        set { values[UncompressedBody.self] = newValue }
     }
 }
 

@@ -34,7 +34,7 @@ struct CookieStage: RequestStage {
             }
         }
         var response = try await next.send(request, in: flight)
-        response.cookieVersion = version
+        if let version { response.cookieVersion = version }
         let fields = response.head.headerFields[fields: .setCookie].map(\.octets)
         if !fields.isEmpty {
             let (head, date) = (request.head, flight.clock.date)
@@ -78,5 +78,19 @@ extension Request {
     /// Whether a jar may add cookies to this on its way down, which nothing above ``CookieStage`` sees.
     func mayGetCookies(in flight: Flight) -> Bool {
         if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
+    }
+}
+
+/// The version of the cookies of a request.
+private enum CookieVersion: StageValueKey {
+    static var defaultValue: UInt64? { nil }
+}
+
+extension Response {
+    /// The version of the cookies that the request was sent with, or that the response made if it set the first ones; `nil` if no
+    /// jar was used.
+    var cookieVersion: UInt64? {
+        get { values[CookieVersion.self] }
+        set { values[CookieVersion.self] = newValue }
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// One of the attempts of a hedged request. It goes down with the request, so that the wire can tell of it and knows what it is.
 package final class HedgedAttempt: Sendable {
     private struct State {
-        var record: Int?
+        var index: Int?
         var isOutrun = false
     }
 
@@ -22,10 +22,10 @@ package final class HedgedAttempt: Sendable {
     /// Whether it was called off because the other one was answered first.
     package var isOutrun: Bool { state.withLock { $0.isOutrun } }
 
-    /// Which of the flight's records is its own; `nil` before it went to the transport.
-    var record: Int? { state.withLock { $0.record } }
+    /// The index of the attempt in the record of the call; `nil` before it went to the transport.
+    var index: Int? { state.withLock { $0.index } }
 
-    func begin(as record: Int) { state.withLock { $0.record = record } }
+    func begin(as index: Int) { state.withLock { $0.index = index } }
 
     func noteOutrun() { state.withLock { $0.isOutrun = true } }
 
@@ -33,9 +33,19 @@ package final class HedgedAttempt: Sendable {
 }
 
 extension Request {
+    /// Which of the attempts of a hedged request this is; `nil` for all other requests.
+    package internal(set) var hedgedAttempt: HedgedAttempt? {
+        get { values[HedgedAttempt.self] }
+        set { values[HedgedAttempt.self] = newValue }
+    }
+
     /// Says that the head of the final answer came. For transports, which may call it on any thread, as soon as they know.
     ///
     /// A read that is hedged is taken to be unanswered until then; see ``HedgingPolicy``. Where a transport does not call it, until the
     /// transport gives the answer.
-    public func noteHead(_ status: HTTPResponse.Status) { hedged?.headCame(status) }
+    public func noteHead(_ status: HTTPResponse.Status) { hedgedAttempt?.headCame(status) }
+}
+
+extension HedgedAttempt: StageValueKey {
+    static var defaultValue: HedgedAttempt? { nil }
 }

@@ -75,7 +75,7 @@ final class HedgedRequest: Sendable {
     private func launch(_ contender: Hedge.Contender) {
         let attempt = HedgedAttempt(contender) { [weak self] in self?.headCame(to: contender, $0) }
         var own = request
-        own.hedged = attempt
+        own.hedgedAttempt = attempt
         let task = Task { @concurrent [own, flight, next] in
             let outcome: Outcome
             do throws(NetworkError) {
@@ -150,7 +150,7 @@ final class HedgedRequest: Sendable {
     private func callOff(_ contender: Hedge.Contender, because reason: String) {
         let (attempt, task) = state.withLock { ($0.attempts[contender], $0.tasks[contender]) }
         task?.cancel()
-        if let record = attempt?.record { flight.callOffAttempt(record, because: reason) }
+        if let index = attempt?.index { flight.recorder.endAttempt(index, failing: reason) }
     }
 
     private func settle(as contender: Hedge.Contender) {

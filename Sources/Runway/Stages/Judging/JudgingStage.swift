@@ -13,9 +13,7 @@ struct JudgingStage: RequestStage {
         var response = try await next.send(request, in: flight)
         // An envelope of several answers is not the service's own; what is in it is judged one by one.
         let isUnread = flight.isEnvelope && response.head.status.kind == .successful
-        let verdict = isUnread ? .fine : request.verdict(of: response, by: flight.service)
-        response.verdict = verdict
-        flight.note(Judgement(status: response.head.status.code, verdict: verdict))
+        response.judge(as: isUnread ? .fine : request.verdict(of: response, by: flight.service), in: flight)
         return response
     }
 }

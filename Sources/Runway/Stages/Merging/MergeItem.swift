@@ -55,7 +55,7 @@ final class MergeItem: Sendable {
         self.flight = flight
         self.next = next
         self.byteCount = byteCount
-        attempt = flight.attemptCount
+        attempt = flight.recorder.attemptCount
         self.maximumResponseByteCount = maximumResponseByteCount
         lane = MergeLane(session: flight.session, route: route)
     }
@@ -64,7 +64,7 @@ final class MergeItem: Sendable {
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
     /// The version of HTTP over which the request flies alone; `nil` while it is not known.
-    var httpVersion: String? { flight.httpVersion(ofAttempt: attempt) }
+    var httpVersion: String? { flight.recorder.httpVersion(ofAttempt: attempt) }
 
     /// What becomes of the request, where it is known already.
     var settledOutcome: Outcome? { state.withLock { $0.outcome } }

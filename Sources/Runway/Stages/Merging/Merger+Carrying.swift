@@ -7,7 +7,7 @@ extension Merger {
         // Whoever gave up until now is not in the envelope.
         let items = board(departure, of: key)
         guard let first = items.first else { return }
-        await ServiceContext.$current.withValue(first.flight.traceContext) {
+        await ServiceContext.$current.withValue(first.flight.recorder.traceContext) {
             let carrier = first.flight.makeCarrier(for: items.map(\.flight))
             guard setCarrier(carrier, of: departure, in: key) else { return }
             carrier.note(Merge.carries(items.map(\.flight.id)))
@@ -16,7 +16,7 @@ extension Merger {
             }
             let landing = await MergeLanding(of: items, in: carrier)
             // The departure lands before its calls go on: what they ask for next finds it landing, not in the air.
-            land(departure, of: key, over: carrier.httpVersion(ofAttempt: 0), taken: !landing.routeIsMissing)
+            land(departure, of: key, over: carrier.recorder.httpVersion(ofAttempt: 0), taken: !landing.routeIsMissing)
             for (item, outcome) in zip(items, landing.outcomes) { item.settle(outcome) }
         }
     }
@@ -82,7 +82,7 @@ private struct MergeLanding {
             switch result {
             case .success(var item):
                 // It is as old, and as new, as the request that it came with.
-                (item.sequenceNumber, item.requested) = (response.sequenceNumber, response.requested)
+                item.attempt = response.attempt
                 item.cookieVersion = response.cookieVersion
                 return .answered(item)
             case .failure(let error): return .failed(error)

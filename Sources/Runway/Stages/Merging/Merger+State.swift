@@ -13,7 +13,7 @@ extension Merger {
         var carrier: Flight?
 
         /// The version of HTTP over which they fly; `nil` while it is not known.
-        var httpVersion: String? { carrier?.httpVersion(ofAttempt: 0) }
+        var httpVersion: String? { carrier?.recorder.httpVersion(ofAttempt: 0) }
     }
 
     struct Lane {

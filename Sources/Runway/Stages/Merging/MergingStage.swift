@@ -68,24 +68,12 @@ struct MergingStage: RequestStage {
     private func accept(_ answer: Response, to item: MergeItem) async throws(NetworkError) -> Response {
         var response = answer
         let flight = item.flight
-        let verdict = item.request.verdict(of: response, by: flight.service)
-        response.verdict = verdict
-        flight.note(Judgement(status: response.head.status.code, verdict: verdict))
-        guard verdict == .redirected, let location = try response.head.location(in: .stage(.merging)) else {
-            return response
-        }
-        guard
-            let following = item.request.redirected(
-                by: response.head.status, to: location, authentication: flight.authentication)
-        else {
-            flight.note(Redirect.notFollowed)
-            return response
-        }
-        flight.note(Redirect.followed(status: response.head.status.code, hop: 1))
+        response.judge(as: item.request.verdict(of: response, by: flight.service), in: flight)
+        guard let following = try item.request.following(response, in: flight) else { return response }
         let received = flight.clock.now
         let hop = RedirectHop(
             request: item.request, response: response, following: following.head,
-            requested: response.requested ?? received, received: received)
+            requested: response.attempt?.start ?? received, received: received)
         do throws(NetworkError) {
             response = try await item.next.send(following, in: flight)
         } catch {

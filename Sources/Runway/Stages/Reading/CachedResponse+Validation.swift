@@ -22,7 +22,7 @@ extension CachedResponse {
         let (tag, modified) = (entityTag, lastModified)
         if tag == nil, modified == nil { return nil }
         var request = request
-        request.ownConditions = fields
+        request.callerConditions = fields
         request.head.headerFields[.ifNoneMatch] = tag?.text
         request.head.headerFields[.ifModifiedSince] = modified
         return Validation(stored: self, request: request)

@@ -174,7 +174,7 @@ extension Flight {
 
     /// Makes this flight the one that carries a read; its record is held back until the read ends, so that all its requests are in it.
     func beginCarrying(_ read: UInt64) {
-        holdRecord()
+        recorder.hold()
         reading.carried.store(read, ordering: .releasing)
     }
 

@@ -87,3 +87,16 @@ extension NetworkError {
         }
     }
 }
+
+/// Whether a response is stale, and lands while a fresh one is fetched.
+private enum IsProvisional: StageValueKey {
+    static var defaultValue: Bool { false }
+}
+
+extension Response {
+    /// Whether the response is stale, and a fresh one is to be fetched although this one lands.
+    var isProvisional: Bool {
+        get { values[IsProvisional.self] }
+        set { values[IsProvisional.self] = newValue }
+    }
+}

@@ -105,7 +105,7 @@ struct SharedReads {
         guard key.isRetained else { return try await wait() }
         flight.awaitRead(lease.work)
         // A call that ended before the response came releases nothing later.
-        defer { if flight.isOver { flight.releaseRead() } }
+        defer { if flight.recorder.hasEnded { flight.releaseRead() } }
         return try await wait()
     }
 }

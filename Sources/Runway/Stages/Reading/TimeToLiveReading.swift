@@ -130,7 +130,7 @@ extension TimeToLiveReading {
             let sent = fetch.validation?.request ?? fetch.request
             guard let (received, _) = try await reads.send(sent, after: fetch.lookup) else { return nil }
             let response = try sent.accepting(received)
-            let sequenceNumber = response.sequenceNumber ?? ownNumber
+            let sequenceNumber = response.attempt?.sequenceNumber ?? ownNumber
             if let error = response.refusal {
                 return error.allowsStaleResponse ? flight.fallbackResponse() ?? response : response
             }

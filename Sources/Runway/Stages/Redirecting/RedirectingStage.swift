@@ -20,15 +20,14 @@ struct RedirectingStage: RequestStage {
             do throws(NetworkError) {
                 let requested = flight.clock.now
                 var response = try await next.send(request, in: flight)
-                response.hops = hops
-                guard let following = try following(response, to: request, in: flight) else { return response }
+                if !hops.isEmpty { response.hops = hops }
+                guard let following = try request.following(response, in: flight) else { return response }
                 var isBodyThere = true
                 // A stream that nobody reads keeps its connection, which the next hop may need: it goes now.
                 if case .stream = response.body {
                     response.body = .whole(RawData([], response: response.head))
                     isBodyThere = false
                 }
-                flight.note(Redirect.followed(status: response.head.status.code, hop: hops.count + 1))
                 hops.append(
                     RedirectHop(
                         request: request, response: response, following: following.head, isBodyThere: isBodyThere,
@@ -40,89 +39,4 @@ struct RedirectingStage: RequestStage {
         }
     }
 
-    /// The request that follows a response; `nil` if the response is no redirect, or one that is not followed.
-    ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than one call follows.
-    private func following(
-        _ response: Response, to request: Request, in flight: Flight
-    ) throws(NetworkError) -> Request? {
-        guard response.verdict == .redirected, let location = try response.head.location(in: step) else { return nil }
-        guard
-            let following = request.redirected(
-                by: response.head.status, to: location, authentication: flight.authentication)
-        else {
-            flight.note(Redirect.notFollowed)
-            return nil
-        }
-        guard response.hops.count < RedirectHop.maximumCount else {
-            throw NetworkError(
-                .invalidResponse, in: step, "The server redirected more than \(RedirectHop.maximumCount) times.",
-                status: response.head.status)
-        }
-        return following
-    }
-}
-
-extension Request {
-    /// The request that follows a redirect; `nil` where it may not be followed.
-    ///
-    /// - Parameter authentication: What authenticates the call beside the fields that may do so by their names.
-    func redirected(
-        by status: HTTPResponse.Status, to location: URIReference,
-        authentication: CallAuthentication = CallAuthentication()
-    ) -> Request? {
-        guard status.isRedirect,
-            let target = try? HTTPTarget(location, from: head), target.scheme == "https" || head.scheme == "http"
-        else { return nil }
-
-        var following = self
-        following.head.point(to: target)
-
-        let becomesGet = status == .seeOther || (status.code < 303 && head.method == .post)
-        if becomesGet, head.method != .head {
-            following.head.method = .get
-            following.body = .none
-            following.head.headerFields.removeAll { $0.name.describesContent }
-        } else if !body.isReplayable {
-            return nil
-        }
-        following.dropOwnConditions()
-        if Origin(head) != Origin(following.head) {
-            if authentication.isInBody, !following.body.isSame(as: .none) { return nil }
-            following.removeAuthentication(authentication.fields)
-        }
-        return following
-    }
-}
-
-extension HTTPResponse.Status {
-    /// Whether the status redirects to the target in `Location` (RFC 9110 §15.4).
-    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(code) }
-}
-
-extension HTTPResponse {
-    /// What the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
-    ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may contain, they would form a
-    ///   target that the server did not name.
-    func location(in step: FlightStep) throws(NetworkError) -> URIReference? {
-        let fields = headerFields[fields: .location].map(\.octets)
-        guard let first = fields.first else { return nil }
-        guard fields.allSatisfy({ $0 == first }) else {
-            throw NetworkError(
-                .invalidResponse, in: step, "The response has several Location fields that differ.", status: status)
-        }
-        return URIReference(first)
-    }
-}
-
-extension HTTPFields {
-    fileprivate mutating func removeAll(where shouldRemove: (HTTPField) -> Bool) {
-        self = HTTPFields(filter { !shouldRemove($0) })
-    }
-}
-
-extension HTTPField.Name {
-    /// Whether the field speaks of the request's content, which a GET has not (RFC 9110 §15.4).
-    fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
 }

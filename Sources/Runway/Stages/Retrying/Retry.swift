@@ -12,7 +12,7 @@ package enum Retry: StageDecision, Equatable {
     case gaveUp(Reason, cause: RetryCause)
 
     /// Why a failure that was worth another attempt got none.
-    package enum Reason: Sendable, Equatable {
+    package enum Reason: Error, Equatable {
         /// The policy allows no more.
         case attemptsUsed(Int)
         /// The request may have had its effect, and another might have it twice.

@@ -23,9 +23,30 @@ final class RetryControl: Sendable {
         }
     }
 
-    /// Takes one retry out of the budget of a host; returns `false` if none is left.
-    func withdraw(for origin: Origin) -> Bool { budgets.withLock { $0.withdraw(for: origin) } }
-
-    /// A backoff between zero and `ceiling`, uniformly distributed.
-    func jitter(upTo ceiling: Duration) -> Duration { randomness.duration(upTo: ceiling) }
+    /// Decides whether a request is sent once more after a failure, and when.
+    ///
+    /// - Parameters:
+    ///   - request: The request that failed.
+    ///   - attempt: How many attempts were made.
+    ///   - cause: Why the last one failed.
+    ///   - retryAfter: The wait that the server demands. The default is none.
+    ///   - isCircuitOpen: Whether the circuit to the host is open. The default is `false`.
+    ///   - origin: The host whose budget pays; `nil` if the attempt costs nothing, since the last one made progress.
+    /// - Returns: The wait before the next attempt, with jitter.
+    /// - Throws: Why none is made.
+    func decide(
+        _ request: Request, after attempt: Int, _ cause: RetryCause, retryAfter: Duration? = nil,
+        isCircuitOpen: Bool = false, paidBy origin: Origin?, in flight: Flight
+    ) throws(Retry.Reason) -> Duration {
+        let policy = flight.retryPolicy
+        guard attempt < policy.maximumAttempts else { throw .attemptsUsed(attempt) }
+        guard policy.allows(request, after: cause) else { throw .notRepeatable }
+        guard request.body.isReplayable else { throw .bodyUsed }
+        if isCircuitOpen { throw .circuitOpen }
+        let wait = (retryAfter ?? .zero) + randomness.duration(upTo: policy.ceiling(after: attempt))
+        guard flight.clock.now + wait < flight.deadline else { throw .deadline(wait: wait) }
+        // Taken last, so that what is not used is not spent.
+        if let origin, !budgets.withLock({ $0.withdraw(for: origin) }) { throw .budgetSpent }
+        return wait
+    }
 }

@@ -70,23 +70,21 @@ struct RetryingStage: RequestStage {
         _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, of origin: Origin?,
         in flight: Flight
     ) -> Duration? {
-        let policy = flight.retryPolicy
-        func giveUp(_ reason: Retry.Reason) -> Duration? {
-            flight.note(Retry.gaveUp(reason, cause: cause))
+        // Who asked for one attempt knows that there was no other, and whose time is up needs no reason why.
+        guard flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else {
             return nil
         }
-        // Who asked for one attempt knows that there was no other, and whose time is up needs no reason why.
-        guard policy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else { return nil }
-        guard attempt < policy.maximumAttempts else { return giveUp(.attemptsUsed(attempt)) }
-        guard policy.allows(request, after: cause) else { return giveUp(.notRepeatable) }
-        guard request.body.isReplayable else { return giveUp(.bodyUsed) }
-        guard admission.isCircuitClosed(to: request.head) else { return giveUp(.circuitOpen) }
-        let wait = (retryAfter ?? .zero) + retries.jitter(upTo: policy.ceiling(after: attempt))
-        guard flight.clock.now + wait < flight.deadline else { return giveUp(.deadline(wait: wait)) }
-        // Taken last, so that what is not used is not spent.
-        guard retries.withdraw(for: origin ?? Origin(request.head)) else { return giveUp(.budgetSpent) }
-        flight.note(Retry.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
-        return wait
+        do throws(Retry.Reason) {
+            let wait = try retries.decide(
+                request, after: attempt, cause, retryAfter: retryAfter,
+                isCircuitOpen: !admission.isCircuitClosed(to: request.head), paidBy: origin ?? Origin(request.head),
+                in: flight)
+            flight.note(Retry.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
+            return wait
+        } catch {
+            flight.note(Retry.gaveUp(error, cause: cause))
+            return nil
+        }
     }
 
     /// A key that no other call has: 122 random bits, as the structured string that the draft asks for.

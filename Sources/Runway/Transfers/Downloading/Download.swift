@@ -28,7 +28,7 @@ struct Download: Sendable {
             if let error = response.refusal, plan.range == nil || response.head.status != .rangeNotSatisfiable {
                 throw error
             }
-            flight.setSource(response.source)
+            flight.recorder.setSource(response.source)
             let head = response.head
             let hadRange = plan.range != nil
             let action = plan.take(head, isDecoded: response.isDecoded, now: HTTPDate(flight.clock.date))
@@ -52,7 +52,7 @@ struct Download: Sendable {
             let ending: DownloadBody.Ending
             (plan, ending) = await receive(body, plan)
             let error = error(of: ending)
-            flight.endStream(nil, byteCount: max(0, plan.byteCount - start), failing: error)
+            flight.recorder.endStream(nil, byteCount: max(0, plan.byteCount - start), failing: error)
             switch ending {
             case .ended(let end):
                 let action = try await check(
@@ -157,20 +157,17 @@ struct Download: Sendable {
             flight.clock.now < flight.ownDeadline
         else { throw broken }
         let cause: RetryCause = broken.kind == .timedOut ? .timedOut(.sent) : .noNetwork(.sent)
-        let policy = flight.retryPolicy
-        if plan.hasAdvanced() {
+        let hasAdvanced = plan.hasAdvanced()
+        if hasAdvanced {
             attempt = 1
-            // The server gives the file part by part of its own accord: there is nothing to wait for.
+            // The server sends the file part by part of its own accord: there is nothing to wait for.
             if error == nil { return }
-            guard policy.maximumAttempts > 1, policy.allows(request, after: cause) else { throw broken }
-        } else {
-            attempt += 1
-            guard attempt <= policy.maximumAttempts, policy.allows(request, after: cause),
-                network.retries.withdraw(for: Origin(request.head))
-            else { throw broken }
         }
-        let wait = network.retries.jitter(upTo: policy.ceiling(after: attempt))
-        guard flight.clock.now + wait < flight.ownDeadline else { throw broken }
+        let payer = hasAdvanced ? nil : Origin(request.head)
+        guard let wait = try? network.retries.decide(request, after: attempt, cause, paidBy: payer, in: flight) else {
+            throw broken
+        }
+        if !hasAdvanced { attempt += 1 }
         flight.note(TransferDecision.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
         do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch { throw .cancelled(in: .saving) }
     }

@@ -71,7 +71,7 @@ final class AccountStormOrigin: Transport {
         if Task.isCancelled, !isDeaf { throw .cancelled(in: .transporting) }
         let begin = StormCall.current?.begin ?? 0
         return state.withLock { state in
-            if request.hedged?.contender == .second { state.log.count("hedged") }
+            if request.hedgedAttempt?.contender == .second { state.log.count("hedged") }
             return Self.respond(request, in: flight, since: begin, &state)
         }
     }

@@ -70,7 +70,7 @@ struct HedgeEndingTests {
             layer.clock.advance(by: SlowRead.delay)
             try await layer.transport.wait { transport in
                 transport.count == first + 2
-                    || transport.flight(first).hasNoted { $0 as? Hedge == .heldBack(.budgetSpent) }
+                    || transport.flight(first).recorder.hasNoted { $0 as? Hedge == .heldBack(.budgetSpent) }
             }
             layer.transport.answer(first)
             _ = try await call.value
@@ -89,7 +89,7 @@ struct HedgeEndingTests {
         ] {
             let call = try await layer.begin(SlowRead())
             layer.clock.advance(by: SlowRead.delay)
-            try await layer.transport.wait { $0.flight(0).hasNoted { $0 is Hedge } }
+            try await layer.transport.wait { $0.flight(0).recorder.hasNoted { $0 is Hedge } }
             layer.transport.answer(0)
             _ = try await call.value
             #expect(layer.transport.count == 1)

@@ -151,7 +151,7 @@ struct HedgingStageTests {
         func check(_ endpoint: some Endpoint) async throws {
             let layer = ContestLayer()
             let call = try await layer.begin(endpoint)
-            #expect(layer.transport.request(0).hedged == nil, "\(endpoint)")
+            #expect(layer.transport.request(0).hedgedAttempt == nil, "\(endpoint)")
             layer.clock.advance(by: .seconds(30))
             layer.transport.answer(0)
             _ = try await call.value
@@ -230,8 +230,8 @@ struct HedgingStageTests {
         let attempts = try await layer.record().attempts
         #expect(attempts.map(\.wire) == wires)
         #expect(attempts.map(\.httpVersion) == ["HTTP/1", "HTTP/2"])
-        #expect(layer.transport.request(0).hedged?.isOutrun == false)
-        #expect(layer.transport.request(1).hedged?.isOutrun == true)
+        #expect(layer.transport.request(0).hedgedAttempt?.isOutrun == false)
+        #expect(layer.transport.request(1).hedgedAttempt?.isOutrun == true)
     }
 
     @Test func ofAStreamTheHeadCountsAndItsOwnRecordIsClosed() async throws {

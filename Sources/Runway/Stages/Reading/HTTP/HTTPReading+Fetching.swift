@@ -46,7 +46,7 @@ extension HTTPReading {
         if response.source != .network { return response }
         if let own { return own }
         // The caller's own preconditions may hold; if only the cache set some, the request is sent again without them.
-        if sent.ownConditions == nil || request.isMet(by: response.head) { return try request.accepting(response) }
+        if sent.callerConditions == nil || request.isMet(by: response.head) { return try request.accepting(response) }
         flight.note(HTTPCacheDecision.unmatchedNotModified)
         return try await self.fetch(Fetch(request), reads)
     }
@@ -59,9 +59,9 @@ extension HTTPReading {
         if response.verdict == nil { return response }
         let request = fetch.request
         // The age and order of a shared response are those of its request, whenever a follower joined it.
-        let sequenceNumber = response.sequenceNumber ?? passing.sequenceNumber
+        let sequenceNumber = response.attempt?.sequenceNumber ?? passing.sequenceNumber
         let times = ExchangeTimes(
-            requested: response.requested ?? passing.requested, received: flight.clock.now,
+            requested: response.attempt?.start ?? passing.requested, received: flight.clock.now,
             receivedDate: HTTPDate(flight.clock.date))
         guard response.hops.isEmpty else { return store(response, to: request, times, sequenceNumber, in: flight) }
         switch response.head.status.code {
@@ -138,7 +138,7 @@ extension Request {
         guard head.method == .get, let fields = HTTPValidation.conditional(request.head.headerFields, candidates) else {
             return request
         }
-        request.ownConditions = request.head.headerFields
+        request.callerConditions = request.head.headerFields
         request.head.headerFields = fields
         return request
     }

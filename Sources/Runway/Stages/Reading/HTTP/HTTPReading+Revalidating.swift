@@ -22,7 +22,7 @@ extension HTTPReading {
         let start = cache.background.start(key, flight: own.id) { [whole] in
             do throws(NetworkError) {
                 let response = try await DeadlineStage().respond(to: whole, in: own, next: rest)
-                own.setSource(response.source)
+                own.recorder.setSource(response.source)
                 if let refusal = response.refusal { throw refusal }
                 own.finish(.succeeded)
             } catch {

@@ -11,7 +11,7 @@ extension HTTPReading {
         var hasLeft = false
         var (request, times) = (request, times)
         for hop in response.hops {
-            let ordered = hop.response.sequenceNumber ?? sequenceNumber
+            let ordered = hop.response.attempt?.sequenceNumber ?? sequenceNumber
             if hop.isBodyThere {
                 _ = storeOne(hop.response, to: request, hop.times(like: times), ordered, in: flight)
             } else {
@@ -21,7 +21,7 @@ extension HTTPReading {
             // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
             guard let location = try? hop.response.head.location(in: .stage(.reading)),
                 let following = request.redirected(
-                    by: hop.response.head.status, to: location, authentication: flight.authentication)
+                    by: hop.response.head.status, to: location, authentication: flight.recorder.authentication)
             else { return response }
             hasLeft = hasLeft || Origin(following.head) != origin
             // Credentials that were dropped on the way are not in what came from the first origin after it, and those who ask it directly

@@ -99,7 +99,7 @@ struct HTTPReading {
             guard case .fresh(let response) = lookup.found, response.verdict == .redirected,
                 let location = try? response.head.location(in: .stage(.reading)),
                 let following = request.redirected(
-                    by: response.head.status, to: location, authentication: flight.authentication)
+                    by: response.head.status, to: location, authentication: flight.recorder.authentication)
             else {
                 if case .fresh = lookup.found { return lookup }
                 if !isElsewhere { return lookup }

@@ -1,0 +1,80 @@
+extension Flight {
+    /// Writes a decision into the record of the call.
+    package func note<D: StageDecision>(_ decision: D, in step: FlightStep = D.step) {
+        recorder.note(decision, in: step, at: clock.now)
+    }
+
+    /// Writes a decision that was made at an instant on the layer's clock.
+    func note<D: StageDecision>(_ decision: D, at now: Duration) { recorder.note(decision, in: D.step, at: now) }
+
+    /// Writes a decision of the app's own into the record of the call. It must hold no secret: records don't redact it.
+    ///
+    /// - Parameters:
+    ///   - name: What was decided, in one word for programs.
+    ///   - fields: The values that belong to it. The default is none.
+    ///   - text: The decision in a few words, for people.
+    ///   - step: Who decided.
+    public func note(_ name: String, fields: [String: String] = [:], _ text: String, in step: FlightStep) {
+        note(CustomDecision(entry: DecisionEntry(name: name, fields: fields, text: text)), in: step)
+    }
+
+    /// Records which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` goes by it.
+    ///
+    /// - Parameters:
+    ///   - version: The version, such as `HTTP/2`.
+    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call that is hedged
+    ///     has two at a time.
+    public func noteHTTPVersion(_ version: String, of request: Request? = nil) {
+        recorder.changeAttempt(request?.attempt) { $0.httpVersion = version }
+    }
+
+    /// Records what happened on the wire in an attempt. For transports that know; a later call replaces an earlier one.
+    ///
+    /// - Parameters:
+    ///   - wire: What happened.
+    ///   - request: The request as the transport received it. The default, `nil`, is that of the last attempt; a call that is hedged
+    ///     has two at a time.
+    public func noteWire(_ wire: WireRecord, of request: Request? = nil) {
+        recorder.changeAttempt(request?.attempt) { $0.wire = wire }
+    }
+
+    /// The record so far, without what `redaction` keeps out of it.
+    package func record(_ redaction: Redaction) -> FlightRecord { recorder.record(of: self, redaction) }
+
+    /// Adds what this call knows to an error: which request it concerns, or that the account signed out.
+    func locate(_ error: NetworkError) -> NetworkError { recorder.locate(error) }
+
+    /// Ends the call with an outcome, and reports its record. Only the first ending counts; returns whether this was it.
+    @discardableResult
+    func finish(_ outcome: FlightOutcome) -> Bool {
+        guard let report = recorder.end(outcome) else { return false }
+        releaseRead()
+        if report == .now { context.events.enqueue(self) }
+        return true
+    }
+
+    /// Ends the call with an error, and returns the error with the request that it concerns.
+    func finish(failing error: NetworkError) -> NetworkError {
+        let error = locate(isCalledOff ? signedOut(in: error.step) : error)
+        switch error.kind {
+        case .cancelled: finish(.cancelled)
+        default:
+            if error.isAbsorbed, let cause = error.serviceError {
+                finish(.absorbed(cause))
+            } else {
+                finish(.failed(error))
+            }
+        }
+        return error
+    }
+
+    /// Reports the record that was held back, if the call has ended.
+    func releaseRecord() {
+        if recorder.release() { context.events.enqueue(self) }
+    }
+
+    /// Reports the record again, if it has been: there is more to say.
+    func amend() {
+        if recorder.isReported { context.events.enqueue(self, isAmendment: true) }
+    }
+}

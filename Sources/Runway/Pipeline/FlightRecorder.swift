@@ -1,0 +1,237 @@
+import Foundation
+import HTTPTypes
+import ServiceContextModule
+import Synchronization
+
+/// The growing record of one call: what it was asked for, what the stages decided, the attempts on the wire, and how it ended.
+///
+/// Any thread may write to it. The ``FlightRecord`` is made when somebody reads it, with its secrets redacted.
+struct FlightRecorder: ~Copyable, Sendable {
+    /// One request that went to the transport; its URL becomes text when the record is made.
+    struct Attempt {
+        var request: HTTPRequest
+        var record: FlightRecord.Attempt
+
+        /// The attempt without the secrets that authenticate the call.
+        func masked(_ secrets: FlightSecrets) -> FlightRecord.Attempt {
+            var masked = record
+            masked.url = secrets.masked(request.urlText)
+            masked.headerFields = secrets.masked(record.headerFields)
+            masked.responseHeaderFields = record.responseHeaderFields.map(secrets.masked)
+            return masked
+        }
+    }
+
+    // Not private: the compiler would make an invalid module of a private type in the storage of a noncopyable one.
+    struct State {
+        var endpoint: (any Endpoint)?
+        var sentParameters: Parameters?
+        var decisions: [FlightRecord.Decision] = []
+        var attempts: [Attempt] = []
+        var source: ResponseSource?
+        var ending: (outcome: FlightOutcome, instant: Duration)?
+        /// Whether the record is not reported yet, although the call may have ended: its request is in flight for others.
+        var isHeld = false
+        var secrets = FlightSecrets()
+    }
+
+    /// Whether a record is to be reported.
+    enum Report { case now, later }
+
+    private let clock: LayerClock
+    private let start: Duration
+    private let redaction: Redaction
+    private let isEnvelope: Bool
+    /// The trace in which the call was made.
+    let traceContext = ServiceContext.current
+    private let state = Mutex(State())
+
+    /// Starts the record of a call that starts at an instant of the clock.
+    init(clock: LayerClock, start: Duration, redaction: Redaction, isEnvelope: Bool) {
+        self.clock = clock
+        self.start = start
+        self.redaction = redaction
+        self.isEnvelope = isEnvelope
+    }
+}
+
+// What was asked for, and what was decided.
+extension FlightRecorder {
+    /// Stores the endpoint as the caller passed it; its parameters are read when somebody reads the record.
+    func setEndpoint(_ endpoint: any Endpoint) { state.withLock { $0.endpoint = endpoint } }
+
+    /// Stores the parameters that are sent beside the common ones of the service.
+    func setSentParameters(_ parameters: Parameters) { state.withLock { $0.sentParameters = parameters } }
+
+    func setSource(_ source: ResponseSource) { state.withLock { $0.source = source } }
+
+    /// Appends a decision that was made at an instant of the clock.
+    func note<D: StageDecision>(_ decision: D, in step: FlightStep, at now: Duration) {
+        let elapsed = now - start
+        state.withLock {
+            // Most calls note a few: room for them is made once.
+            if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }
+            $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))
+        }
+    }
+
+    /// Whether the record has a decision that `isMeant` accepts.
+    func hasNoted(_ isMeant: (any StageDecision) -> Bool) -> Bool {
+        state.withLock { $0.decisions.contains { isMeant($0.decision) } }
+    }
+
+    /// Adds what authenticates the call. ``Redaction`` decides whether the record shows it, and changes nothing else.
+    func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String], isBodySecret: Bool) {
+        state.withLock { $0.secrets.add(fields, texts, isInBody: isBodySecret) }
+    }
+
+    /// What authenticates the call beside the fields that may do so by their names.
+    var authentication: CallAuthentication {
+        let secrets = state.withLock { $0.secrets }
+        return CallAuthentication(fields: secrets.fields, isInBody: isEnvelope || secrets.isInBody)
+    }
+}
+
+// The attempts on the wire.
+extension FlightRecorder {
+    /// How many requests went to the transport so far.
+    var attemptCount: Int { state.withLock { $0.attempts.count } }
+
+    /// The version of HTTP of an attempt, counted from 0; `nil` if it is not known.
+    func httpVersion(ofAttempt index: Int) -> String? {
+        state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].record.httpVersion : nil }
+    }
+
+    /// Starts the record of a request that goes to the transport, and returns its index.
+    func beginAttempt(_ request: Request) -> Int {
+        let elapsed = clock.now - start
+        let body: [UInt8]? =
+            if recordsBodies, case .bytes(let bytes) = request.body { request.uncompressedBody ?? bytes } else { nil }
+        return state.withLock { state in
+            state.attempts.append(
+                Attempt(
+                    request: request.head,
+                    record: FlightRecord.Attempt(
+                        method: request.head.method, url: "", headerFields: request.head.headerFields,
+                        requestByteCount: request.body.byteCount, requestBody: body, start: elapsed)))
+            return state.attempts.count - 1
+        }
+    }
+
+    /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
+    private var recordsBodies: Bool {
+        redaction.recordsBodies && (!isEnvelope || redaction.headerFields.isEmpty)
+    }
+
+    /// Changes the record of an attempt; of the last one where `index` is `nil`.
+    func changeAttempt(_ index: Int?, _ change: (inout FlightRecord.Attempt) -> Void) {
+        state.withLock { state in
+            let index = index ?? state.attempts.count - 1
+            guard state.attempts.indices.contains(index) else { return }
+            change(&state.attempts[index].record)
+        }
+    }
+
+    /// Ends the record of an attempt with its response; a body that is streamed ends it later. An attempt that was cancelled has ended.
+    func endAttempt(_ index: Int, with response: Response) {
+        let end = clock.now - start
+        changeAttempt(index) { attempt in
+            guard attempt.end == nil else { return }
+            attempt.status = response.head.status
+            attempt.responseHeaderFields = response.head.headerFields
+            guard case .whole(let rawData) = response.body else { return }
+            attempt.end = end
+            attempt.responseByteCount = rawData.bytes.count
+            if recordsBodies { attempt.responseBody = rawData.bytes }
+        }
+    }
+
+    /// Ends the record of an attempt that has no response, unless it has ended.
+    func endAttempt(_ index: Int, failing reason: String) {
+        let end = clock.now - start
+        changeAttempt(index) { attempt in
+            guard attempt.end == nil else { return }
+            attempt.end = end
+            attempt.failure = reason
+        }
+    }
+
+    /// Ends the record of an attempt, or of the last, whose body was read as a stream. After the end of the call it changes nothing.
+    func endStream(_ index: Int?, byteCount: Int, failing error: NetworkError?) {
+        let end = clock.now - start
+        state.withLock { state in
+            let index = index ?? state.attempts.count - 1
+            guard state.attempts.indices.contains(index), state.ending == nil else { return }
+            state.attempts[index].record.end = end
+            state.attempts[index].record.responseByteCount = byteCount
+            state.attempts[index].record.failure = error?.detail
+        }
+    }
+
+    /// Adds to an error which request it concerns, and redacts its text.
+    func locate(_ error: NetworkError) -> NetworkError {
+        var error = error
+        error.detail = redaction.redacted(detail: error.detail).oneLine
+        let attempt = state.withLock { state in
+            state.attempts.last.map { ($0.request, state.attempts.count, redaction.hidden(state.secrets)) }
+        }
+        guard let (last, count, secrets) = attempt else { return error }
+        if error.request == nil {
+            error.request = "\(last.method) \(redaction.redacted(url: secrets.masked(last.urlText)))"
+        }
+        if error.host == nil { error.host = Origin(last).host }
+        if error.attempt == 0 { error.attempt = count }
+        return error
+    }
+}
+
+// The end of the call.
+extension FlightRecorder {
+    /// Whether the call has ended.
+    var hasEnded: Bool { state.withLock { $0.ending != nil } }
+
+    /// Ends the call. Returns when the record is to be reported, or `nil` if the call had ended already: only the first ending counts.
+    func end(_ outcome: FlightOutcome) -> Report? {
+        let instant = clock.now
+        return state.withLock { state in
+            guard state.ending == nil else { return nil }
+            state.ending = (outcome, instant)
+            return state.isHeld ? .later : .now
+        }
+    }
+
+    /// Holds the record back although the call may end, since its request continues for others.
+    func hold() {
+        // A call that has ended has reported its record already.
+        state.withLock { $0.isHeld = $0.ending == nil }
+    }
+
+    /// Holds the record back no longer. Returns whether it is to be reported now, since the call has ended meanwhile.
+    func release() -> Bool {
+        state.withLock { state in
+            defer { state.isHeld = false }
+            return state.isHeld && state.ending != nil
+        }
+    }
+
+    /// Whether the record has been reported.
+    var isReported: Bool { state.withLock { $0.ending != nil && !$0.isHeld } }
+
+    /// The record so far, without what a redaction removes.
+    func record(of flight: Flight, _ redaction: Redaction) -> FlightRecord {
+        let state = state.withLock { $0 }
+        let secrets = redaction.hidden(state.secrets)
+        let configuration = flight.configuration
+        let sent = state.sentParameters?.merging(defaults: configuration.settings.commonParameters)
+        let end = state.ending?.instant ?? clock.now
+        return FlightRecord(
+            id: flight.id, network: flight.context.network, service: configuration.service.name,
+            endpoint: flight.endpoint.name,
+            date: clock.date.addingTimeInterval(-(clock.now - start).seconds), duration: end - start,
+            parameters: redaction.redacted((try? state.endpoint?.parameters) ?? [:]),
+            sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
+            attempts: state.attempts.map { redaction.redacted($0.masked(secrets)) },
+            source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? .cancelled),
+            traceContext: traceContext)
+    }
+}

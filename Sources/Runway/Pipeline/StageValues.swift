@@ -1,0 +1,24 @@
+/// Values that stages attach to a request or a response for other stages to read, each under a key of its own.
+///
+/// A stage declares its key, and a property of ``Request`` or ``Response`` for it, in its own folder.
+struct StageValues: Sendable {
+    /// One value in an array finds its key sooner than in a dictionary, and messages carry no more than three.
+    private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
+
+    /// The value under a key; the default of the key where no stage attached one.
+    subscript<Key: StageValueKey>(key: Key.Type) -> Key.Value {
+        get { values.first { $0.key == ObjectIdentifier(key) }?.value as? Key.Value ?? Key.defaultValue }
+        set {
+            values.removeAll { $0.key == ObjectIdentifier(key) }
+            values.append((ObjectIdentifier(key), newValue))
+        }
+    }
+}
+
+/// Identifies a value that a stage attaches to a request or a response.
+protocol StageValueKey {
+    /// What the stage attaches.
+    associatedtype Value: Sendable
+    /// What is read where the stage attached nothing.
+    static var defaultValue: Value { get }
+}
