@@ -83,7 +83,7 @@ extension Redaction {
     }
 
     private func isSecret(_ entry: Parameters.Entry) -> Bool {
-        if case .string = entry.value, names.isSecretString(entry.name) { return true }
+        if case .string = entry.value { return names.isSecretStringParameter(entry.name) }
         return names.isSecretParameter(entry.name)
     }
 

@@ -32,6 +32,9 @@ struct PackedWord: Hashable, Sendable {
         return rest
     }
 
+    /// The last byte; `nil` if there is none.
+    var lastByte: UInt8? { byteCount == 0 ? nil : UInt8(truncatingIfNeeded: bits) }
+
     mutating func removeLast() -> UInt8 {
         let byte = UInt8(truncatingIfNeeded: bits)
         bits >>= 8
@@ -96,10 +99,11 @@ struct NameWords {
 
     /// Whether the last word is several without a sign between them, the last of which is a secret: `authtoken`, `apikey`.
     private var isJoinedSecret: Bool {
-        if let ending = SecretWords.joinedEndings.first(where: last.hasSuffix) {
+        guard let letter = last.lastByte else { return false }
+        if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {
             return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
         }
-        return SecretWords.joinedPairs.contains { pair in
+        return SecretWords.joinedPairs[letter].contains { pair in
             last.hasSuffix(pair.second) && last.dropLast(pair.second.byteCount).hasSuffix(pair.first)
         }
     }
@@ -118,10 +122,10 @@ enum SecretWords {
 
     /// Those of ``endings`` in which no other word ends, so that they are secret at the end of a word, too: `authtoken`, `userpassword`.
     /// HTTP/2 has the names of header fields in lower case, where capital letters divide nothing.
-    static let joinedEndings = Array(
+    static let joinedEndings = ByLastLetter(
         words(
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
-                + " authorization otp cvv cvc hmac"))
+                + " authorization otp cvv cvc hmac"), by: \.self)
 
     /// What is secret only behind another word: a `key` is most often the key of a row, a `code` that of a country or an error.
     static let pairs: [PackedWord: Set<PackedWord>] = [
@@ -134,14 +138,37 @@ enum SecretWords {
 
     /// ``pairs`` whose words may stand at the end of a word without a sign between them: `apikey`, `sessionid`. A single letter is no sign
     /// of a pair there.
-    static let joinedPairs = pairs.flatMap { second, firsts in
-        firsts.filter { $0.byteCount > 1 }.map { (first: $0, second: second) }
-    }
+    static let joinedPairs = ByLastLetter(
+        pairs.flatMap { second, firsts in
+            firsts.filter { $0.byteCount > 1 }.map { JoinedPair(first: $0, second: second) }
+        }, by: \.second)
 
     /// What makes a header field secret wherever it stands in the field's name.
     static let ofFields = Array(words("session signature secret password"))
 
     private static func words(_ text: String) -> Set<PackedWord> {
         Set(text.utf8.split(separator: UInt8(ascii: " ")).map { PackedWord($0) })
+    }
+}
+
+/// Two words that stand without a sign between them.
+struct JoinedPair: Sendable {
+    let first: PackedWord
+    let second: PackedWord
+}
+
+/// Elements by the last letter of a word, so that a name is compared with the few that it may end in.
+struct ByLastLetter<Element: Sendable>: Sendable {
+    private static var letters: ClosedRange<UInt8> { UInt8(ascii: "a")...UInt8(ascii: "z") }
+
+    private let groups: [[Element]]
+
+    init(_ elements: some Sequence<Element>, by word: (Element) -> PackedWord) {
+        let grouped = Dictionary(grouping: elements) { word($0).lastByte }
+        groups = Self.letters.map { grouped[$0] ?? [] }
+    }
+
+    subscript(_ letter: UInt8) -> [Element] {
+        Self.letters.contains(letter) ? groups[Int(letter - Self.letters.lowerBound)] : []
     }
 }
