@@ -15,17 +15,17 @@ struct SecuringStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let settings = flight.configuration.settings
+        let configuration = flight.configuration
         var request = request
         let origin = Origin(request.head)
         if origin.scheme == "http" {
-            if settings.remembersStrictTransport, hosts.requiresTLS(origin.host, at: flight.clock.date) {
+            if configuration.settings.remembersStrictTransport, hosts.requiresTLS(origin.host, at: flight.clock.date) {
                 flight.note(SecuringDecision.upgraded)
                 request.head.scheme = "https"
                 // Port 80 becomes the default port of TLS; any other stays (RFC 6797 §8.3).
                 if origin.port == 80 { request.head.authority = origin.host }
             } else if !origin.isLoopback {
-                guard settings.plainHTTP == .allowed else {
+                guard configuration.settings.plainHTTP == .allowed else {
                     throw NetworkError(
                         .invalidConfiguration, in: step,
                         "The request would go to \(origin.host) without TLS, which the service does not allow.",
@@ -35,7 +35,7 @@ struct SecuringStage: RequestStage {
             }
         }
         let response = try await next.send(request, in: flight)
-        if settings.remembersStrictTransport, request.head.scheme == "https",
+        if configuration.settings.remembersStrictTransport, request.head.scheme == "https",
             let field = response.head.headerFields[values: .strictTransportSecurity].first
         {
             hosts.store(field, of: origin.host, at: flight.clock.date)
