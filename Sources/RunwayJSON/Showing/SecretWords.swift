@@ -93,18 +93,20 @@ struct NameWords {
 
     /// Whether the name says that its value is a secret: what it is stands last, as in `refresh_token`, but not in `token_type`.
     var endsInSecret: Bool {
-        if SecretWords.endings.contains(last) { return !SecretWords.harmless.contains(previous) }
-        return SecretWords.pairs[last]?.contains(previous) == true || isJoinedSecret
+        guard let letter = last.lastByte else { return false }
+        if SecretWords.endings[letter].contains(last) { return !SecretWords.harmless.contains(previous) }
+        let pairs = SecretWords.pairs[letter]
+        return pairs.contains { $0.second == last && $0.first == previous } || isJoinedSecret(of: pairs, letter)
     }
 
     /// Whether the last word is several without a sign between them, the last of which is a secret: `authtoken`, `apikey`.
-    private var isJoinedSecret: Bool {
-        guard let letter = last.lastByte else { return false }
+    private func isJoinedSecret(of pairs: [WordPair], _ letter: UInt8) -> Bool {
         if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {
             return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
         }
-        return SecretWords.joinedPairs[letter].contains { pair in
-            last.hasSuffix(pair.second) && last.dropLast(pair.second.byteCount).hasSuffix(pair.first)
+        return pairs.contains { pair in
+            pair.first.byteCount > 1 && last.hasSuffix(pair.second)
+                && last.dropLast(pair.second.byteCount).hasSuffix(pair.first)
         }
     }
 }
@@ -112,9 +114,10 @@ struct NameWords {
 /// The words that tell a secret by its name.
 enum SecretWords {
     /// What is secret whatever stands before it.
-    static let endings = words(
-        "password passwd pwd passphrase passcode pass secret token jwt signature sig credential credentials cookie"
-            + " authorization assertion otp cvv cvc iban ssn hmac")
+    static let endings = ByLastLetter(
+        words(
+            "password passwd pwd passphrase passcode pass secret token jwt signature sig credential credentials cookie"
+                + " authorization assertion otp cvv cvc iban ssn hmac"), by: \.self)
 
     /// Before one of ``endings`` these say that the value is a yes or no, or a mark in a list: `has_password`, `nextPageToken`,
     /// `Access-Control-Allow-Credentials`.
@@ -127,21 +130,20 @@ enum SecretWords {
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
                 + " authorization otp cvv cvc hmac"), by: \.self)
 
-    /// What is secret only behind another word: a `key` is most often the key of a row, a `code` that of a country or an error.
-    static let pairs: [PackedWord: Set<PackedWord>] = [
+    /// What is secret only behind another word: a `key` is most often the key of a row, a `code` that of a country or an error. They may stand
+    /// at the end of a word without a sign between them, `apikey` and `sessionid`, except behind a single letter.
+    static let pairs = ByLastLetter(
+        wordsBefore.flatMap { second, firsts in
+            words(firsts).map { WordPair(first: $0, second: PackedWord(second.utf8)) }
+        }, by: \.second)
+
+    private static let wordsBefore = [
         "key": "api app access private secret signing encryption subscription account master session shared auth client"
             + " functions sealed",
         "code": "verification security auth authorization mfa sms pin otp recovery backup access device user",
         "id": "session", "confirmation": "password", "hash": "password", "digest": "password", "hint": "token",
         "verifier": "code", "response": "saml", "session": "x", "auth": "x", "number": "security",
-    ].reduce(into: [:]) { $0[PackedWord($1.key.utf8)] = words($1.value) }
-
-    /// ``pairs`` whose words may stand at the end of a word without a sign between them: `apikey`, `sessionid`. A single letter is no sign
-    /// of a pair there.
-    static let joinedPairs = ByLastLetter(
-        pairs.flatMap { second, firsts in
-            firsts.filter { $0.byteCount > 1 }.map { JoinedPair(first: $0, second: second) }
-        }, by: \.second)
+    ]
 
     /// What makes a header field secret wherever it stands in the field's name.
     static let ofFields = Array(words("session signature secret password"))
@@ -151,8 +153,8 @@ enum SecretWords {
     }
 }
 
-/// Two words that stand without a sign between them.
-struct JoinedPair: Sendable {
+/// Two words that are a secret behind one another.
+struct WordPair: Sendable {
     let first: PackedWord
     let second: PackedWord
 }
