@@ -42,14 +42,14 @@ final class FlightContext: Sendable {
         let service = E.Service.self
         // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
         let start = cache.lastSequenceNumber
-        let configuration =
-            RenewalScope.configuration(of: service, self) ?? services.configuration(of: service)
+        let renewals = RenewalScope.scopes(of: self).map(\.configuration)
+        let configuration = renewals.last { $0.service == service } ?? services.configuration(of: service)
         let lifetime = E.deadline ?? configuration.settings.deadline
         // No clock needs to count further than a year, and a negative time has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: makeID(), endpoint: endpoint, configuration: configuration, options: options,
-            lifetime: bounded, context: self, keeper: keeper, renewing: RenewalScope.services(of: self),
+            lifetime: bounded, context: self, keeper: keeper, renewing: renewals.map { ObjectIdentifier($0.service) },
             start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
         return flight

@@ -14,15 +14,14 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Of repeated `charset` parameters the first counts. Malformed parameters are ignored.
     package init?(_ text: String) {
-        var parts = MediaType.split(text)[...]
-        let essence = (parts.popFirst() ?? "").split(separator: "/", omittingEmptySubsequences: false)
-        guard essence.count == 2, !essence[0].isEmpty, !essence[1].isEmpty,
-            essence.allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
+        let parts = MediaType.split(text)
+        let essence = parts[0].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard essence.count == 2, essence.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
         else { return nil }
-        type = essence[0].lowercased()
-        subtype = essence[1].lowercased()
+        type = Substring(essence[0]).lowercased()
+        subtype = Substring(essence[1]).lowercased()
         charset =
-            parts.lazy.compactMap { part -> String? in
+            parts.dropFirst().lazy.compactMap { part -> String? in
                 let pair = part.split(separator: "=", maxSplits: 1)
                 guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }
                 let value = pair[1].filter { $0 != "\"" && $0 != "\\" }.lowercased()
@@ -34,22 +33,22 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(type)/\(subtype)" + (charset.map { "; charset=\($0)" } ?? "") }
 
     /// Returns the parts between semicolons, trimmed; a semicolon inside a quoted string separates nothing (RFC 9110 §5.6.6).
-    private static func split(_ text: String) -> [String] {
-        var parts = [""]
+    private static func split(_ text: String) -> [Substring] {
+        let octets = text.utf8
+        var parts: [Substring] = []
+        var start = octets.startIndex
         var isQuoted = false
         var isEscaped = false
-        for character in text {
-            if character == ";", !isQuoted {
-                parts.append("")
+        for index in octets.indices {
+            let octet = octets[index]
+            if octet == UInt8(ascii: ";"), !isQuoted {
+                parts.append(text[start..<index].trimmingWhitespace)
+                start = octets.index(after: index)
                 continue
             }
-            if character == "\"", !isEscaped { isQuoted.toggle() }
-            isEscaped = isQuoted && character == "\\" && !isEscaped
-            parts[parts.count - 1].append(character)
+            if octet == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && octet == UInt8(ascii: "\\") && !isEscaped
         }
-        return parts.map { part in
-            let trimmed = part.drop { $0 == " " || $0 == "\t" }
-            return String(trimmed.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-        }
+        return parts + [text[start...].trimmingWhitespace]
     }
 }

@@ -83,7 +83,7 @@ extension Redaction {
     }
 
     private func isSecret(_ entry: Parameters.Entry) -> Bool {
-        if case .string = entry.value, names.isSecretString(entry.name) { return true }
+        if case .string = entry.value { return names.isSecretStringParameter(entry.name) }
         return names.isSecretParameter(entry.name)
     }
 
@@ -110,6 +110,8 @@ extension Redaction {
 
     /// Whether a URL has a user's name, or a secret parameter.
     private func mayHoldSecret(_ url: String) -> Bool {
+        // Most texts have none of these signs, and every header field on a record comes here.
+        guard url.utf8.contains(where: Self.isSign) else { return false }
         if url.utf8.contains(UInt8(ascii: "@")) || Self.mayHoldURL(url) { return true }
         let marks = (UInt8(ascii: "?"), UInt8(ascii: "#"))
         guard let start = url.utf8.firstIndex(where: { $0 == marks.0 || $0 == marks.1 }) else { return false }
@@ -117,6 +119,11 @@ extension Redaction {
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return false }
             return names.isSecretParameter(Self.decoded(String(Substring(pair[..<equals]))))
         }
+    }
+
+    /// Whether a secret may stand beside a byte of a URL, or a URL within the URL.
+    private static func isSign(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "@") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "%")
     }
 
     /// Whether a value in a URL may be a URL itself: it has an escaped "?", "#" or "@".

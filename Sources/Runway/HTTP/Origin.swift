@@ -15,11 +15,12 @@ package struct Origin: Hashable, Sendable {
     package init(_ head: HTTPRequest) {
         scheme = (head.scheme ?? "").inLowerCase
         let authority = head.authority ?? ""
+        let octets = authority.utf8
         let defaultPort = scheme == "https" ? 443 : 80
         // The port follows the last colon, but a colon inside an IPv6 literal's brackets is part of the host.
-        if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+        if let colon = octets.lastIndex(of: UInt8(ascii: ":")), !octets[colon...].contains(UInt8(ascii: "]")) {
             host = authority[..<colon].asComparedHost
-            port = Int(authority[authority.index(after: colon)...]) ?? defaultPort
+            port = Int(authority[octets.index(after: colon)...]) ?? defaultPort
         } else {
             host = authority.asComparedHost
             port = defaultPort

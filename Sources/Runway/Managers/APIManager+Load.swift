@@ -40,7 +40,8 @@ extension APIManager {
         flight.recorder.setEndpoint(endpoint)
         var endpoint = endpoint
         do throws(NetworkError) {
-            guard let prepared = try prepare(endpoint, flight.id) else {
+            var prepared = endpoint
+            guard try prepare(&prepared, flight.id) else {
                 flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
                 flight.finish(.vetoed)
                 return flight.id
@@ -64,17 +65,16 @@ extension APIManager {
         return flight.id
     }
 
-    /// Lets the endpoint, the interceptors and the validator see the call.
+    /// Lets the endpoint, the interceptors and the validator see the call, and change it.
     ///
-    /// - Returns: The endpoint as they changed it; `nil` if an interceptor vetoed the call.
-    private func prepare(_ endpoint: E, _ flight: FlightID) throws(NetworkError) -> E? {
-        var endpoint = endpoint
+    /// - Returns: Whether the call is made; `false` if an interceptor vetoed it.
+    private func prepare(_ endpoint: inout E, _ flight: FlightID) throws(NetworkError) -> Bool {
         do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
         let interceptors = interceptors
         if !interceptors.isEmpty {
             var candidate: any Endpoint = endpoint
             for interceptor in interceptors {
-                guard interceptor.apiManager(self, shouldCall: &candidate, as: flight) else { return nil }
+                guard interceptor.apiManager(self, shouldCall: &candidate, as: flight) else { return false }
             }
             guard let changed = candidate as? E else {
                 throw NetworkError(
@@ -89,7 +89,7 @@ extension APIManager {
         } catch {
             throw .invalidParameters(in: .validating, error)
         }
-        return endpoint
+        return true
     }
 
     /// Looks for a response in memory, and makes the request if one has to be sent.

@@ -17,9 +17,11 @@ final class ManagerState {
 
     /// Passes an event to the machine, and notifies observers of what it changed.
     func update<Action>(_ event: (inout LandingMachine) -> Action) -> Action {
+        // Compared with the machine before the event: reading the observed properties costs as much as the event.
+        let (former, formerCount) = (machine.last, machine.inFlightCount)
         let action = event(&machine)
-        if machine.inFlightCount != inFlightCount { inFlightCount = machine.inFlightCount }
-        if !machine.last.isSame(as: last) { last = machine.last }
+        if machine.inFlightCount != formerCount { inFlightCount = machine.inFlightCount }
+        if !machine.last.isSame(as: former) { last = machine.last }
         return action
     }
 }

@@ -44,6 +44,7 @@ extension Response {
 
     /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's credentials.
     func isOfOtherOrigin(than request: Request) -> Bool {
+        if hops.isEmpty { return false }
         // Credentials that were dropped once do not come back, also where a later redirect leads to the first origin again.
         let origin = Origin(request.head)
         return hops.contains { Origin($0.following) != origin }

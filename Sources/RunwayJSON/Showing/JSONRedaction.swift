@@ -73,6 +73,11 @@ public struct JSONRedaction: Sendable, Hashable {
         isSecret(name) { readsWords && $0.joined == Self.code }
     }
 
+    /// Whether a parameter of this name is secret if its value is a string: the rule of any parameter, and `access` and `refresh`.
+    package func isSecretStringParameter(_ name: String) -> Bool {
+        isSecret(name) { readsWords && ($0.joined == Self.code || Self.tokenPair.contains($0.joined)) }
+    }
+
     /// Whether a member of this name is secret if its value is a string: the rule of any member, and `access` and `refresh`.
     package func isSecretString(_ name: String) -> Bool {
         isSecret(name) { readsWords && Self.tokenPair.contains($0.joined) }
@@ -88,7 +93,7 @@ public struct JSONRedaction: Sendable, Hashable {
     private func isSecret(_ name: String, _ isSecretToo: (NameWords) -> Bool) -> Bool {
         if isSecretPart(name, isSecretToo) { return true }
         // Few names have others within.
-        guard name.utf8.contains(where: { "[].".utf8.contains($0) }) else { return false }
+        guard name.utf8.contains(where: Self.isDivider) else { return false }
         return name.split { "[].".contains($0) }.contains { isSecretPart(String($0), isSecretToo) }
     }
 
@@ -103,7 +108,14 @@ public struct JSONRedaction: Sendable, Hashable {
     }
 
     /// Whether a byte of a name does not count when names are compared.
-    static func isIgnored(_ byte: UInt8) -> Bool { "_- ".utf8.contains(byte) }
+    static func isIgnored(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: " ")
+    }
+
+    /// Whether a byte divides a name into parts, as in `user[password]` and `user.password`.
+    private static func isDivider(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
+    }
 
     private static func normalized(_ name: String) -> String {
         String(decoding: name.lowercased().utf8.filter { !isIgnored($0) }, as: UTF8.self)

@@ -32,6 +32,9 @@ struct PackedWord: Hashable, Sendable {
         return rest
     }
 
+    /// The last byte; `nil` if there is none.
+    var lastByte: UInt8? { byteCount == 0 ? nil : UInt8(truncatingIfNeeded: bits) }
+
     mutating func removeLast() -> UInt8 {
         let byte = UInt8(truncatingIfNeeded: bits)
         bits >>= 8
@@ -90,17 +93,20 @@ struct NameWords {
 
     /// Whether the name says that its value is a secret: what it is stands last, as in `refresh_token`, but not in `token_type`.
     var endsInSecret: Bool {
-        if SecretWords.endings.contains(last) { return !SecretWords.harmless.contains(previous) }
-        return SecretWords.pairs[last]?.contains(previous) == true || isJoinedSecret
+        guard let letter = last.lastByte else { return false }
+        if SecretWords.endings[letter].contains(last) { return !SecretWords.harmless.contains(previous) }
+        let pairs = SecretWords.pairs[letter]
+        return pairs.contains { $0.second == last && $0.first == previous } || isJoinedSecret(of: pairs, letter)
     }
 
     /// Whether the last word is several without a sign between them, the last of which is a secret: `authtoken`, `apikey`.
-    private var isJoinedSecret: Bool {
-        if let ending = SecretWords.joinedEndings.first(where: last.hasSuffix) {
+    private func isJoinedSecret(of pairs: [WordPair], _ letter: UInt8) -> Bool {
+        if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {
             return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
         }
-        return SecretWords.joinedPairs.contains { pair in
-            last.hasSuffix(pair.second) && last.dropLast(pair.second.byteCount).hasSuffix(pair.first)
+        return pairs.contains { pair in
+            pair.first.byteCount > 1 && last.hasSuffix(pair.second)
+                && last.dropLast(pair.second.byteCount).hasSuffix(pair.first)
         }
     }
 }
@@ -108,9 +114,10 @@ struct NameWords {
 /// The words that tell a secret by its name.
 enum SecretWords {
     /// What is secret whatever stands before it.
-    static let endings = words(
-        "password passwd pwd passphrase passcode pass secret token jwt signature sig credential credentials cookie"
-            + " authorization assertion otp cvv cvc iban ssn hmac")
+    static let endings = ByLastLetter(
+        words(
+            "password passwd pwd passphrase passcode pass secret token jwt signature sig credential credentials cookie"
+                + " authorization assertion otp cvv cvc iban ssn hmac"), by: \.self)
 
     /// Before one of ``endings`` these say that the value is a yes or no, or a mark in a list: `has_password`, `nextPageToken`,
     /// `Access-Control-Allow-Credentials`.
@@ -118,30 +125,52 @@ enum SecretWords {
 
     /// Those of ``endings`` in which no other word ends, so that they are secret at the end of a word, too: `authtoken`, `userpassword`.
     /// HTTP/2 has the names of header fields in lower case, where capital letters divide nothing.
-    static let joinedEndings = Array(
+    static let joinedEndings = ByLastLetter(
         words(
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
-                + " authorization otp cvv cvc hmac"))
+                + " authorization otp cvv cvc hmac"), by: \.self)
 
-    /// What is secret only behind another word: a `key` is most often the key of a row, a `code` that of a country or an error.
-    static let pairs: [PackedWord: Set<PackedWord>] = [
+    /// What is secret only behind another word: a `key` is most often the key of a row, a `code` that of a country or an error. They may stand
+    /// at the end of a word without a sign between them, `apikey` and `sessionid`, except behind a single letter.
+    static let pairs = ByLastLetter(
+        wordsBefore.flatMap { second, firsts in
+            words(firsts).map { WordPair(first: $0, second: PackedWord(second.utf8)) }
+        }, by: \.second)
+
+    private static let wordsBefore = [
         "key": "api app access private secret signing encryption subscription account master session shared auth client"
             + " functions sealed",
         "code": "verification security auth authorization mfa sms pin otp recovery backup access device user",
         "id": "session", "confirmation": "password", "hash": "password", "digest": "password", "hint": "token",
         "verifier": "code", "response": "saml", "session": "x", "auth": "x", "number": "security",
-    ].reduce(into: [:]) { $0[PackedWord($1.key.utf8)] = words($1.value) }
-
-    /// ``pairs`` whose words may stand at the end of a word without a sign between them: `apikey`, `sessionid`. A single letter is no sign
-    /// of a pair there.
-    static let joinedPairs = pairs.flatMap { second, firsts in
-        firsts.filter { $0.byteCount > 1 }.map { (first: $0, second: second) }
-    }
+    ]
 
     /// What makes a header field secret wherever it stands in the field's name.
     static let ofFields = Array(words("session signature secret password"))
 
     private static func words(_ text: String) -> Set<PackedWord> {
         Set(text.utf8.split(separator: UInt8(ascii: " ")).map { PackedWord($0) })
+    }
+}
+
+/// Two words that are a secret behind one another.
+struct WordPair: Sendable {
+    let first: PackedWord
+    let second: PackedWord
+}
+
+/// Elements by the last letter of a word, so that a name is compared with the few that it may end in.
+struct ByLastLetter<Element: Sendable>: Sendable {
+    private static var letters: ClosedRange<UInt8> { UInt8(ascii: "a")...UInt8(ascii: "z") }
+
+    private let groups: [[Element]]
+
+    init(_ elements: some Sequence<Element>, by word: (Element) -> PackedWord) {
+        let grouped = Dictionary(grouping: elements) { word($0).lastByte }
+        groups = Self.letters.map { grouped[$0] ?? [] }
+    }
+
+    subscript(_ letter: UInt8) -> [Element] {
+        Self.letters.contains(letter) ? groups[Int(letter - Self.letters.lowerBound)] : []
     }
 }

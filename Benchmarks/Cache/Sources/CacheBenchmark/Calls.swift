@@ -1,6 +1,7 @@
 import Runway
 
-/// Whole calls whose answers memory holds: the request made, its key, the lookup, the record.
+/// Whole calls: those whose responses memory holds, with their key, the lookup and the record; and those that the transport responds to
+/// at once, through all stages.
 struct Calls {
     let contenders: [Contender]
 
@@ -8,17 +9,33 @@ struct Calls {
         let transport = InstantTransport(byteCount: 1024)
         let network = try await filledNetwork(transport, sinks: [NewestRecords()])
         let managers = await Managers(network)
-        contenders = [
-            Contender(name: Name.call) { try await Self.call(network, count: $0) },
-            Contender(name: Name.load) { try await managers.load(count: $0).returned },
-            Contender(name: Name.landing) { try await managers.load(count: $0).landed },
-        ].map { contender in
-            Contender(name: contender.name) { count in
-                let time = try await contender.run(count)
-                guard transport.sentCount == lists.count else { throw UnexpectedAnswer() }
-                return time
+        let sending = NetworkLayer(
+            transport: InstantTransport(byteCount: 1024), sinks: [NewestRecords()],
+            // The same request is made over and over.
+            limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
+        let sent = Contender(name: Name.sentCall) { try await Self.sentCall(sending, count: $0) }
+        contenders =
+            [sent]
+            + [
+                Contender(name: Name.call) { try await Self.call(network, count: $0) },
+                Contender(name: Name.load) { try await managers.load(count: $0).returned },
+                Contender(name: Name.landing) { try await managers.load(count: $0).landed },
+            ].map { contender in
+                Contender(name: contender.name) { count in
+                    let time = try await contender.run(count)
+                    guard transport.sentCount == lists.count else { throw UnexpectedAnswer() }
+                    return time
+                }
             }
+    }
+
+    /// What all threads took, the records made for the sink among it. Off the main actor, from which each call would be two wakes more.
+    @concurrent private static func sentCall(_ network: NetworkLayer, count: Int) async throws -> Double {
+        let start = processTime()
+        for _ in 0..<count {
+            guard try await network.call(Photo(name: "1k")).bytes.count == 1024 else { throw UnexpectedAnswer() }
         }
+        return processTime() - start
     }
 
     private static func call(_ network: NetworkLayer, count: Int) async throws -> Double {

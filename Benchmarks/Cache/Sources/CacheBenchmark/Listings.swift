@@ -18,6 +18,14 @@ struct RentalList: Endpoint {
     var page: Int
 }
 
+/// A file whose response is not stored, and whose requests are not shared.
+struct Photo: Endpoint {
+    static let service = Listings.self
+    static let coalesces = false
+    @Unencoded var name: String
+    var path: EndpointPath { "\(name)" }
+}
+
 /// The lists that the benchmark asks for, over and over.
 let lists = (0..<512).map { RentalList(city: ["shanghai", "beijing"][$0 % 2], priceBelow: 4000 + $0, page: $0) }
 

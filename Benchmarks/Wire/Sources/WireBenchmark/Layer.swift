@@ -28,7 +28,7 @@ final class NewestRecords: EventSink {
 }
 
 /// A layer whose transport answers at once, so that only the layer's own work is left.
-func makeNetwork(answering byteCount: Int) -> NetworkLayer {
+func makeNetwork(responding byteCount: Int) -> NetworkLayer {
     makeNetwork(over: InstantTransport(byteCount: byteCount), at: "https://localhost")
 }
 

@@ -5,6 +5,7 @@ extension QueryStyle {
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be encoded.
     package func text(_ parameters: Parameters) throws(UnencodableParameter) -> String {
+        if parameters.isEmpty { return "" }
         let pairs = try sortedPairs(parameters)
         var parts: [String] = []
         parts.reserveCapacity(4 * pairs.count)

@@ -2,26 +2,17 @@
 /// token is renewed, whoever has signed in meanwhile.
 struct RenewalScope: Sendable {
     private let context: ObjectIdentifier
-    private let configuration: ServiceConfiguration
+    /// What the calls to the service use whose token is renewed.
+    let configuration: ServiceConfiguration
 
     /// The refreshes that the current task is part of, the outermost first. A detached task leaves them.
     @TaskLocal private static var current: [RenewalScope] = []
 
-    /// The services of a layer whose tokens the current task renews.
-    static func services(of context: FlightContext) -> [ObjectIdentifier] {
+    /// The refreshes of a layer's tokens that the current task is part of.
+    static func scopes(of context: FlightContext) -> [RenewalScope] {
         let scopes = current
-        if scopes.isEmpty { return [] }
-        return scopes.filter { $0.context == ObjectIdentifier(context) }.map {
-            ObjectIdentifier($0.configuration.service)
-        }
-    }
-
-    /// What the calls of the current task to a service use, if it renews the token of that service.
-    static func configuration(of service: any APIService.Type, _ context: FlightContext) -> ServiceConfiguration? {
-        let scopes = current
-        if scopes.isEmpty { return nil }
-        return scopes.last { $0.context == ObjectIdentifier(context) && $0.configuration.service == service }?
-            .configuration
+        // Hardly any call is part of one.
+        return scopes.isEmpty ? [] : scopes.filter { $0.context == ObjectIdentifier(context) }
     }
 
     /// Runs a refresh on behalf of a call.

@@ -15,17 +15,19 @@ struct SecuringStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let settings = flight.configuration.settings
-        var request = request
+        let configuration = flight.configuration
         let origin = Origin(request.head)
         if origin.scheme == "http" {
-            if settings.remembersStrictTransport, hosts.requiresTLS(origin.host, at: flight.clock.date) {
+            if configuration.settings.remembersStrictTransport, hosts.requiresTLS(origin.host, at: flight.clock.date) {
                 flight.note(SecuringDecision.upgraded)
-                request.head.scheme = "https"
+                var upgraded = request
+                upgraded.head.scheme = "https"
                 // Port 80 becomes the default port of TLS; any other stays (RFC 6797 §8.3).
-                if origin.port == 80 { request.head.authority = origin.host }
-            } else if !origin.isLoopback {
-                guard settings.plainHTTP == .allowed else {
+                if origin.port == 80 { upgraded.head.authority = origin.host }
+                return try await send(upgraded, to: origin.host, in: flight, next)
+            }
+            if !origin.isLoopback {
+                guard configuration.settings.plainHTTP == .allowed else {
                     throw NetworkError(
                         .invalidConfiguration, in: step,
                         "The request would go to \(origin.host) without TLS, which the service does not allow.",
@@ -34,11 +36,18 @@ struct SecuringStage: RequestStage {
                 flight.note(SecuringDecision.plain)
             }
         }
+        return try await send(request, to: origin.host, in: flight, next)
+    }
+
+    /// Sends a request, and stores what the host says of TLS.
+    private func send(
+        _ request: Request, to host: String, in flight: Flight, _ next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
         let response = try await next.send(request, in: flight)
-        if settings.remembersStrictTransport, request.head.scheme == "https",
+        if flight.configuration.settings.remembersStrictTransport, request.head.scheme == "https",
             let field = response.head.headerFields[values: .strictTransportSecurity].first
         {
-            hosts.store(field, of: origin.host, at: flight.clock.date)
+            hosts.store(field, of: host, at: flight.clock.date)
         }
         return response
     }
