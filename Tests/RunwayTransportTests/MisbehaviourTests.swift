@@ -147,7 +147,7 @@ struct MisbehaviourTests {
 
     @Test func aResponseThatCameBeforeItsRequestIsRefusedOrReadAsItsResponse() async throws {
         try await withScriptedOrigin { origin in
-            origin.onConnections([.answer(.text("unasked")), .serve])
+            origin.onConnections([.respond(.text("unasked")), .serve])
             origin.on("/a", respond: .text("asked"))
             let network = try NetworkLayer(to: origin.baseURL)
             do throws(NetworkError) {

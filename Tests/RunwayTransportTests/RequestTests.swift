@@ -175,7 +175,7 @@ struct RequestTests {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             // The connection is never read: what the client can get rid of is what the sockets' buffers take.
             let gate = ScriptedGate()
-            origin.onConnections([.answer(.raw().held(by: gate).ending(.stayOpen))])
+            origin.onConnections([.respond(.raw().held(by: gate).ending(.stayOpen))])
             let network = try NetworkLayer(to: origin.baseURL)
             let call = Task {
                 try await network.call(Fetch<POST>("a", .stream(body, byteCount: 200 << 20, isReplayable: true)))

@@ -59,7 +59,7 @@ struct AddressRecord {
     }
 
     /// Takes in that a round trip takes longer than `bound`. How much longer is measured, but that comes later than the next dial may.
-    mutating func noteOutrun(above bound: Double) {
+    mutating func noteLoss(above bound: Double) {
         if let latency, bound > latency { smooth(bound) }
     }
 
@@ -67,7 +67,7 @@ struct AddressRecord {
     /// while that is under way, nobody else looks at it.
     mutating func noteSilence(of time: Double, _ isMeasured: Bool, at now: Duration) {
         if let latency, time <= latency { return }
-        noteOutrun(above: time)
+        noteLoss(above: time)
         isInDoubt = true
         exploring = isMeasured ? now : nil
     }

@@ -49,7 +49,7 @@ struct HostRanking {
     }
 
     /// Whether an address in use would now be left for another one that is known to work.
-    func isOutrun(_ address: IPAddress, among candidates: [IPAddress], at now: Duration) -> Bool {
+    func hasLost(_ address: IPAddress, among candidates: [IPAddress], at now: Duration) -> Bool {
         let usable = candidates.filter { records[$0]?.isBanned(at: now) != true }
         guard let best = choice(among: usable, inUse: address) else { return false }
         return best != address
@@ -64,7 +64,7 @@ struct HostRanking {
             change(address, at: now) { $0.noteDial(roundTrip.seconds, at: now) }
         case .outrun(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
-            change(address, at: now) { $0.noteOutrun(above: bound.seconds) }
+            change(address, at: now) { $0.noteLoss(above: bound.seconds) }
         case .silent(let time, let isMeasured):
             change(address, at: now) { $0.noteSilence(of: time.seconds, isMeasured, at: now) }
             if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }

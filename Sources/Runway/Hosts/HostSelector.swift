@@ -72,9 +72,9 @@ package final class HostSelector: Sendable {
     }
 
     /// Whether an address in use would now be left for another one that is known to work.
-    package func isOutrun(_ address: IPAddress, among addresses: [IPAddress], of host: String) -> Bool {
+    package func hasLost(_ address: IPAddress, among addresses: [IPAddress], of host: String) -> Bool {
         let (key, now) = (key(of: host), clock.now)
-        return state.withLock { $0.rankings.peek(key)?.isOutrun(address, among: addresses, at: now) ?? false }
+        return state.withLock { $0.rankings.peek(key)?.hasLost(address, among: addresses, at: now) ?? false }
     }
 
     /// Records what was learned about an address.

@@ -102,7 +102,7 @@ struct CallCommand: AsyncParsableCommand {
         return try report(result, of: call)
     }
 
-    private func sink(for file: OutputFile?, isFine: Bool) -> AnswerSink {
+    private func sink(for file: OutputFile?, isFine: Bool) -> ResponseSink {
         if curl { return .dropped }
         // A file is not replaced by the page with which a server refuses.
         if let file, isFine { return .file(file) }

@@ -44,7 +44,7 @@ struct CallReport: Encodable, Sendable {
         /// The file that the body was written to.
         let file: String?
 
-        init(_ head: HTTPResponse, _ answer: ShownAnswer?, _ record: FlightRecord) {
+        init(_ head: HTTPResponse, _ answer: ShownResponse?, _ record: FlightRecord) {
             let last = record.attempts.last
             status = head.status.code
             reason = head.status.reasonPhrase

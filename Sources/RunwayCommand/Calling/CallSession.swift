@@ -28,7 +28,7 @@ struct CallSession: Sendable {
         /// The head of the response, if there was one.
         var head: HTTPResponse?
         /// What became of its body.
-        var answer: ShownAnswer?
+        var answer: ShownResponse?
         /// Whether the service judged the response fine.
         var isFine = false
         /// What the call ended in; `nil` where it succeeded.
@@ -63,10 +63,10 @@ struct CallSession: Sendable {
     /// - Parameter sink: Asked where the body goes once its head is known; may write the head.
     func send(
         _ request: Request, progress: CallProgress,
-        to sink: @Sendable (_ head: HTTPResponse, _ isFine: Bool) throws -> AnswerSink
+        to sink: @Sendable (_ head: HTTPResponse, _ isFine: Bool) throws -> ResponseSink
     ) async -> Result? {
         var head: HTTPResponse?
-        var answer: ShownAnswer?
+        var answer: ShownResponse?
         var isFine = false
         var failure: (any Error)?
         do {

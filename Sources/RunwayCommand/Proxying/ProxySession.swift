@@ -21,7 +21,7 @@ enum ProxiedServer: APIService {
 /// The layer that a proxy's requests pass.
 struct ProxySession: Sendable {
     /// The most bytes of a response that is cached.
-    static let maximumKeptByteCount = 16 << 20
+    static let maximumStoredByteCount = 16 << 20
     /// The most bytes of all cached responses.
     static let maximumCacheByteCount = 64 << 20
 
@@ -65,7 +65,7 @@ struct ProxySession: Sendable {
             name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction,
             limits: LayerLimits(
                 httpCache: HTTPCacheLimits(
-                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumKeptByteCount),
+                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumStoredByteCount),
                 admission: appliesPolicies
                     ? AdmissionLimits() : AdmissionLimits(maximumIdenticalRequests: nil, circuitBreaker: nil)))
         network.configure(ProxiedServer.self) { $0.deadline = timeout }

@@ -62,7 +62,7 @@ struct ProxiedRequestStage: RequestStage {
     var step: FlightStep { ProxiedRequest.step }
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let request = try draft.request(in: flight)
         let path = request.head.path?.prefix { $0 != "?" } ?? ""
         flight.note(ProxiedRequest(method: request.head.method, path: String(path)))

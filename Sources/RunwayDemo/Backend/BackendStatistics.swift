@@ -70,7 +70,7 @@ final class StatisticsCounter: Sendable {
         counts.withLock { $0.mergedRequests += 1 }
     }
 
-    func requestAnswered(at route: String, bodyBytes: Int) {
+    func requestCompleted(at route: String, bodyBytes: Int) {
         counts.withLock {
             $0.routes[route, default: .init()].answers += 1
             $0.routes[route, default: .init()].bodyBytes += bodyBytes

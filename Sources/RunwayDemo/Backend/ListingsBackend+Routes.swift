@@ -6,7 +6,7 @@ extension ListingsBackend {
     /// Every route of the backend, in the order of its documentation.
     func router() -> MergingRouter<ListingsRequestContext> {
         let router = Router(context: ListingsRequestContext.self)
-        router.add(middleware: AnsweringMiddleware(counter: counter, outage: outage))
+        router.add(middleware: CountingMiddleware(counter: counter, outage: outage))
 
         let secondHand = SecondHandAPI(book: book)
         let teams: [any TeamAPI] = [secondHand, RentalAPI(book: book), NewHomesAPI(book: book)]

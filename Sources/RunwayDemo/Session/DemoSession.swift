@@ -15,14 +15,14 @@ public final class DemoSession {
         var seed: UInt64
         var backend: ListingsBackend
         /// What the backend puts its responses off by.
-        var gate: AnswerGate
+        var gate: ResponseGate
         var httpVersions = TransportConfiguration.HTTPVersions.automatic
         /// The longest that anything is waited for.
         var patience = Duration.seconds(60)
 
         init(seed: UInt64) throws {
             self.seed = seed
-            gate = AnswerGate()
+            gate = ResponseGate()
             backend = try ListingsBackend(seed: seed, clock: gate)
         }
     }
@@ -37,7 +37,7 @@ public final class DemoSession {
     let network: NetworkLayer
     let backend: ListingsBackend
     let serving: ServingBackend
-    let gate: AnswerGate
+    let gate: ResponseGate
     let events: SessionEvents
     let board: FlightBoard
     let seed: UInt64

@@ -16,7 +16,7 @@ struct EnvelopeRequest {
     /// A request to run, or the response that it gets without being run.
     enum Item {
         case run(MergedItem)
-        case refuse(id: String, MergedAnswer)
+        case refuse(id: String, MergedResponse)
     }
 
     /// The requests in their order.
@@ -57,7 +57,7 @@ struct EnvelopeRequest {
                 items.append(
                     .run(try rules.item(element, id: id, position: items.count + 1, in: outer)))
             } catch {
-                items.append(.refuse(id: id, MergedAnswer(refusal: .badRequest, error.message)))
+                items.append(.refuse(id: id, MergedResponse(refusal: .badRequest, error.message)))
             }
         }
         self.items = items

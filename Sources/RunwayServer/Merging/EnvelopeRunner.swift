@@ -35,26 +35,26 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
             }
             let envelope = try EnvelopeRequest(Array(buffer.readableBytesView), in: request.head, checking: rules)
             let answers = await run(envelope.items, context, with: responder)
-            return Self.json(EnvelopeAnswer.body(of: answers), status: .ok)
+            return Self.json(EnvelopeResponse.body(of: answers), status: .ok)
         } catch let refusal as EnvelopeRequest.Refusal {
-            return Self.json(EnvelopeAnswer.errorBody(refusal.message), status: refusal.status)
+            return Self.json(EnvelopeResponse.errorBody(refusal.message), status: refusal.status)
         } catch {
-            return Self.json(EnvelopeAnswer.errorBody("The envelope could not be received."), status: .badRequest)
+            return Self.json(EnvelopeResponse.errorBody("The envelope could not be received."), status: .badRequest)
         }
     }
 
     /// Runs a few requests at once, until all have a response or their time is over.
     private func run(
         _ items: [EnvelopeRequest.Item], _ context: Context, with responder: RouterResponder<Context>
-    ) async -> [(id: String, answer: MergedAnswer)] {
-        var answers: [(id: String, answer: MergedAnswer)] = items.map { item in
+    ) async -> [(id: String, answer: MergedResponse)] {
+        var answers: [(id: String, answer: MergedResponse)] = items.map { item in
             switch item {
             case .run(let item): (item.id, .tooSlow)
             case .refuse(let id, let answer): (id, answer)
             }
         }
         let budget = ByteBudget(limits.maximumTotalResponseByteCount)
-        await withTaskGroup(of: (index: Int, answer: MergedAnswer)?.self) { group in
+        await withTaskGroup(of: (index: Int, answer: MergedResponse)?.self) { group in
             let (clock, totalTime) = (clock, limits.totalTime)
             group.addTask {
                 try? await clock.sleep(for: totalTime)
@@ -86,8 +86,8 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     /// The response to one request, in time: a handler that does not listen to its cancellation is left behind.
     private func answer(
         to item: MergedItem, _ context: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
-    ) async -> MergedAnswer {
-        let first = FirstAnswer()
+    ) async -> MergedResponse {
+        let first = FirstResponse()
         let work = Task {
             first.settle(await respond(to: item, context, with: responder, within: budget))
         }
@@ -107,7 +107,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
 
     private func respond(
         to item: MergedItem, _ outer: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
-    ) async -> MergedAnswer {
+    ) async -> MergedResponse {
         // A copy has what was found out about the envelope, such as whose it is, but must not share what the router writes down.
         var context = outer
         context.coreContext = CoreRequestContextStorage(source: outer)
@@ -123,28 +123,28 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
             {
                 return answer
             }
-            return MergedAnswer(status: error.status)
+            return MergedResponse(status: error.status)
         } catch is GatheredBody.TooLarge {
-            return MergedAnswer(refusal: .internalServerError, "The response is too large to be merged.")
+            return MergedResponse(refusal: .internalServerError, "The response is too large to be merged.")
         } catch {
             context.logger.debug("a merged request failed", metadata: ["error": "\(type(of: error))"])
-            return MergedAnswer(refusal: .internalServerError, "The request failed.")
+            return MergedResponse(refusal: .internalServerError, "The request failed.")
         }
     }
 
     private func answer(
         _ response: Response, to item: MergedItem, within budget: ByteBudget
-    ) async throws -> MergedAnswer {
+    ) async throws -> MergedResponse {
         // A response that only prepares for another has no meaning in an envelope.
         guard response.status.code >= 200 else {
-            return MergedAnswer(refusal: .internalServerError, "The response can't be put into an envelope.")
+            return MergedResponse(refusal: .internalServerError, "The response can't be put into an envelope.")
         }
         guard item.head.method != .head else {
-            return MergedAnswer(status: response.status, headers: response.headers)
+            return MergedResponse(status: response.status, headers: response.headers)
         }
         let body = GatheredBody(upTo: limits.maximumResponseByteCount, within: budget)
         try await body.gather(response.body)
-        return MergedAnswer(status: response.status, headers: response.headers, body: body.bytes)
+        return MergedResponse(status: response.status, headers: response.headers, body: body.bytes)
     }
 
     private static func isJSON(_ contentType: String?) -> Bool {
@@ -160,23 +160,23 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     }
 }
 
-extension MergedAnswer {
-    fileprivate static var tooSlow: MergedAnswer {
-        MergedAnswer(refusal: .gatewayTimeout, "The request took longer than merged requests may.")
+extension MergedResponse {
+    fileprivate static var tooSlow: MergedResponse {
+        MergedResponse(refusal: .gatewayTimeout, "The request took longer than merged requests may.")
     }
 }
 
 /// Lets the first of several answers count.
-private final class FirstAnswer: Sendable {
+private final class FirstResponse: Sendable {
     private struct State {
-        var answer: MergedAnswer?
-        var continuation: CheckedContinuation<MergedAnswer, Never>?
+        var answer: MergedResponse?
+        var continuation: CheckedContinuation<MergedResponse, Never>?
     }
 
     /// Guards the response and who waits for it.
     private let state = Mutex(State())
 
-    func value() async -> MergedAnswer {
+    func value() async -> MergedResponse {
         await withCheckedContinuation { continuation in
             let answer = state.withLock { state in
                 if state.answer == nil { state.continuation = continuation }
@@ -186,9 +186,9 @@ private final class FirstAnswer: Sendable {
         }
     }
 
-    func settle(_ answer: MergedAnswer) {
+    func settle(_ answer: MergedResponse) {
         let continuation = state.withLock { state in
-            guard state.answer == nil else { return nil as CheckedContinuation<MergedAnswer, Never>? }
+            guard state.answer == nil else { return nil as CheckedContinuation<MergedResponse, Never>? }
             state.answer = answer
             defer { state.continuation = nil }
             return state.continuation

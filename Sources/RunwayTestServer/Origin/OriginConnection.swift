@@ -130,7 +130,7 @@ final class OriginConnection: ChannelDuplexHandler {
 
     private func began(_ head: RequestHead, context: ChannelHandlerContext) {
         var request = ReceivedRequest(head: head, connection: number, serverName: serverName)
-        let choice = script.takeAnswer(for: request)
+        let choice = script.takeResponse(for: request)
         request.isScripted = choice.isScripted
         exchange = Exchange(request: request, choice: choice)
         switch choice.moment {
@@ -197,7 +197,7 @@ final class OriginConnection: ChannelDuplexHandler {
 
     /// Starts the task that gives a response; `then` runs on the event loop when the connection can go on after it.
     private func give(
-        _ answer: ScriptedAnswer,
+        _ answer: ScriptedReply,
         to request: ReceivedRequest? = nil,
         context: ChannelHandlerContext,
         then: @escaping @Sendable (OriginConnection, ChannelHandlerContext) -> Void
@@ -207,7 +207,7 @@ final class OriginConnection: ChannelDuplexHandler {
         let channel = context.channel
         let request = request ?? ReceivedRequest(connection: number, serverName: serverName)
         responding = Task {
-            let outcome = await OriginAnswer(channel: channel).give(answer, to: request)
+            let outcome = await OriginResponse(channel: channel).give(answer, to: request)
             eventLoop.execute {
                 let (connection, context) = bound.value
                 connection.answered(outcome, context: context, then: then)
@@ -216,7 +216,7 @@ final class OriginConnection: ChannelDuplexHandler {
     }
 
     private func answered(
-        _ outcome: OriginAnswer.Outcome,
+        _ outcome: OriginResponse.Outcome,
         context: ChannelHandlerContext,
         then: (OriginConnection, ChannelHandlerContext) -> Void
     ) {

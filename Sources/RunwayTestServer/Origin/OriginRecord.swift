@@ -10,7 +10,7 @@ final class OriginRecord: Sendable {
         var handshakeFailures: [String] = []
         var requestCount = 0
         var connectionCount = 0
-        var keptBodyBytes = 0
+        var recordedBodyBytes = 0
         var channels: [Int: any Channel] = [:]
         var isShutDown = false
     }
@@ -77,8 +77,8 @@ final class OriginRecord: Sendable {
     /// Allows up to `count` more bytes of body to be stored and returns how many.
     func reserve(bodyBytes count: Int) -> Int {
         state.withLock { state in
-            let granted = min(count, max(0, limits.bodyBytes - state.keptBodyBytes))
-            state.keptBodyBytes += granted
+            let granted = min(count, max(0, limits.bodyBytes - state.recordedBodyBytes))
+            state.recordedBodyBytes += granted
             return granted
         }
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 
 /// What an origin answers with.
-enum ScriptedAnswer: Sendable {
+enum ScriptedReply: Sendable {
     case response(ScriptedResponse)
     case closure(@Sendable (ReceivedRequest) async throws -> ScriptedResponse)
 }
@@ -19,14 +19,14 @@ final class OriginScript: Sendable {
 
     /// One line of the script.
     struct Line {
-        var answers: ArraySlice<ScriptedAnswer>
+        var answers: ArraySlice<ScriptedReply>
         let repeatsLast: Bool
         let moment: ScriptedOrigin.ResponseMoment
     }
 
     /// A response that was chosen for a request.
     struct Choice: Sendable {
-        let answer: ScriptedAnswer
+        let answer: ScriptedReply
         let moment: ScriptedOrigin.ResponseMoment
         let isScripted: Bool
     }
@@ -62,7 +62,7 @@ final class OriginScript: Sendable {
     }
 
     /// Takes the response that is next for a request.
-    func takeAnswer(for request: ReceivedRequest) -> Choice {
+    func takeResponse(for request: ReceivedRequest) -> Choice {
         state.withLock { state in
             for path in [request.target, request.path] {
                 for method in [request.method, nil] {

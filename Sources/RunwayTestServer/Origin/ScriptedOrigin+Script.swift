@@ -52,7 +52,7 @@ extension ScriptedOrigin {
         respond responses: [ScriptedResponse],
         repeatingLast: Bool = true
     ) {
-        let answers = responses.map { ScriptedAnswer.response($0) }
+        let answers = responses.map { ScriptedReply.response($0) }
         let line = OriginScript.Line(answers: answers[...], repeatsLast: repeatingLast, moment: moment)
         script.set(line, for: OriginScript.Route(method: method, path: path))
     }

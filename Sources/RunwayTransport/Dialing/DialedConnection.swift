@@ -64,8 +64,8 @@ struct AddressReport: Sendable {
     func failed() { selector.note(.failed, of: address, of: host) }
 
     /// Whether another address of the host is known to be so much faster that a new connection pays off.
-    var isOutrun: Bool {
+    var hasLost: Bool {
         let known = hosts?.addresses(of: host, scheme: "https") ?? []
-        return known.count > 1 && selector.isOutrun(address, among: known, of: host)
+        return known.count > 1 && selector.hasLost(address, among: known, of: host)
     }
 }

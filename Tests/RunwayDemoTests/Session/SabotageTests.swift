@@ -57,7 +57,7 @@ struct SabotageTests {
 
     @Test func anAnswerThatNeverComesIsAProblem() async throws {
         // What the backend puts off stays so, whatever the session does.
-        let problems = try await problems(patience: .seconds(5)) { $0.gate = AnswerGate() }
+        let problems = try await problems(patience: .seconds(5)) { $0.gate = ResponseGate() }
         #expect(problems.contains { $0.contains("waited 5.0 seconds in vain for every call to land") })
     }
 
@@ -69,7 +69,7 @@ struct SabotageTests {
     @Test func anAnswerOrAByteThatNobodyReceivedIsAProblem() async throws {
         let problems = try await problems { setting in
             let backend = setting.backend
-            backend.counter.requestAnswered(at: "/elsewhere", bodyBytes: 1)
+            backend.counter.requestCompleted(at: "/elsewhere", bodyBytes: 1)
         }
         #expect(problems.count == 2)
         #expect(problems.contains { $0.contains("responses were received") })

@@ -175,7 +175,7 @@ struct MisbehaviourTests {
 
     @Test func answerCanComeBeforeAnyRequest() async throws {
         try await withScriptedOrigin { origin in
-            origin.onConnections([.answer(.text("too early", status: .requestTimeout))])
+            origin.onConnections([.respond(.text("too early", status: .requestTimeout))])
             origin.on("/", respond: .text("in time"))
             let client = try await RawClient.connect(to: origin.port)
             #expect(try await client.read(through: "too early").hasPrefix("HTTP/1.1 408 "))

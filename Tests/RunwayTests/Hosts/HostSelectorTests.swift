@@ -57,18 +57,18 @@ struct HostSelectorTests {
         let selector = makeSelector()
         selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(40)), of: b, of: host)
-        func isOutrun(after time: Duration, endpoint: Int) -> Bool {
+        func hasLost(after time: Duration, endpoint: Int) -> Bool {
             selector.note(.answered(firstByte: time, endpoint: endpoint), of: a, of: host)
-            return selector.isOutrun(a, among: [a, b], of: host)
+            return selector.hasLost(a, among: [a, b], of: host)
         }
-        for _ in 0..<20 { #expect(!isOutrun(after: .milliseconds(30), endpoint: 1)) }
+        for _ in 0..<20 { #expect(!hasLost(after: .milliseconds(30), endpoint: 1)) }
         // A report takes the server two seconds, each time.
-        for _ in 0..<5 { #expect(!isOutrun(after: .seconds(2), endpoint: 2)) }
+        for _ in 0..<5 { #expect(!hasLost(after: .seconds(2), endpoint: 2)) }
         // The listing never did: it is the path that takes them now, whatever else is asked for the first time meanwhile.
-        #expect(!isOutrun(after: .seconds(2), endpoint: 1))
-        #expect(!isOutrun(after: .seconds(2), endpoint: 3))
-        #expect(!isOutrun(after: .seconds(2), endpoint: 1))
-        #expect(isOutrun(after: .seconds(2), endpoint: 1))
+        #expect(!hasLost(after: .seconds(2), endpoint: 1))
+        #expect(!hasLost(after: .seconds(2), endpoint: 3))
+        #expect(!hasLost(after: .seconds(2), endpoint: 1))
+        #expect(hasLost(after: .seconds(2), endpoint: 1))
     }
 
     @Test func bansGrowUpToTheirBoundAndEnd() {
@@ -113,7 +113,7 @@ struct HostSelectorTests {
         selector.note(.silent(for: .milliseconds(260)), of: a, of: host)
         // It may only be slow: so it is not banned, and its measurement is the only one.
         #expect(selector.ban(of: a, of: host) == nil)
-        #expect(selector.isOutrun(a, among: [a, b, c], of: host))
+        #expect(selector.hasLost(a, among: [a, b, c], of: host))
         let plan = selector.plan([a, b, c], of: host)
         #expect(plan.order == [b, c, a])
         #expect(plan.explored == c)

@@ -42,7 +42,7 @@ final class SimulatedApp {
     func answered(by address: IPAddress, after firstByte: Duration, at now: Duration) -> Bool {
         advance(to: now)
         selector.note(.answered(firstByte: firstByte), of: address, of: Self.host)
-        return selector.isOutrun(address, among: addresses, of: Self.host)
+        return selector.hasLost(address, among: addresses, of: Self.host)
     }
 
     /// Whether an address is left alone at a moment.

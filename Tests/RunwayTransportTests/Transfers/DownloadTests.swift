@@ -47,7 +47,7 @@ struct DownloadTests {
             let gate = ScriptedGate()
             origin.on("/film") { request in
                 request["Range"] == nil
-                    ? file.answer(request).pausing(.beforeChunk(20), .gate(gate)) : file.answer(request)
+                    ? file.respond(request).pausing(.beforeChunk(20), .gate(gate)) : file.respond(request)
             }
             let network = try layer(origin)
             let first = Task { try await network.download(Film(), to: folder.file) }
@@ -68,7 +68,7 @@ struct DownloadTests {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
-            origin.on("/film") { file.answer($0).pausing(.beforeChunk(3), .gate(gate)) }
+            origin.on("/film") { file.respond($0).pausing(.beforeChunk(3), .gate(gate)) }
             let clock = ManualClock()
             let network = NetworkLayer(
                 to: origin.baseURL, over: try TransportUnderTest.make(), clock: LayerClock(clock))

@@ -1,10 +1,10 @@
-/// Marks the calls that a refresh makes: none of them waits for the token that it is there to bring, and all are of the session whose
-/// token is renewed, whoever has signed in meanwhile.
+/// Marks the calls that a renewal makes: none of them waits for the token that is being renewed, and all belong to the session
+/// of that token, even if another account has signed in since.
 struct RenewalScope: Sendable {
     private let context: ObjectIdentifier
     private let configuration: ServiceConfiguration
 
-    /// The refreshes that the current task is part of, the outermost first. A detached task leaves them.
+    /// The renewals that the current task is part of, the outermost first. A detached task is part of none.
     @TaskLocal private static var current: [RenewalScope] = []
 
     /// The services of a layer whose tokens the current task renews.
@@ -16,7 +16,7 @@ struct RenewalScope: Sendable {
         }
     }
 
-    /// What the calls of the current task to a service use, if it renews the token of that service.
+    /// The configuration that the current task's calls to a service use, if the task renews the token of that service.
     static func configuration(of service: any APIService.Type, _ context: FlightContext) -> ServiceConfiguration? {
         let scopes = current
         if scopes.isEmpty { return nil }
@@ -24,7 +24,7 @@ struct RenewalScope: Sendable {
             .configuration
     }
 
-    /// Runs a refresh on behalf of a call.
+    /// Runs a renewal on behalf of a call.
     static func run<Value>(
         for flight: Flight, _ refresh: () async throws -> Value
     ) async throws -> Value {

@@ -3,10 +3,10 @@ import HTTPTypes
 /// Follows redirects (RFC 9110 §15.4), at most ten of them.
 ///
 /// After 303, and after 301 or 302 to a POST, the next request is a GET without a body; 307 and 308 keep method and body.
-/// No field that may authenticate the request is sent to another origin (RFC 9110 §15.4, RFC 6454): only fields that say nothing about
-/// their sender are. Nor is the body of an envelope, which holds the fields of its items. HTTPS never falls back to plain HTTP, and only
-/// `http` and `https` are followed. What can't be followed is given to the caller as it came. Bodies pass untouched; a body that
-/// can't be sent twice ends the chain at a redirect that keeps it.
+/// No field that may authenticate the request is sent to another origin (RFC 9110 §15.4, RFC 6454): only fields that do not
+/// identify their sender are. Nor is the body of an envelope, which contains the fields of its items. HTTPS never falls back to
+/// plain HTTP, and only `http` and `https` are followed. A redirect that can't be followed is returned unchanged. Bodies pass
+/// unchanged; a body that can't be sent twice ends the chain at a redirect that keeps the method.
 struct RedirectingStage: RequestStage {
     var step: FlightStep { .stage(.redirecting) }
     var endsInTime: Bool { true }
@@ -23,7 +23,7 @@ struct RedirectingStage: RequestStage {
                 response.hops = hops
                 guard let following = try following(response, to: request, in: flight) else { return response }
                 var isBodyThere = true
-                // A stream that nobody reads keeps its connection, which the next hop may need: it goes now.
+                // A stream that nobody reads occupies its connection, which the next hop may need, so it is discarded now.
                 if case .stream = response.body {
                     response.body = .whole(RawData([], response: response.head))
                     isBodyThere = false
@@ -40,7 +40,7 @@ struct RedirectingStage: RequestStage {
         }
     }
 
-    /// The request that follows a response; `nil` if the response is no redirect, or one that is not followed.
+    /// The request that follows a response; `nil` if the response is not a redirect, or one that is not followed.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than one call follows.
     private func following(
@@ -64,9 +64,9 @@ struct RedirectingStage: RequestStage {
 }
 
 extension Request {
-    /// The request that follows a redirect; `nil` where it may not be followed.
+    /// The request that follows a redirect; `nil` if it may not be followed.
     ///
-    /// - Parameter authentication: What authenticates the call beside the fields that may do so by their names.
+    /// - Parameter authentication: What authenticates the call apart from the fields whose names say so.
     func redirected(
         by status: HTTPResponse.Status, to location: URIReference,
         authentication: CallAuthentication = CallAuthentication()
@@ -101,7 +101,7 @@ extension HTTPResponse.Status {
 }
 
 extension HTTPResponse {
-    /// What the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
+    /// The target that the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may contain, they would form a
     ///   target that the server did not name.
@@ -123,6 +123,6 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// Whether the field speaks of the request's content, which a GET has not (RFC 9110 §15.4).
+    /// Whether the field describes the request's content, which a GET does not have (RFC 9110 §15.4).
     fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
 }

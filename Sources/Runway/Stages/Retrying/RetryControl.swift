@@ -15,7 +15,7 @@ final class RetryControl: Sendable {
                 callsPerAttempt: limits.callsPerRetry, reserve: limits.reserve, maximumHosts: limits.maximumHosts))
     }
 
-    /// Puts into the budget of a host what a call to it earns.
+    /// Adds to the budget of a host what a call to it earns.
     func deposit(for origin: @autoclosure () -> Origin) {
         budgets.withLock { budgets in
             guard !budgets.areFull else { return }
@@ -23,7 +23,7 @@ final class RetryControl: Sendable {
         }
     }
 
-    /// Takes one retry out of the budget of a host; returns `false` if none is left.
+    /// Takes one retry from the budget of a host; returns `false` if none is left.
     func withdraw(for origin: Origin) -> Bool { budgets.withLock { $0.withdraw(for: origin) } }
 
     /// A backoff between zero and `ceiling`, uniformly distributed.

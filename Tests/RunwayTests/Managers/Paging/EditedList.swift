@@ -68,7 +68,7 @@ final class EditedList: Sendable {
         }
     }
 
-    func answer(_ request: Request) throws(NetworkError) -> Response {
+    func respond(_ request: Request) throws(NetworkError) -> Response {
         let query = Self.query(of: request.head.path ?? "")
         let hook = state.withLock { state in
             state.requestCount += 1
@@ -186,7 +186,7 @@ final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
         self.list = list
         self.limits = limits
         network = NetworkLayer(
-            transport: StubTransport { request throws(NetworkError) in try list.answer(request) }, pipeline: .tested,
+            transport: StubTransport { request throws(NetworkError) in try list.respond(request) }, pipeline: .tested,
             clock: LayerClock(ManualClock()), limits: LayerLimits(admission: .none, retrying: .none))
     }
 

@@ -135,7 +135,7 @@ struct CircuitTests {
         }
         let call = Task { try await network.call(Refresh(page: 11)) }
         try await transport.wait { $0.parked.contains(11) }
-        transport.answer(11, with: .success(.json("{}")))
+        transport.respond(11, with: .success(.json("{}")))
         _ = try await call.value
     }
 
@@ -220,7 +220,7 @@ struct CircuitTests {
             let waiting = Task { try await network.call(Refresh(page: Int(first) + 1)) }
             try await waitUntil { network.admission.counts.waiting != 0 }
             clock.advance(by: Estates.deadline * 9 / 10)
-            transport.answer(first, with: .success(.json("{}", status: .notFound)))
+            transport.respond(first, with: .success(.json("{}", status: .notFound)))
             _ = await leading.result
             try await transport.wait { $0.parked.contains(first + 1) }
             try await clock.waitForSleepers()

@@ -28,10 +28,10 @@ struct NetworkAdmissionTests {
     @Test func whatMemoryHoldsIsNotRefused() async throws {
         struct Memory: RequestStage {
             var step: FlightStep { .customStage("memory") }
-            func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) -> ImmediateAnswer {
+            func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) -> ImmediateResponse {
                 var response = Response.json("[1]")
                 response.verdict = .fine
-                return .answer(response)
+                return .response(response)
             }
             func respond(
                 to request: Request, in flight: Flight, next: RequestPipeline.Rest

@@ -40,7 +40,7 @@ struct TurnTests {
         for _ in calls {
             let flight = try #require(transport.parked.first)
             #expect(transport.parked.count <= 3)
-            transport.answer(flight, with: .success(.json("{}")))
+            transport.respond(flight, with: .success(.json("{}")))
             try await transport.wait { !$0.parked.contains(flight) }
             try await waitUntil { network.admission.counts.admitted <= transport.parked.count }
         }
@@ -57,7 +57,7 @@ struct TurnTests {
             try await transport.wait { !$0.parked.isEmpty }
             let flight = try #require(transport.parked.first)
             order.append(flight)
-            transport.answer(flight, with: .success(.json("{}")))
+            transport.respond(flight, with: .success(.json("{}")))
         }
         // The fourth turn is that of the call that has waited longest, which is the one of low priority.
         #expect(order == [1, 4, 6, 3, 2, 5])
@@ -82,7 +82,7 @@ struct TurnTests {
         } meanwhile: {
             let parked = transport.parked
             order += parked
-            for flight in parked { transport.answer(flight, with: .success(.json("{}"))) }
+            for flight in parked { transport.respond(flight, with: .success(.json("{}"))) }
         }
         #expect(order == expected)
     }
@@ -92,9 +92,9 @@ struct TurnTests {
         try await joinLowest(network, with: .urgent)
         #expect(network.admission.counts == (2, 1))
         try await transport.wait { $0.parked == [1, 2] }
-        for flight: UInt64 in 1...2 { transport.answer(flight, with: .success(.json("{}"))) }
+        for flight: UInt64 in 1...2 { transport.respond(flight, with: .success(.json("{}"))) }
         try await transport.wait { $0.parked == [3] }
-        transport.answer(3, with: .success(.json("{}")))
+        transport.respond(3, with: .success(.json("{}")))
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
@@ -116,12 +116,12 @@ struct TurnTests {
         let second = try await start(2, network)
         let urgent = try await start(3, network, .urgent)
         try await transport.wait { $0.parked == [1, 3] }
-        transport.answer(3, with: .success(.json("{}")))
+        transport.respond(3, with: .success(.json("{}")))
         _ = try await urgent.value
         #expect(transport.parked == [1])
-        transport.answer(1, with: .success(.json("{}")))
+        transport.respond(1, with: .success(.json("{}")))
         try await transport.wait { $0.parked == [2] }
-        transport.answer(2, with: .success(.json("{}")))
+        transport.respond(2, with: .success(.json("{}")))
         _ = try await (first.value, second.value)
     }
 
@@ -146,7 +146,7 @@ struct TurnTests {
         #expect(error?.kind == .cancelled)
         try await waitUntil { network.admission.counts == (1, 0) }
         try await transport.wait { $0.parked == [1] }
-        transport.answer(1, with: .success(.json("{}")))
+        transport.respond(1, with: .success(.json("{}")))
         _ = try await first.value
         #expect(network.admission.counts == (0, 0))
     }
@@ -171,9 +171,9 @@ struct TurnTests {
         let second = try await start(2, network, .high)
         clock.advance(by: .seconds(2))
         try await transport.wait { $0.parked == [1] }
-        transport.answer(1, with: .success(.json("{}")))
+        transport.respond(1, with: .success(.json("{}")))
         try await transport.wait { $0.parked == [2] }
-        transport.answer(2, with: .success(.json("{}")))
+        transport.respond(2, with: .success(.json("{}")))
         _ = try await second.value
         let record = try #require(try await records.records(count: 2).last)
         #expect(record.decisions(of: Admission.self) == [.waitedForSlot(.seconds(2), priority: .high)])
@@ -183,7 +183,7 @@ struct TurnTests {
         let network = network(limits())
         let call = try await start(1, network)
         try await transport.wait { $0.parked == [1] }
-        transport.answer(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        transport.respond(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         await #expect(throws: NetworkError.self) { try await call.value }
         try await waitUntil { network.admission.counts == (0, 0) }
     }
@@ -197,14 +197,14 @@ struct TurnTests {
             calls.append(Task { try await network.call(Refresh(page: page), options: CallOptions(priority: priority)) })
             if Int.random(in: 0..<4, using: &random) == 0 { calls.randomElement(using: &random)?.cancel() }
             if let flight = transport.parked.randomElement(using: &random) {
-                transport.answer(flight, with: .success(.json("{}")))
+                transport.respond(flight, with: .success(.json("{}")))
             }
             if page.isMultiple(of: 3) { await Task.yield() }
         }
         try await waitUntil {
             records.records.count >= 400
         } meanwhile: {
-            for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
+            for flight in transport.parked { transport.respond(flight, with: .success(.json("{}"))) }
             await network.flushRecords()
         }
         for call in calls { _ = await call.result }

@@ -136,7 +136,7 @@ struct AuthorizingTests {
         let network = NetworkLayer(
             transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock),
             limits: LayerLimits(admission: .none, retrying: .none))
-        stage.network.give(network)
+        stage.network.set(network)
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r"), to: Club.self)
         _ = try await network.call(Members())
         #expect(house.origin.refreshCount == 0 && house.origin.callCount == 2)

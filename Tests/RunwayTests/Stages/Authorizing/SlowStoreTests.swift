@@ -92,7 +92,7 @@ struct SlowStoreTests {
         _ = try await answer
         let record = try await records.records(count: 2).first { $0.decisions(of: Authorizing.self).contains(.renewed) }
         let notes = try #require(record).decisions(of: Authorizing.self)
-        #expect(notes.contains { if case .notKept = $0 { true } else { false } }, "\(notes)")
+        #expect(notes.contains { if case .notSaved = $0 { true } else { false } }, "\(notes)")
         #expect(origin.refreshCount == 1)
     }
 
@@ -118,7 +118,7 @@ struct SlowStoreTests {
         }
         let error = await #expect(throws: NetworkError.self) { try await network.call(Members()) }
         #expect(error?.kind == .storage && store.deeds.arrivalCount == 8)
-        store.answer()
+        store.respond()
         // Once those that were left behind have come back, it is asked again, and has no token.
         var kind = NetworkError.Kind.storage
         try await waitUntil {
@@ -140,7 +140,7 @@ private final class DeafStore: TokenStore {
 
     func hang() { isHanging.withLock { $0 = true } }
 
-    func answer() {
+    func respond() {
         isHanging.withLock { $0 = false }
         deeds.open()
     }

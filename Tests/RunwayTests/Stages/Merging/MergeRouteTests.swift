@@ -26,7 +26,7 @@ struct MergeRouteTests {
         try await call(layer, "3", "4", "5")
         #expect(layer.server.paths.filter { $0 == "/v1/_batch" }.count == 1)
         let records = try await layer.records.records(count: 8)
-        #expect(records.contains { $0.decisions(of: Merge.self).last == .notTaken(status: status) })
+        #expect(records.contains { $0.decisions(of: Merge.self).last == .notAccepted(status: status) })
         #expect(records.contains { $0.decisions(of: Merge.self) == [.apart(.noRoute)] })
         #expect(records.reduce(0) { $0 + $1.attempts.count } == layer.server.requests.count)
     }
@@ -42,7 +42,7 @@ struct MergeRouteTests {
         try await call(layer, "3")
         #expect(layer.network.merger.laneCount == 0)
         let records = try await layer.records.records(count: 5)
-        #expect(records.last?.decisions(of: Merge.self) == [.flewAtOnce])
+        #expect(records.last?.decisions(of: Merge.self) == [.sentAtOnce])
     }
 
     @Test(arguments: [400, 413, 415])
@@ -52,7 +52,7 @@ struct MergeRouteTests {
         #expect(layer.server.requests.count == 4)
         _ = try await layer.network.call(Read("3"))
         let records = try await layer.records.records(count: 5)
-        #expect(records.last?.decisions(of: Merge.self) == [.flewAtOnce])
+        #expect(records.last?.decisions(of: Merge.self) == [.sentAtOnce])
     }
 
     @Test func overHTTP2NothingIsMergedOnceTheVersionIsKnown() async throws {
@@ -61,7 +61,7 @@ struct MergeRouteTests {
         try await layer.server.negotiation.waitForArrivals()
         let calls = (1...2).map { number in Task { try await layer.network.call(Read("\(number)")) } }
         try await layer.waitForWaiting(2)
-        // Nothing is known while the first is in the air; its landing tells, and what waited flies, each as itself.
+        // Nothing is known while the first is in the air; its result tells, and what waited flies, each as itself.
         layer.server.held.open()
         layer.server.negotiation.open()
         for call in calls + [first] { _ = try await call.value }

@@ -44,7 +44,7 @@ struct MergingStageTests {
         for number in 1...3 { _ = try await layer.network.call(Read("item/\(number)")) }
         #expect(layer.server.paths == ["/v1/item/1", "/v1/item/2", "/v1/item/3"])
         let records = try await layer.records.records(count: 3)
-        #expect(records.flatMap { $0.decisions(of: Merge.self) } == [.flewAtOnce, .flewAtOnce, .flewAtOnce])
+        #expect(records.flatMap { $0.decisions(of: Merge.self) } == [.sentAtOnce, .sentAtOnce, .sentAtOnce])
     }
 
     @Test func oneThatWaitedAloneFliesAsItself() async throws {
@@ -135,7 +135,7 @@ struct MergingStageTests {
         let reasons = records.sorted { $0.id < $1.id }.flatMap { $0.decisions(of: Merge.self) }
         #expect(
             reasons == [
-                .flewAtOnce, .apart(.endpoint), .apart(.unsuited), .apart(.unsuited), .apart(.endpoint),
+                .sentAtOnce, .apart(.endpoint), .apart(.unsuited), .apart(.unsuited), .apart(.endpoint),
             ])
     }
 

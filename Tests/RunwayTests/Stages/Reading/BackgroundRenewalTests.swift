@@ -15,14 +15,14 @@ struct BackgroundRenewalTests {
         async let filling = layer.network.call(Work(), options: options)
         var response = Response.json(#"{"n":1}"#)
         response.head.headerFields[.eTag] = "\"a\""
-        layer.transport.answer(try await layer.arrival(), with: .success(response))
+        layer.transport.respond(try await layer.arrival(), with: .success(response))
         _ = try await filling
         layer.clock.advance(by: .seconds(15))
     }
 
     private func answerNotModified(_ flight: UInt64) {
         #expect(layer.transport.request(of: flight)?.head.headerFields[.ifNoneMatch] == "\"a\"")
-        layer.transport.answer(
+        layer.transport.respond(
             flight, with: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([])))))
     }
 

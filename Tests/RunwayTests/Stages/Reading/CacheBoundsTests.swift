@@ -19,7 +19,7 @@ struct CacheBoundsTests {
 
     @Test func whatNeverChangesStaysUntilTheBytesAreTooMany() async throws {
         let layer = CachedLayer(cache: CacheLimits(maximumByteCount: 20_000))
-        layer.server.answer(with: .success(.bytes([UInt8](repeating: 7, count: 9_000))))
+        layer.server.respond(with: .success(.bytes([UInt8](repeating: 7, count: 9_000))))
         let options = CallOptions.policy(.untilEvicted())
         for id in 1...2 { _ = try await layer.network.call(Work(id: id), options: options) }
         layer.clock.advance(by: .seconds(86_400 * 365 * 50))
@@ -31,7 +31,7 @@ struct CacheBoundsTests {
 
     @Test func anAnswerLargerThanTheCacheIsNotKeptAndSaysSo() async throws {
         let layer = CachedLayer(cache: CacheLimits(maximumByteCount: 5_000))
-        layer.server.answer(with: .success(.bytes([UInt8](repeating: 7, count: 6_000))))
+        layer.server.respond(with: .success(.bytes([UInt8](repeating: 7, count: 6_000))))
         #expect(try await layer.network.call(Work()).bytes.count == 6_000)
         let decisions = await layer.lastDecisions()
         #expect(decisions.count == 2)
@@ -51,7 +51,7 @@ struct CacheBoundsTests {
         var response = Response.bytes([])
         response.head.headerFields[.server] = String(repeating: "s", count: 5_000)
         response = Response(head: response.head, body: .whole(RawData([], response: response.head)))
-        layer.server.answer(with: .success(response))
+        layer.server.respond(with: .success(response))
         _ = try await layer.network.call(Work(fields: ["X-Long": String(repeating: "k", count: 3_000)]))
         #expect(layer.network.cache.byteCount > 8_000)
     }

@@ -154,11 +154,11 @@ struct CacheModel {
     mutating func land(_ flight: Flight, _ answer: Answer) -> String {
         switch answer {
         case .number(let number):
-            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
+            store(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "network \(number)"
         case .notModified:
             let number = flight.validated ?? 0
-            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
+            store(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "cache \(number)"
         case .refusedByTheEndpoint: return "invalidResponse"
         case .notFound: return "refused"
@@ -171,7 +171,7 @@ struct CacheModel {
         }
     }
 
-    private mutating func keep(_ answer: Kept, _ flight: Flight) {
+    private mutating func store(_ answer: Kept, _ flight: Flight) {
         if flight.policy.rule == .none { return }
         if clears.contains(where: { answer.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) { return }
         if newest[answer.key] ?? 0 > answer.order { return }

@@ -83,7 +83,7 @@ private final class CachePlay {
             let count = network.cache.count
             check(count == model.kept.count, "\(count) answers are kept, not \(model.kept.count)")
         }
-        for flight in flights.keys.sorted() where problem == nil { await answer(flight) }
+        for flight in flights.keys.sorted() where problem == nil { await respond(flight) }
         await network.cache.flush()
         await compare(.untilEvicted())
         // What is found below comes up, so that memory is asked first.
@@ -96,7 +96,7 @@ private final class CachePlay {
         case 0..<9: await call()
         case 9: await prefetch()
         case 10..<15:
-            if let flight = flights.keys.sorted().randomElement(using: &random) { await answer(flight) }
+            if let flight = flights.keys.sorted().randomElement(using: &random) { await respond(flight) }
         case 15, 16:
             let seconds = Int.random(in: 1...9, using: &random)
             clock.advance(by: .seconds(seconds))
@@ -192,7 +192,7 @@ private final class CachePlay {
         flights.values.contains { $0.flight.isOfTheLayer && $0.flight.key == key }
     }
 
-    private func answer(_ number: UInt64) async {
+    private func respond(_ number: UInt64) async {
         guard let (flight, waiting) = flights.removeValue(forKey: number) else { return }
         answerCount += 1
         let kind = Int.random(in: 0..<8, using: &random)
@@ -221,7 +221,7 @@ private final class CachePlay {
             }
         let background = network.cache.background
         let flightsBefore = background.count
-        transport.answer(number, with: result)
+        transport.respond(number, with: result)
         if flight.isOfTheLayer {
             await settle("the end of a flight of the layer") { background.count < flightsBefore }
         } else {

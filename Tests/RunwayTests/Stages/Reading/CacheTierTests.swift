@@ -98,7 +98,7 @@ final class CacheTierTests: Sendable {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
-        later.server.answer(with: .success(.json(#"{"n":7}"#)))
+        later.server.respond(with: .success(.json(#"{"n":7}"#)))
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: later.network, delegate: recorder)
         let flight = manager.load(Work(), options: .policy(policy))
@@ -116,7 +116,7 @@ final class CacheTierTests: Sendable {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
-        later.server.answer(with: .success(.json(#"{"n":7}"#)))
+        later.server.respond(with: .success(.json(#"{"n":7}"#)))
         let stale = try await later.network.call(Work(), options: .policy(policy))
         #expect(stale["n"].int == 1 && stale.source == .staleCache)
         _ = try await later.records.records(count: 2)
@@ -128,7 +128,7 @@ final class CacheTierTests: Sendable {
         _ = try await layer.number(.policy(policy))
         for (seconds, isThere) in [(500, true), (4000, false)] {
             let later = await nextLaunch(after: seconds)
-            later.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+            later.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
             #expect(
                 (try? await later.network.call(Work(), options: .policy(policy)).source)
                     == (isThere ? .staleCache : nil))
@@ -138,7 +138,7 @@ final class CacheTierTests: Sendable {
     @Test func aWallClockThatWasSetBackMakesNothingFresh() async throws {
         #expect(try await layer.number(options) == 1)
         let earlier = await nextLaunch(after: -86_400)
-        earlier.server.answer(with: .success(.json(#"{"n":7}"#)))
+        earlier.server.respond(with: .success(.json(#"{"n":7}"#)))
         #expect(try await earlier.number(options) == 7)
     }
 
@@ -164,7 +164,7 @@ final class CacheTierTests: Sendable {
     @Test func whatTheEndpointRefusesOfTheTierIsLetGoAndFetchedInTheSameCall() async throws {
         _ = try await layer.number(options)
         let later = await nextLaunch()
-        later.server.answer(with: .success(.json(#"{"good":true}"#)))
+        later.server.respond(with: .success(.json(#"{"good":true}"#)))
         #expect(try await later.network.call(Work(refused: "n"), options: options)["good"].bool == true)
         #expect(await later.lastDecisions().contains(.refused))
     }
@@ -295,7 +295,7 @@ final class CacheTierTests: Sendable {
         layer.network.cache.clear(Gallery.self)
         await layer.network.cache.flush()
         #expect(await tier.fileCount == 1)
-        layer.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         #expect(await layer.failure(Work(), options)?.kind == .noNetwork)
         await tier.fail()
         #expect(await layer.failure(Work(), options)?.kind == .noNetwork)
@@ -308,7 +308,7 @@ final class CacheTierTests: Sendable {
         async let call = parked.network.call(Work(), options: options)
         let flight = try await parked.arrival()
         parked.network.cache.clear()
-        parked.answer(flight, 1)
+        parked.respond(flight, 1)
         _ = try await call
         await parked.network.cache.flush()
         #expect(await tier.fileCount == 0)
@@ -320,9 +320,9 @@ final class CacheTierTests: Sendable {
         async let older = parked.network.call(Work(), options: .policy(below))
         let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(below, .refresh))
-        parked.answer(try await parked.arrival(besides: [first]), 2)
+        parked.respond(try await parked.arrival(besides: [first]), 2)
         _ = try await newer
-        parked.answer(first, 1)
+        parked.respond(first, 1)
         _ = try await older
         await parked.network.cache.flush()
         #expect(try await parked.network.call(Work(), options: .policy(below))["n"].int == 2)
@@ -335,10 +335,10 @@ final class CacheTierTests: Sendable {
         async let older = parked.network.call(Work(), options: .policy(policy))
         let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(policy, .refresh))
-        parked.answer(try await parked.arrival(besides: [first]), 2)
+        parked.respond(try await parked.arrival(besides: [first]), 2)
         _ = try await newer
         parked.network.cache.relieveMemory(.critical)
-        parked.answer(first, 1)
+        parked.respond(first, 1)
         _ = try await older
         await parked.network.cache.flush()
         let kept = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int

@@ -77,7 +77,7 @@ struct ClearingTests {
         }
         try clearing.clear(layer.network)
         for (index, flight) in layer.transport.parked.enumerated() {
-            layer.answer(flight, index)
+            layer.respond(flight, index)
             #expect(try await flying[index].value["n"].int == index, "it lands all the same")
         }
         let records = try await layer.records.records(count: 4).sorted { $0.id < $1.id }
@@ -102,7 +102,7 @@ struct ClearingTests {
         let layer = CachedLayer()
         var kept = Response.json("{}")
         kept.head.headerFields[.cacheControl] = "max-age=600"
-        layer.server.answer(with: .success(kept))
+        layer.server.respond(with: .success(kept))
         _ = try await layer.network.call(Work(), options: .policy(.http()))
         #expect(layer.network.cache.count == 1)
         try clearing.clear(layer.network)
@@ -113,7 +113,7 @@ struct ClearingTests {
         let layer = CachedLayer()
         var kept = Response.json("{}")
         kept.head.headerFields[.cacheControl] = "max-age=600"
-        layer.server.answer(with: .success(kept))
+        layer.server.respond(with: .success(kept))
         for id in 1...2 { _ = try await layer.network.call(Work(id: id), options: .policy(.http())) }
         try layer.network.clearCache(of: Work(id: 1))
         #expect(layer.network.cache.count == 1)
@@ -134,7 +134,7 @@ struct ClearingTests {
         async let early = layer.network.call(Work())
         let flight = try await layer.arrival()
         for number in 0...5 * ClearGenerations.maximumCount { layer.network.cache.clear(account: "account \(number)") }
-        layer.answer(flight, 1)
+        layer.respond(flight, 1)
         _ = try await early
         #expect(layer.network.cache.count == 0, "what can't be told apart any more is not kept")
         try await layer.fill(2)

@@ -8,7 +8,7 @@ import Testing
 struct NotModifiedTests {
     private func call(_ policy: CachePolicy, _ fields: [String: String]) async -> NetworkError? {
         let layer = CachedLayer()
-        layer.server.answer(
+        layer.server.respond(
             with: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([])))))
         return await layer.failure(Work(fields: fields), .policy(policy))
     }

@@ -11,7 +11,7 @@ struct PrefetchTests {
         let layer = ParkedLayer()
         let flight = layer.network.prefetch(Work())
         try await layer.transport.waitForArrival(of: flight)
-        layer.answer(flight.number, 1)
+        layer.respond(flight.number, 1)
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == flight && record.outcome.name == "succeeded")
         #expect(record.decisions(of: CacheDecision.self).prefix(2) == [.prefetching, .miss])
@@ -80,7 +80,7 @@ struct PrefetchTests {
         guard case .ignored(running: first) = record.outcome else { return #expect(Bool(false), "\(record.outcome)") }
         #expect(record.id == second)
         try await layer.transport.waitForArrival(of: first)
-        layer.answer(first.number, 1)
+        layer.respond(first.number, 1)
         _ = try await layer.records.records(count: 2)
     }
 
@@ -97,8 +97,8 @@ struct PrefetchTests {
         let second = layer.network.prefetch(Work())
         layer.network.cancelPrefetch(first)
         try await layer.transport.waitForArrival(of: second)
-        layer.answer(second.number, 2)
-        layer.answer(other.number, 3)
+        layer.respond(second.number, 2)
+        layer.respond(other.number, 3)
         _ = try await layer.records.records(count: 3)
         #expect(try await layer.network.call(Work())["n"].int == 2)
         #expect(try await layer.network.call(Work(id: 2))["n"].int == 3)
@@ -112,7 +112,7 @@ struct PrefetchTests {
         room.network.cancelPrefetch(prefetch)
         try await room.settle { room.network.reads.waitingCount == 1 }
         #expect(room.transport.cancelled.isEmpty)
-        room.transport.answer(prefetch.number)
+        room.transport.respond(prefetch.number)
         #expect(try await call.number == prefetch.number)
         let records = try await room.records(count: 2)
         #expect(records.map(\.outcome.name) == ["cancelled", "succeeded"])
@@ -131,7 +131,7 @@ struct PrefetchTests {
     @Test func badParametersAndFailuresAreOnTheRecordAndNowhereElse() async throws {
         let layer = CachedLayer()
         layer.network.prefetch(Filter(city: ""), options: .policy(.timeToLive()))
-        layer.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         layer.network.prefetch(Work())
         let kinds = try await layer.records.records(count: 2).map { $0.outcome.error?.kind }
         #expect(kinds == [.invalidParameters, .noNetwork] && layer.network.cache.count == 0)

@@ -59,7 +59,7 @@ struct TimeToLiveTests {
         #expect(try await layer.number(CallOptions(cacheUse: .refresh)) == 2)
         #expect(await layer.lastDecisions().first == .refreshing)
         #expect(try await layer.number(Work()) == 2)
-        layer.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         #expect(await layer.failure(Work(), CallOptions(cacheUse: .refresh))?.kind == .noNetwork)
         #expect(try await layer.number(Work()) == 2, "what is kept outlives a refresh that failed")
     }
@@ -94,32 +94,32 @@ struct TimeToLiveTests {
 
     @Test(arguments: [201, 203, 404, 410, 500, 301] as [Int])
     func onlyWhatTheServiceFindsFineIsKept(status: Int) async throws {
-        layer.server.answer(with: .success(.json("{}", status: HTTPResponse.Status(code: status))))
+        layer.server.respond(with: .success(.json("{}", status: HTTPResponse.Status(code: status))))
         _ = try? await layer.network.call(Work())
         #expect(layer.network.cache.count == (status < 300 ? 1 : 0))
     }
 
     @Test func whatTheEnvelopeCallsAnErrorIsNotKept() async throws {
-        layer.server.answer(with: .success(.json(#"{"code":5}"#)))
+        layer.server.respond(with: .success(.json(#"{"code":5}"#)))
         #expect(await layer.failure(PaintingList(), .policy(.timeToLive()))?.serviceError == ServiceError(code: "5"))
         #expect(layer.network.cache.count == 0)
     }
 
     @Test func anAnswerToTheEndpointsOwnConditionIsNotKept() async throws {
-        layer.server.answer(with: .success(.json("", status: .notModified)))
+        layer.server.respond(with: .success(.json("", status: .notModified)))
         _ = try await layer.network.call(Work(fields: ["If-None-Match": "\"a\""]))
         #expect(layer.network.cache.count == 0)
     }
 
     @Test func whatTheEndpointRefusesIsNotKept() async throws {
-        layer.server.answer(with: .success(.json(#"{"bad":1}"#)))
+        layer.server.respond(with: .success(.json(#"{"bad":1}"#)))
         #expect(await layer.failure(Work())?.kind == .invalidResponse)
         #expect(layer.network.cache.count == 0)
     }
 
     @Test func whatTheEndpointRefusesLaterIsLetGoAndFetchedInTheSameCall() async throws {
         #expect(try await layer.number(Work()) == 1)
-        layer.server.answer(with: .success(.json(#"{"good":true}"#)))
+        layer.server.respond(with: .success(.json(#"{"good":true}"#)))
         let rawData = try await layer.network.call(Work(refused: "n"))
         #expect(rawData["good"].bool == true && rawData.source == .network)
         #expect(await layer.lastDecisions().prefix(3) == [.hit(age: .zero), .refused, .miss])

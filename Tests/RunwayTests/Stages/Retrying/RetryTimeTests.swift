@@ -130,7 +130,7 @@ struct RetryTimeTests {
                 == "status 502: not tried again, 9000 s of waiting would end after the deadline")
         #expect(
             Retry.gaveUp(.notRepeatable, cause: .timedOut(.unknown)).description
-                == "no answer in time: not tried again, the request may have had its effect")
+                == "no response in time: not tried again, the request may have had its effect")
         #expect(
             Retry.gaveUp(.attemptsUsed(3), cause: .overloaded).description == "overloaded: given up after 3 attempts")
     }

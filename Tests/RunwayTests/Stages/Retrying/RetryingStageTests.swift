@@ -157,8 +157,8 @@ struct RetryingStageTests {
             head: HTTPResponse(status: .ok),
             body: .stream(BodyStream { { throw NetworkError(.noNetwork, in: .transporting, "torn") } }))
         let late = FlakyLayer([.success(torn)])
-        let answer = try await late.layer.network.stream(QueryCall())
-        await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 1) }
+        let response = try await late.layer.network.stream(QueryCall())
+        await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 1) }
         #expect(late.attemptCount == 1)
     }
 }

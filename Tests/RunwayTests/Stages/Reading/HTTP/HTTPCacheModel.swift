@@ -96,19 +96,19 @@ struct HTTPCacheModel {
         let candidates = wish == .refresh ? [] : candidates(for: asked)
         switch answer {
         case .full(let new):
-            keep(new, wish)
+            store(new, wish)
             return "network \(new.number)"
         case .notModified(let number, let terms):
             guard var confirmed = candidates.first(where: { $0.number == number }) else { return "invalidResponse" }
             (confirmed.asked, confirmed.terms, confirmed.received) = (asked, terms, now)
-            keep(confirmed, wish)
+            store(confirmed, wish)
             return "cache \(number)"
         case .serverError: return standIn(candidates, wish, isDisconnected: false) ?? "network error"
         case .noNetwork: return standIn(candidates, wish, isDisconnected: true) ?? "noNetwork"
         }
     }
 
-    private mutating func keep(_ new: Kept, _ wish: Wish) {
+    private mutating func store(_ new: Kept, _ wish: Wish) {
         // What is not kept has replaced what is kept at its origin all the same.
         kept.removeAll { $0.serves(new.asked) }
         if new.vary == nil || new.terms.isNoStore || wish == .noStore { return }

@@ -120,7 +120,7 @@ private struct HTTPCachePlay {
         let validated = candidates.filter { $0.hasTag || candidates.count == 1 && $0.modified != nil }
         switch number(1...10) {
         case 1:
-            cached.answer("error", status: .internalServerError)
+            cached.respond("error", status: .internalServerError)
             return .serverError
         case 2:
             cached.fail()
@@ -132,7 +132,7 @@ private struct HTTPCachePlay {
             var fields: HTTPFields = [.cacheControl: terms.text]
             if confirmed.hasTag { fields[.eTag] = "\"\(confirmed.number)\"" }
             if !confirmed.hasTag || chance(2) { fields[.lastModified] = confirmed.modified.map { date($0) } }
-            cached.answer("", status: .notModified, fields)
+            cached.respond("", status: .notModified, fields)
             return .notModified(confirmed.number, terms)
         default:
             answerCount += 1
@@ -146,7 +146,7 @@ private struct HTTPCachePlay {
             if new.vary != [] { fields[.vary] = new.vary?.map(\.rawName).joined(separator: ", ") ?? "*" }
             if new.hasTag { fields[.eTag] = "\"\(new.number)\"" }
             fields[.lastModified] = new.modified.map { date($0) }
-            cached.answer("\(new.number)", status: pick(.ok, .ok, .notFound), fields)
+            cached.respond("\(new.number)", status: pick(.ok, .ok, .notFound), fields)
             return .full(new)
         }
     }
@@ -173,12 +173,12 @@ private struct HTTPCachePlay {
         }
         switch number(1...5) {
         case 1:
-            cached.answer("refused", status: pick(.conflict, .notFound, .internalServerError), fields)
+            cached.respond("refused", status: pick(.conflict, .notFound, .internalServerError), fields)
             targets = []
         case 2:
             cached.fail()
             targets = []
-        default: cached.answer("changed", status: pick(.ok, .created, .noContent), fields)
+        default: cached.respond("changed", status: pick(.ok, .created, .noContent), fields)
         }
         let sentBefore = cached.sent
         _ = try? await cached.send(target, method: pick(.post, .put, .delete))

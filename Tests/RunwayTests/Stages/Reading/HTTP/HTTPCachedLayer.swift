@@ -20,7 +20,7 @@ struct HTTPCachedLayer {
 
         func next() -> Answer? { list.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 
-        func answer(_ request: Request) async throws(NetworkError) -> Response {
+        func respond(_ request: Request) async throws(NetworkError) -> Response {
             guard let answer = next() else {
                 throw NetworkError(.notTrusted, in: .transporting, "The list has come to its end.")
             }
@@ -41,9 +41,9 @@ struct HTTPCachedLayer {
 
         func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             received.withLock { $0.append(request) }
-            if isInProcess { return try await answers.answer(request) }
+            if isInProcess { return try await answers.respond(request) }
             return try await LoopbackOrigin.shared.send(request, in: flight) { [answers] request throws(NetworkError) in
-                try await answers.answer(request)
+                try await answers.respond(request)
             }
         }
     }
@@ -74,7 +74,7 @@ struct HTTPCachedLayer {
     func advance(_ seconds: Double) { clock.advance(by: .seconds(seconds)) }
 
     /// Adds an answer to the list.
-    func answer(
+    func respond(
         _ body: String = "one", status: HTTPResponse.Status = .ok, _ fields: HTTPFields, after seconds: Double = 0
     ) {
         let clock = clock
@@ -85,12 +85,12 @@ struct HTTPCachedLayer {
         }
     }
 
-    func answer(_ body: String = "one", status: HTTPResponse.Status = .ok) { answer(body, status: status, [:]) }
+    func respond(_ body: String = "one", status: HTTPResponse.Status = .ok) { respond(body, status: status, [:]) }
 
     /// Adds an answer of the body `one` to the list.
-    func answer(_ fields: HTTPFields, after seconds: Double = 0) { answer("one", fields, after: seconds) }
+    func respond(_ fields: HTTPFields, after seconds: Double = 0) { respond("one", fields, after: seconds) }
 
-    func answer(with answer: @escaping Answers.Answer) { answers.append(answer) }
+    func respond(with answer: @escaping Answers.Answer) { answers.append(answer) }
 
     func fail(_ kind: NetworkError.Kind = .noNetwork) {
         answers.append { _ throws(NetworkError) in throw NetworkError(kind, in: .transporting, "gone") }
@@ -128,11 +128,11 @@ struct HTTPCachedLayer {
         _ fields: HTTPFields, status: HTTPResponse.Status = .ok, after seconds: Double = 10,
         asking request: HTTPFields = [:]
     ) async throws -> Bool {
-        answer(status: status, fields)
+        respond(status: status, fields)
         try await send()
         advance(seconds)
         let before = sent
-        answer("two")
+        respond("two")
         try await send("/a", request)
         return sent > before
     }

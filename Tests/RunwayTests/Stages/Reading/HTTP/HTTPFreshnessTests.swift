@@ -18,12 +18,12 @@ struct HTTPFreshnessTests {
     private func date(_ offset: Int64) -> String { HTTPDate(seconds: received.seconds + offset).text }
 
     @Test func answerIsStaleFromTheSecondAtWhichItsLifetimeEnds() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
         try await cached.send()
         cached.advance(59.5)
         #expect(try await cached.send().source == .cache)
         cached.advance(0.5)
-        cached.answer("two")
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
     }
 
@@ -108,12 +108,12 @@ struct HTTPFreshnessTests {
     }
 
     @Test func ageCountsFromTheSendingOfTheRequest() async throws {
-        cached.answer([.cacheControl: "max-age=60", .age: "10"], after: 20)
+        cached.respond([.cacheControl: "max-age=60", .age: "10"], after: 20)
         try await cached.send()
         cached.advance(29)
         #expect(try await cached.send().head.headerFields[.age] == "59")
         cached.advance(1)
-        cached.answer("two")
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
     }
 

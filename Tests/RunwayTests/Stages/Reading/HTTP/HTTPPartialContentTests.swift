@@ -13,7 +13,7 @@ struct HTTPPartialContentTests {
         var fields = fields
         fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
         if fields[.cacheControl] == nil { fields[.cacheControl] = "max-age=60" }
-        cached.answer(String(Array(body)[range]), status: .partialContent, fields)
+        cached.respond(String(Array(body)[range]), status: .partialContent, fields)
     }
 
     private func range(_ text: String, _ fields: HTTPFields = [:]) async throws -> Response {
@@ -23,7 +23,7 @@ struct HTTPPartialContentTests {
     }
 
     @Test func wholeAnswerServesARangeOfIt() async throws {
-        cached.answer(body, [.cacheControl: "max-age=60", .eTag: "\"x\"", .contentLength: "10"])
+        cached.respond(body, [.cacheControl: "max-age=60", .eTag: "\"x\"", .contentLength: "10"])
         try await cached.send()
         for (text, part, field) in [
             ("2-4", "234", "bytes 2-4/10"), ("7-", "789", "bytes 7-9/10"), ("-2", "89", "bytes 8-9/10"),
@@ -40,9 +40,9 @@ struct HTTPPartialContentTests {
 
     @Test(arguments: ["99-", "-0", "0-1,3-4", "x"])
     func rangeThatTheCacheCannotServeIsSentOn(_ text: String) async throws {
-        cached.answer(body, [.cacheControl: "max-age=60"])
+        cached.respond(body, [.cacheControl: "max-age=60"])
         try await cached.send()
-        cached.answer("", status: .rangeNotSatisfiable, [.cacheControl: "max-age=60"])
+        cached.respond("", status: .rangeNotSatisfiable, [.cacheControl: "max-age=60"])
         #expect(try await range(text).head.status == .rangeNotSatisfiable)
         #expect(cached.last[.range] == "bytes=\(text)")
         #expect(try await cached.send().text == body && cached.sent == 2)
@@ -50,7 +50,7 @@ struct HTTPPartialContentTests {
 
     @Test func rangeOfAnotherConditionIsTheWhole() async throws {
         let modified = cached.date(-1000)
-        cached.answer(
+        cached.respond(
             body, [.cacheControl: "max-age=60", .eTag: "\"x\"", .lastModified: modified, .date: cached.date()])
         try await cached.send()
         #expect(try await range("0-1", [.ifRange: "\"x\""]).text == "01")
@@ -71,7 +71,7 @@ struct HTTPPartialContentTests {
         part(5..<8)
         #expect(try await range("5-7").text == "567")
         #expect(cached.sent == 2)
-        cached.answer("whole", [.cacheControl: "max-age=60"])
+        cached.respond("whole", [.cacheControl: "max-age=60"])
         #expect(try await cached.send().text == "whole")
         #expect(cached.last[.ifNoneMatch] == nil && cached.sent == 3)
     }
@@ -96,13 +96,13 @@ struct HTTPPartialContentTests {
         try await _ = range("0-4")
         part(5..<10, [.eTag: second])
         try await _ = range("5-9")
-        cached.answer("whole")
+        cached.respond("whole")
         #expect(try await cached.send().text == "whole")
         #expect(cached.network.cache.count <= 1)
     }
 
     @Test func partWithTheValidatorOfTheWholeUpdatesItsFields() async throws {
-        cached.answer(body, [.cacheControl: "max-age=1", .eTag: "\"x\""])
+        cached.respond(body, [.cacheControl: "max-age=1", .eTag: "\"x\""])
         try await cached.send()
         cached.advance(10)
         part(0..<2, [.eTag: "\"x\"", .server: "new"])
@@ -112,12 +112,12 @@ struct HTTPPartialContentTests {
     }
 
     @Test func partOfANewerRepresentationLetsGoOfTheWhole() async throws {
-        cached.answer(body, [.cacheControl: "max-age=1", .eTag: "\"x\""])
+        cached.respond(body, [.cacheControl: "max-age=1", .eTag: "\"x\""])
         try await cached.send()
         cached.advance(10)
         part(0..<2, [.eTag: "\"y\""])
         try await _ = range("0-1")
-        cached.answer("new")
+        cached.respond("new")
         #expect(try await cached.send().text == "new")
     }
 
@@ -129,12 +129,12 @@ struct HTTPPartialContentTests {
         try await _ = range("0-9")
         #expect(cached.last[.ifNoneMatch] == nil)
         let other = HTTPCachedLayer()
-        other.answer(
+        other.respond(
             "2345", status: .partialContent,
             [.cacheControl: "max-age=1", .eTag: "\"x\"", .contentRange: "bytes 2-5/10"])
         try await other.send("/a", [.range: "bytes=2-5"])
         other.advance(10)
-        other.answer(status: .notModified, [.eTag: "\"x\"", .cacheControl: "max-age=60"])
+        other.respond(status: .notModified, [.eTag: "\"x\"", .cacheControl: "max-age=60"])
         #expect(try await other.send("/a", [.range: "bytes=3-4"]).text == "34")
         #expect(other.last[.ifNoneMatch] == "\"x\"" && other.last[.range] == "bytes=3-4")
         #expect(other.last[.ifModifiedSince] == nil)
@@ -147,7 +147,7 @@ struct HTTPPartialContentTests {
     func partWhoseRangeAndBodyDisagreeIsNotKept(_ values: [String]) async throws {
         var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"x\""]
         fields[values: .contentRange] = values
-        cached.answer("0123", status: .partialContent, fields)
+        cached.respond("0123", status: .partialContent, fields)
         #expect(try await range("0-3").text == "0123")
         #expect(cached.network.cache.count == 0)
     }
@@ -156,7 +156,7 @@ struct HTTPPartialContentTests {
     @Test func bodyWhoseCodingWasUndoneServesNoRange() async throws {
         let cached = HTTPCachedLayer(isInProcess: true)
         let body = body
-        cached.answer(with: { _ throws(NetworkError) in
+        cached.respond(with: { _ throws(NetworkError) in
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60", .eTag: "\"x\""])
             var response = Response(head: head, body: .whole(RawData(Array(body.utf8), response: head)))
             response.isDecoded = true
@@ -164,7 +164,7 @@ struct HTTPPartialContentTests {
         })
         try await cached.send()
         #expect(try await cached.send().source == .cache)
-        cached.answer("01", status: .partialContent, [.eTag: "\"y\"", .contentRange: "bytes 0-1/10"])
+        cached.respond("01", status: .partialContent, [.eTag: "\"y\"", .contentRange: "bytes 0-1/10"])
         #expect(try await cached.send("/a", [.range: "bytes=0-1"]).source == .network)
     }
 }

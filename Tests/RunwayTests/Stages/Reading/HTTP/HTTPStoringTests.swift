@@ -9,7 +9,7 @@ struct HTTPStoringTests {
     private let cached = HTTPCachedLayer()
 
     @Test func freshAnswerIsGivenWithoutARequest() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
         #expect(try await cached.send().source == .network)
         cached.advance(59)
         let again = try await cached.send()
@@ -20,9 +20,9 @@ struct HTTPStoringTests {
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "QUERY"])
     func onlyAnswersToMethodsThatTheCacheKnowsAreKept(_ name: String) async throws {
         let method = try #require(HTTPRequest.Method(name))
-        cached.answer([.cacheControl: "max-age=60"])
-        cached.answer("two", [.cacheControl: "max-age=60"])
-        cached.answer("three")
+        cached.respond([.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
+        cached.respond("three")
         try await cached.send(method: method)
         #expect(try await cached.send(method: method).text == "two")
         #expect(try await cached.send().text == "three")
@@ -31,8 +31,8 @@ struct HTTPStoringTests {
     @Test func getWithABodyIsNeitherKeptNorAnswered() async throws {
         var request = cached.request()
         request.body = .bytes([1])
-        cached.answer([.cacheControl: "max-age=60"])
-        cached.answer("two", [.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
         let options = CallOptions(cache: .http())
         _ = try await cached.network.exchange(request, with: Library.self, options: options)
         #expect(try await cached.network.exchange(request, with: Library.self, options: options).text == "two")
@@ -94,8 +94,8 @@ struct HTTPStoringTests {
     }
 
     @Test func requestThatForbidsItKeepsTheAnswerFromBeingKept() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
-        cached.answer("two", [.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
         try await cached.send("/a", [.cacheControl: "no-store"])
         #expect(cached.network.cache.count == 0)
         #expect(try await cached.send().text == "two")
@@ -113,14 +113,14 @@ struct HTTPStoringTests {
     }
 
     @Test func requestWithCredentialsIsAnsweredFromWhatIsKept() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
         try await cached.send("/a", [.authorization: "Bearer 1"])
         #expect(try await cached.send("/a", [.authorization: "Bearer 1"]).source == .cache)
     }
 
     @Test func noCallSeesWhatIsKeptForAnotherAccountServiceOrEnvironment() async throws {
         for body in ["one", "two", "three", "for another caller", "four"] {
-            cached.answer(body, [.cacheControl: "max-age=60"])
+            cached.respond(body, [.cacheControl: "max-age=60"])
         }
         try await cached.send("/a", [.authorization: "Bearer 1"])
         #expect(try await cached.send("/a", [.authorization: "Bearer 2"]).text == "two")
@@ -132,13 +132,13 @@ struct HTTPStoringTests {
         #expect(try await cached.send().text == "four")
         cached.network.configure(Library.self) { $0.account = "kim" }
         #expect(try await cached.send().text == "three")
-        cached.answer("five", [.cacheControl: "max-age=60"])
+        cached.respond("five", [.cacheControl: "max-age=60"])
         cached.network.configure(Library.self) { $0.environment = .development }
         #expect(try await cached.send().text == "five")
     }
 
     @Test func noCallSeesWhatIsKeptForAnotherCookie() async throws {
-        for body in ["one", "two", "three"] { cached.answer(body, [.cacheControl: "private, max-age=60"]) }
+        for body in ["one", "two", "three"] { cached.respond(body, [.cacheControl: "private, max-age=60"]) }
         try await cached.send("/a", [.cookie: "session=kim"])
         #expect(try await cached.send("/a", [.cookie: "session=lee"]).text == "two")
         #expect(try await cached.send().text == "three")
@@ -157,7 +157,7 @@ struct HTTPStoringTests {
         ] {
             fields[try #require(HTTPField.Name(name))] = "x"
         }
-        cached.answer(fields)
+        cached.respond(fields)
         try await cached.send()
         let kept = try await cached.send().head.headerFields
         #expect(
@@ -169,7 +169,7 @@ struct HTTPStoringTests {
     @Test func fieldsOfTheNoCacheDirectiveAreNotGivenAgain() async throws {
         for value in ["max-age=60, no-cache=\"Set-Cookie, X-A\"", "max-age=60, no-cache=Set-Cookie"] {
             let cached = HTTPCachedLayer()
-            cached.answer([.cacheControl: value, .setCookie: "a=1", .server: "s"])
+            cached.respond([.cacheControl: value, .setCookie: "a=1", .server: "s"])
             #expect(try await cached.send().head.headerFields[.setCookie] == "a=1")
             let kept = try await cached.send()
             #expect(kept.source == .cache && kept.head.headerFields[.setCookie] == nil)
@@ -187,8 +187,8 @@ struct HTTPStoringTests {
             let cached = HTTPCachedLayer()
             var request = cached.request()
             request.delivery = delivery
-            cached.answer(fields)
-            cached.answer(fields)
+            cached.respond(fields)
+            cached.respond(fields)
             for _ in 0..<2 {
                 let response = try await cached.network.exchange(request, with: Library.self, options: options)
                 #expect(response.source == .network && response.head.headerFields[.setCookie] == "a=1")
@@ -200,12 +200,12 @@ struct HTTPStoringTests {
             let cached = HTTPCachedLayer()
             var fields = fields
             fields[.setCookie] = nil
-            cached.answer(fields)
+            cached.respond(fields)
             _ = try await cached.network.exchange(cached.request(), with: Library.self, options: options)
             #expect(cached.network.cache.count == 1)
             cached.advance(61)
             fields[.setCookie] = "b=2"
-            cached.answer("", status: method == .get ? .notModified : .ok, fields)
+            cached.respond("", status: method == .get ? .notModified : .ok, fields)
             var again = cached.request()
             again.head.method = method
             let response = try await cached.network.exchange(again, with: Library.self, options: options)
@@ -219,7 +219,7 @@ struct HTTPStoringTests {
             let cached = HTTPCachedLayer()
             var fields: HTTPFields = [.cacheControl: "max-age=60"]
             fields[.date] = value
-            cached.answer(fields)
+            cached.respond(fields)
             try await cached.send()
             cached.advance(10)
             #expect(try await cached.send().head.headerFields[.date] == cached.date(-10))
@@ -261,10 +261,10 @@ struct HTTPStoringTests {
             guard case .stream(let body) = response.body else { return response.text ?? "" }
             return String(decoding: try await body.collect(upTo: 100), as: UTF8.self)
         }
-        cached.answer(with: streamed(["on"], torn: true))
+        cached.respond(with: streamed(["on"], torn: true))
         await #expect(throws: NetworkError.self) { try await read() }
         #expect(cached.network.cache.count == 0)
-        cached.answer(with: streamed(["on", "e"], torn: false))
+        cached.respond(with: streamed(["on", "e"], torn: false))
         #expect(try await read() == "one")
         #expect(try await read() == "one" && cached.sent == 2)
         #expect(try await cached.send().text == "one" && cached.sent == 2)

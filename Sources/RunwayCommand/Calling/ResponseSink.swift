@@ -4,8 +4,8 @@ import Runway
 import RunwayJSON
 
 /// Where the body of a response goes.
-enum AnswerSink: Sendable {
-    /// To standard output, made readable: see ``AnswerText``.
+enum ResponseSink: Sendable {
+    /// To standard output, made readable: see ``ResponseText``.
     case shown
     /// To standard output as it comes.
     case verbatim
@@ -21,7 +21,7 @@ enum AnswerSink: Sendable {
 }
 
 /// What became of the body of a response.
-enum ShownAnswer: Sendable {
+enum ShownResponse: Sendable {
     case written
     /// Likewise, of a body that says that it is JSON and is not.
     case writtenDespite(JSONError)
@@ -38,16 +38,16 @@ enum ShownAnswer: Sendable {
     }
 }
 
-extension AnswerSink {
+extension ResponseSink {
     /// Reads the body to its end and puts it where it belongs.
     ///
     /// - Parameter progress: Receives every part, and is removed when the terminal is needed for the response.
     /// - Throws: The ``NetworkError`` of a body that did not come whole, and what writing throws.
-    func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownAnswer {
+    func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownResponse {
         let parts = CountedParts(body: body, progress: progress)
         switch self {
         case .shown:
-            let fault = try await AnswerText(head: head, progress: progress).write(parts)
+            let fault = try await ResponseText(head: head, progress: progress).write(parts)
             return fault.map { .writtenDespite($0) } ?? .written
         case .verbatim:
             progress.giveWay()

@@ -8,7 +8,7 @@ import Testing
 
 /// Answers to envelopes that are not what they should be: each request ends in one clear outcome.
 @Suite(.timeLimit(.minutes(10)))
-struct MergedAnswerTests {
+struct MergedResponseTests {
     private static let good = #"{"id":"1","status":200,"headers":[],"body":"{}"}"#
 
     private func outcomes(
@@ -76,7 +76,7 @@ struct MergedAnswerTests {
         }
         #expect(try outcomes.map { try $0.get()["n"].int } == [1, 2])
         #expect(try outcomes[0].get().response.status == .created)
-        #expect(try await layer.carrier(among: 4)?.decisions(of: Merge.self).last == .unknownAnswers(3))
+        #expect(try await layer.carrier(among: 4)?.decisions(of: Merge.self).last == .unknownItems(3))
     }
 
     @Test func anAnswerIsBoundedByItsReaderAndAllTogetherByThePolicy() async throws {

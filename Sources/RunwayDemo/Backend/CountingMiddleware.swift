@@ -3,7 +3,7 @@ import HummingbirdCore
 
 /// Counts requests and answers, makes every error that no team has put into its envelope a JSON answer, and answers 503 while the
 /// backend is down.
-struct AnsweringMiddleware: RouterMiddleware {
+struct CountingMiddleware: RouterMiddleware {
     typealias Context = ListingsRequestContext
 
     let counter: StatisticsCounter
@@ -25,7 +25,7 @@ struct AnsweringMiddleware: RouterMiddleware {
         counter.requestArrived(at: route)
         do {
             let response = try await answer(to: request, context: context, next: next)
-            counter.requestAnswered(at: route, bodyBytes: response.body.contentLength ?? 0)
+            counter.requestCompleted(at: route, bodyBytes: response.body.contentLength ?? 0)
             return response
         } catch {
             counter.requestAbandoned(at: route)

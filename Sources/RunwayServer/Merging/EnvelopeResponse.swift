@@ -3,8 +3,8 @@ import HTTPTypes
 import RunwayJSON
 
 /// The responses as they are sent: `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
-enum EnvelopeAnswer {
-    static func body(of answers: [(id: String, answer: MergedAnswer)]) -> [UInt8] {
+enum EnvelopeResponse {
+    static func body(of answers: [(id: String, answer: MergedResponse)]) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("responses")

@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 
 /// Gives one response on a connection: performs its steps in order.
-struct OriginAnswer {
+struct OriginResponse {
     /// What the connection is good for after a response.
     enum Outcome: Sendable {
         case next
@@ -14,7 +14,7 @@ struct OriginAnswer {
     /// Makes up the response and gives it.
     ///
     /// A response that can't be given, because the connection ended, is over.
-    func give(_ answer: ScriptedAnswer, to request: ReceivedRequest) async -> Outcome {
+    func give(_ answer: ScriptedReply, to request: ReceivedRequest) async -> Outcome {
         let response: ScriptedResponse
         switch answer {
         case .response(let scripted): response = scripted
@@ -29,7 +29,7 @@ struct OriginAnswer {
     }
 
     /// Performs `steps` until one ends the connection or the connection ends by itself.
-    func perform(_ steps: [AnswerStep]) async -> Outcome {
+    func perform(_ steps: [ResponseStep]) async -> Outcome {
         do {
             for step in steps {
                 switch step {

@@ -8,7 +8,7 @@ import RunwayJSON
 /// JSON is indented, and coloured on a terminal. Other text is written as it is, with control characters escaped on a terminal.
 /// What is not text, or has a content coding that was not undone, goes out byte for byte where no terminal is, and is described
 /// by its size and type where one is.
-struct AnswerText {
+struct ResponseText {
     /// The largest body that is gathered to be made readable; larger ones are written as they come. 16 MiB.
     static let maximumGatheredByteCount = 16 << 20
 

@@ -3,7 +3,7 @@ import Synchronization
 /// The clock by which the demo's backend puts answers off. Its time stands still: what is put off waits until the session lets it go.
 ///
 /// So it is the session that decides what comes before what, and not how fast the machine is.
-final class AnswerGate: Clock, Sendable {
+final class ResponseGate: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration
 
