@@ -1,8 +1,8 @@
-/// What a stage decided about one call, as enums and numbers; the text is made only when somebody reads the record.
+/// The decision of a stage about one call, as enums and numbers; the text is made only when the record is read.
 package protocol StageDecision: Sendable, CustomStringConvertible {
     /// The step of the call that decides.
     static var step: FlightStep { get }
-    /// What was decided, for readers of the record.
+    /// The decision as the record contains it.
     var entry: DecisionEntry { get }
 }
 
@@ -12,7 +12,7 @@ extension StageDecision {
 
 /// A decision as the record shows it.
 package struct DecisionEntry: Sendable, Equatable {
-    /// What was decided, in one stable word.
+    /// The name of the decision, one stable word.
     package var name: String
     /// The values that belong to it; durations are in seconds.
     package var fields: [String: String]
@@ -33,20 +33,20 @@ package struct DecisionEntry: Sendable, Equatable {
     }
 }
 
-/// What a stage of the app decided.
+/// A decision of an app's own stage.
 struct CustomDecision: StageDecision {
     static var step: FlightStep { .landing }
     let entry: DecisionEntry
 }
 
 extension Flight {
-    /// Writes a decision into the record of the call. It must hold no secret: records don't redact it.
+    /// Adds a decision to the record of the call. It must contain no secret: records do not redact it.
     ///
     /// - Parameters:
-    ///   - name: What was decided, in one word for programs.
+    /// - name: The name of the decision, one word for programs.
     ///   - fields: The values that belong to it. The default is none.
     ///   - text: The decision in a few words, for people.
-    ///   - step: Who decided.
+    /// - step: The stage that decided.
     public func note(_ name: String, fields: [String: String] = [:], _ text: String, in step: FlightStep) {
         note(CustomDecision(entry: DecisionEntry(name: name, fields: fields, text: text)), in: step)
     }

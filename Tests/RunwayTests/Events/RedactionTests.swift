@@ -232,11 +232,11 @@ struct RedactionTests {
     }
 
     @Test func namesOfAnAppsOwnAreMaskedWhereErrorsShowABody() async throws {
-        let answer: @Sendable (Request) -> Response = { _ in .json(#"{"bloodType":"hunter2","price":"x"}"#) }
-        let shown = StubbedLayer(answer: answer)
+        let response: @Sendable (Request) -> Response = { _ in .json(#"{"bloodType":"hunter2","price":"x"}"#) }
+        let shown = StubbedLayer(response: response)
         #expect(try await shown.failure(of: PricedCall()).detail.contains("hunter2"))
         let masked = StubbedLayer(
-            redaction: Redaction(names: .default.adding(["blood_type"])), answer: answer)
+            redaction: Redaction(names: .default.adding(["blood_type"])), response: response)
         let error = try await masked.failure(of: PricedCall())
         #expect(!error.detail.contains("hunter2"))
         #expect(error.detail.contains("price"))

@@ -19,13 +19,13 @@ struct HostBookTests {
 
     /// Gives what a test says, and counts.
     private final class ListTransport: Transport {
-        let state = Mutex<(answers: [String], count: Int)>(([], 0))
+        let state = Mutex<(responses: [String], count: Int)>(([], 0))
 
         func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             #expect(request.url == "https://api.example.com/v1/hosts")
             let text = state.withLock { state in
                 state.count += 1
-                return state.answers.isEmpty ? nil : state.answers.removeFirst()
+                return state.responses.isEmpty ? nil : state.responses.removeFirst()
             }
             let head = HTTPResponse(status: text == nil ? .serviceUnavailable : .ok)
             return Response(head: head, body: .whole(RawData(Array((text ?? "").utf8), response: head)))
@@ -68,7 +68,7 @@ struct HostBookTests {
 
     @Test func theListOfTheDayIsFetchedOnceAndKept() async throws {
         try await withFile { path in
-            transport.state.withLock { $0.answers = [Self.second] }
+            transport.state.withLock { $0.responses = [Self.second] }
             let book = try book(path, bundled: Self.first)
             #expect(book.source == .bundled)
             #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
@@ -85,7 +85,7 @@ struct HostBookTests {
 
             // The first launch of the next day asks again.
             days.advance(by: .seconds(86_400))
-            transport.state.withLock { $0.answers = [Self.first] }
+            transport.state.withLock { $0.responses = [Self.first] }
             #expect(try await next.refreshIfDue(over: network, from: Hosting.self))
             #expect(address(next) == "203.0.113.1")
         }
@@ -128,7 +128,7 @@ struct HostBookTests {
             for hostile in [
                 #"{"hosts":{}}"#, #"{"hosts":{"*":["203.0.113.9"]}}"#, #"{"hosts":{"api.example.com":["127.0.0.1"]}}"#,
             ] {
-                transport.state.withLock { $0.answers = [hostile] }
+                transport.state.withLock { $0.responses = [hostile] }
                 let error = await #expect(throws: NetworkError.self) {
                     try await book.refreshIfDue(over: network, from: Hosting.self)
                 }
@@ -170,7 +170,7 @@ struct HostBookTests {
         #expect(try await !book.refreshIfDue(over: network, from: Hosting.self))
         #expect(transport.state.withLock { $0.count } == 1)
         days.advance(by: .seconds(300))
-        transport.state.withLock { $0.answers = [Self.first] }
+        transport.state.withLock { $0.responses = [Self.first] }
         #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
     }
 

@@ -6,21 +6,21 @@ import Testing
 
 /// A stage that answers without waiting, or says that it can't.
 private final class Memory: RequestStage {
-    private let answer: ImmediateResponse
+    private let response: ImmediateResponse
     let name: String
     /// Guards whether each question came on the main thread's actor.
     private let asked = Mutex(0)
     var askedCount: Int { asked.withLock { $0 } }
     var step: FlightStep { .customStage(name) }
 
-    init(_ name: String, _ answer: ImmediateResponse) {
+    init(_ name: String, _ response: ImmediateResponse) {
         self.name = name
-        self.answer = answer
+        self.response = response
     }
 
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         asked.withLock { $0 += 1 }
-        return answer
+        return response
     }
 
     func respond(

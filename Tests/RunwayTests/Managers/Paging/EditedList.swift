@@ -24,7 +24,7 @@ final class EditedList: Sendable {
         /// Called before every response; returns an error to fail with instead.
         var beforeAnswer: (@Sendable (EditedList) -> NetworkError?)?
         /// Returns another response.
-        var answer: (@Sendable ([String: String]) -> String?)?
+        var response: (@Sendable ([String: String]) -> String?)?
         var saysTotal = false
     }
 
@@ -76,7 +76,7 @@ final class EditedList: Sendable {
             return state.beforeAnswer
         }
         if let error = hook?(self) { throw error }
-        if let text = state.withLock({ $0.answer })?(query) { return .json(text) }
+        if let text = state.withLock({ $0.response })?(query) { return .json(text) }
         return .json(state.withLock { $0.page(query) })
     }
 

@@ -233,24 +233,24 @@ struct StreamPlaceTests {
 
     @Test func placeIsHeldUntilTheStreamEnds() async throws {
         let layer = layer()
-        let answer = try await layer.network.stream(QueryCall())
+        let response = try await layer.network.stream(QueryCall())
         #expect(layer.network.admission.counts == (1, 0))
-        #expect(try await answer.body.collect(upTo: 9) == [1, 2])
+        #expect(try await response.body.collect(upTo: 9) == [1, 2])
         #expect(layer.network.admission.counts == (0, 0))
     }
 
     @Test func placeIsHeldUntilTheStreamFails() async throws {
         let layer = layer(failing: NetworkError(.noNetwork, in: .transporting, "torn"))
-        let answer = try await layer.network.stream(QueryCall())
-        await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 9) }
+        let response = try await layer.network.stream(QueryCall())
+        await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 9) }
         #expect(layer.network.admission.counts == (0, 0))
     }
 
     @Test func placeIsHeldUntilTheStreamIsLetGo() async throws {
         let layer = layer()
         do {
-            let answer = try await layer.network.stream(QueryCall())
-            var iterator = answer.body.makeAsyncIterator()
+            let response = try await layer.network.stream(QueryCall())
+            var iterator = response.body.makeAsyncIterator()
             _ = try await iterator.next()
             #expect(layer.network.admission.counts == (1, 0))
         }

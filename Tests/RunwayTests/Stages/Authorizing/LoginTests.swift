@@ -105,12 +105,12 @@ struct LoginTests {
             (.response(.json(#"{"declined":true}"#)), .loginCancelled),
         ] as [(ClubOrigin.RefreshAnswer, NetworkError.Kind)])
     func whatSaysNothingOfTheTokenSignsNobodyOut(
-        _ answer: ClubOrigin.RefreshAnswer, _ kind: NetworkError.Kind
+        _ response: ClubOrigin.RefreshAnswer, _ kind: NetworkError.Kind
     ) async throws {
         let house = house()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(answer)
+        house.origin.answerRefreshes(response)
         let calls = house.calls(1...3)
         try await house.waitForWaiting(3)
         gate.open()

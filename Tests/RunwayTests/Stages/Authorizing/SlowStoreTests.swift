@@ -87,9 +87,9 @@ struct SlowStoreTests {
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         store.hang()
         origin.revoke()
-        async let answer = network.call(Members())
+        async let response = network.call(Members())
         try await letTimePass(store)
-        _ = try await answer
+        _ = try await response
         let record = try await records.records(count: 2).first { $0.decisions(of: Authorizing.self).contains(.renewed) }
         let notes = try #require(record).decisions(of: Authorizing.self)
         #expect(notes.contains { if case .notSaved = $0 { true } else { false } }, "\(notes)")

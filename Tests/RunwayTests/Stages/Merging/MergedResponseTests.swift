@@ -12,9 +12,9 @@ struct MergedResponseTests {
     private static let good = #"{"id":"1","status":200,"headers":[],"body":"{}"}"#
 
     private func outcomes(
-        _ answer: @escaping EnvelopeServer.Answer, of count: Int = 2
+        _ response: @escaping EnvelopeServer.Answer, of count: Int = 2
     ) async throws -> (outcomes: [Result<RawData, NetworkError>], layer: MergingLayer) {
-        let layer = MergingLayer(EnvelopeServer(envelope: answer))
+        let layer = MergingLayer(EnvelopeServer(envelope: response))
         var outcomes: [Result<RawData, NetworkError>] = []
         for call in try await layer.merge((1...count).map { Read("item/\($0)") }) {
             do { outcomes.append(.success(try await call.value)) } catch let error as NetworkError {
@@ -44,8 +44,8 @@ struct MergedResponseTests {
         #"{"responses":[\#(good),{"id":"2","status":200,"headers":[],"bodyBase64":"%%%"}]}"#,
         #"{"responses":[\#(good),"2"]}"#,
     ])
-    func whatIsWrongWithOneItemFailsItAlone(_ answer: String) async throws {
-        let (outcomes, layer) = try await outcomes { _ in .json(answer) }
+    func whatIsWrongWithOneItemFailsItAlone(_ response: String) async throws {
+        let (outcomes, layer) = try await outcomes { _ in .json(response) }
         #expect(try outcomes[0].get().bytes == Array("{}".utf8))
         let error = try #require(outcomes[1].error)
         #expect(error.kind == .invalidResponse)
@@ -59,8 +59,8 @@ struct MergedResponseTests {
         "", "not JSON", "[]", "{}", #"{"responses":{}}"#, #"{"responses":[\#(good),{"id":"2","sta"#, "null",
         String(repeating: "[", count: 100_000),
     ])
-    func whatIsNoEnvelopeFailsAllItsItemsAndNothingElse(_ answer: String) async throws {
-        let (outcomes, layer) = try await outcomes { _ in .json(answer) }
+    func whatIsNoEnvelopeFailsAllItsItemsAndNothingElse(_ response: String) async throws {
+        let (outcomes, layer) = try await outcomes { _ in .json(response) }
         for outcome in outcomes { #expect(outcome.error?.kind == .invalidResponse) }
         #expect(try await layer.carrier(among: 4)?.outcome.error?.kind == .invalidResponse)
         #expect(try await layer.network.call(Read("next"))["path"].string == "/v1/next")

@@ -151,7 +151,7 @@ private final class CachePlay {
         Task { waiting.end(await Self.outcome(of: endpoint, on: network, .policy(policy, use))) }
         await settle("a call of \(key)") { waiting.outcome != nil || !before.isSuperset(of: transport.parked) }
         switch prediction {
-        case .answers(let outcome): check(waiting.outcome == outcome, "\(waiting.outcome ?? "flies"), not \(outcome)")
+        case .response(let outcome): check(waiting.outcome == outcome, "\(waiting.outcome ?? "flies"), not \(outcome)")
         case .answersAndFlies(let outcome):
             await settle("a revalidation") {
                 waiting.outcome != nil && !before.isSuperset(of: transport.parked)
@@ -197,7 +197,7 @@ private final class CachePlay {
         answerCount += 1
         let kind = Int.random(in: 0..<8, using: &random)
         let isNotModified = flight.validated != nil && Bool.random(using: &random)
-        let answer: CacheModel.Answer =
+        let response: CacheModel.Answer =
             switch kind {
             case 4... where isNotModified: .notModified
             case 0: .refusedByTheEndpoint
@@ -208,9 +208,9 @@ private final class CachePlay {
             }
         // Artists and books accept everything.
         let isAccepted = kind == 0 && flight.key.api != .work
-        let expected = model.land(flight, isAccepted ? .notFound : answer)
+        let expected = model.land(flight, isAccepted ? .notFound : response)
         let result: Result<Response, NetworkError> =
-            switch answer {
+            switch response {
             case .number(let number): .success(.numbered(number))
             case .notModified: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([]))))
             case .refusedByTheEndpoint:
@@ -256,7 +256,7 @@ private final class CachePlay {
                         let outcome = await Self.outcome(
                             of: endpoint(key), on: network, .policy(policy, .onlyIfCached))
                         let (expected, _) = model.call(key, policy, .onlyIfCached, isFetchedAlready: false)
-                        check(.answers(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
+                        check(.response(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
                     }
                 }
             }

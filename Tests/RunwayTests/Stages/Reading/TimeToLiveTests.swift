@@ -128,8 +128,8 @@ struct TimeToLiveTests {
 
     @Test func aStreamIsNeitherKeptNorTakenFromWhatIsKept() async throws {
         for _ in 0..<2 {
-            let answer = try await layer.network.stream(Work())
-            _ = try await answer.body.collect(upTo: 100)
+            let response = try await layer.network.stream(Work())
+            _ = try await response.body.collect(upTo: 100)
         }
         #expect(layer.network.cache.count == 0 && layer.server.requestCount == 2)
     }
@@ -145,9 +145,9 @@ struct TimeToLiveTests {
     @Test func anExchangeIsAnsweredFromWhatAnEarlierOneKept() async throws {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "gallery.test", path: "/x")
         for source in [ResponseSource.network, .cache] {
-            let answer = try await layer.network.exchange(
+            let response = try await layer.network.exchange(
                 Request(head: head), with: Gallery.self, options: .policy(.timeToLive()))
-            #expect(answer.source == source)
+            #expect(response.source == source)
         }
         #expect(layer.server.requestCount == 1)
     }
@@ -164,9 +164,9 @@ struct TimeToLiveTests {
         ]
         for (source, change) in changes {
             layer.network.configure(Gallery.self, change)
-            let answer = try await layer.network.exchange(
+            let response = try await layer.network.exchange(
                 Request(head: head), with: Gallery.self, options: .policy(.timeToLive()))
-            #expect(answer.source == source)
+            #expect(response.source == source)
         }
     }
 

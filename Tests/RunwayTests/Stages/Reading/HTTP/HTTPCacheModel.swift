@@ -92,9 +92,9 @@ struct HTTPCacheModel {
     }
 
     /// What a read that was fetched lands with, and what is kept then (§3, §4.2.4, §4.3, RFC 5861 §4).
-    mutating func land(_ asked: Asked, _ wish: Wish, _ answer: Answer) -> String {
+    mutating func land(_ asked: Asked, _ wish: Wish, _ response: Answer) -> String {
         let candidates = wish == .refresh ? [] : candidates(for: asked)
-        switch answer {
+        switch response {
         case .full(let new):
             store(new, wish)
             return "network \(new.number)"

@@ -78,20 +78,20 @@ private struct HTTPCachePlay {
         let wish: Model.Wish = chance(2) ? .nothing : pick(.nothing, .noCache, .noStore, .refresh, .onlyKept)
         let course = model.course(of: asked, wish)
         let candidates = wish == .refresh ? [] : model.candidates(for: asked)
-        let answer = course.isFetched ? script(asked, candidates) : nil
+        let response = course.isFetched ? script(asked, candidates) : nil
 
         let sentBefore = cached.sent
         let found = await outcome(of: asked, wish)
         try await waitUntil { cached.network.cache.background.count == 0 }
 
         let sent = cached.sent - sentBefore
-        if sent != (answer == nil ? 0 : 1) { return "\(sent) requests were sent for \(asked), \(wish)" }
-        if answer != nil {
+        if sent != (response == nil ? 0 : 1) { return "\(sent) requests were sent for \(asked), \(wish)" }
+        if response != nil {
             let tags = Set((cached.last[.ifNoneMatch] ?? "").split(separator: ", ").map { String($0) })
             let expected = Set(candidates.filter(\.hasTag).map { "\"\($0.number)\"" })
             if tags != expected { return "\(tags) were to be validated, not \(expected)" }
         }
-        let landed = answer.map { model.land(asked, wish, $0) }
+        let landed = response.map { model.land(asked, wish, $0) }
         let expected: String? =
             switch course {
             case .given(let text), .givenAndFetched(let text): text

@@ -98,10 +98,10 @@ struct HTTPCacheStoreTests {
     @Test func partsAreNotPutTogetherBeyondTheLargestBody() throws {
         let store = ResponseCache(HTTPCacheLimits(maximumBodyByteCount: 10))
         for start in stride(from: 0, to: 40, by: 4) {
-            var answer = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
+            var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
             let range = try #require(ContentRange("bytes \(start)-\(start + 3)/1000"))
-            answer.content = .partial(try #require(PartialContent([1, 2, 3, 4], at: range)))
-            #expect(store.store(answer, of: uri("/a")))
+            response.content = .partial(try #require(PartialContent([1, 2, 3, 4], at: range)))
+            #expect(store.store(response, of: uri("/a")))
             let kept = store.responses(of: uri("/a"), for: partition()).responses
             #expect(kept.count == 1 && kept[0].content.byteCount <= 10)
             guard case .partial(let content) = kept[0].content else { throw Refused("not a part") }
@@ -131,10 +131,10 @@ struct HTTPCacheStoreTests {
     @Test func indexOfAWholeThatWasPutTogetherCountsToo() throws {
         let store = ResponseCache(HTTPCacheLimits())
         for (part, place) in [("[1,2", "0-3"), (",34]", "4-7")] {
-            var answer = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
+            var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
             let range = try #require(ContentRange("bytes \(place)/8"))
-            answer.content = .partial(try #require(PartialContent(Array(part.utf8), at: range)))
-            #expect(store.store(answer, of: uri("/a")))
+            response.content = .partial(try #require(PartialContent(Array(part.utf8), at: range)))
+            #expect(store.store(response, of: uri("/a")))
         }
         let kept = store.responses(of: uri("/a"), for: partition()).responses
         #expect(bodies(store) == ["[1,2,34]"] && kept[0].content.indexByteCount > 0)

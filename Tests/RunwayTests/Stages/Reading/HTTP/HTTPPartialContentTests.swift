@@ -29,11 +29,11 @@ struct HTTPPartialContentTests {
             ("2-4", "234", "bytes 2-4/10"), ("7-", "789", "bytes 7-9/10"), ("-2", "89", "bytes 8-9/10"),
             ("8-99", "89", "bytes 8-9/10"),
         ] {
-            let answer = try await range(text)
-            #expect(answer.head.status == .partialContent && answer.text == part && answer.source == .cache)
-            #expect(answer.head.headerFields[.contentRange] == field)
-            #expect(answer.head.headerFields[.contentLength] == "\(part.count)")
-            #expect(answer.head.headerFields[.eTag] == "\"x\"" && answer.head.headerFields[.age] == "0")
+            let response = try await range(text)
+            #expect(response.head.status == .partialContent && response.text == part && response.source == .cache)
+            #expect(response.head.headerFields[.contentRange] == field)
+            #expect(response.head.headerFields[.contentLength] == "\(part.count)")
+            #expect(response.head.headerFields[.eTag] == "\"x\"" && response.head.headerFields[.age] == "0")
         }
         #expect(cached.sent == 1)
     }
@@ -56,8 +56,8 @@ struct HTTPPartialContentTests {
         #expect(try await range("0-1", [.ifRange: "\"x\""]).text == "01")
         #expect(try await range("0-1", [.ifRange: modified]).text == "01")
         for condition in ["\"y\"", "W/\"x\"", cached.date(-999)] {
-            let answer = try await range("0-1", [.ifRange: condition])
-            #expect(answer.text == body && answer.head.status == .ok, "\(condition)")
+            let response = try await range("0-1", [.ifRange: condition])
+            #expect(response.text == body && response.head.status == .ok, "\(condition)")
         }
         #expect(try await range("0-1", [.ifNoneMatch: "\"x\""]).head.status == .notModified)
         #expect(cached.sent == 1)

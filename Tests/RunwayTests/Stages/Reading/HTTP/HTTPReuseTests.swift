@@ -104,8 +104,8 @@ struct HTTPReuseTests {
     }
 
     @Test func requestMayWantAYoungerAnswer() async throws {
-        func isSent(_ asking: String, _ answer: String = "max-age=60") async throws -> Bool {
-            try await HTTPCachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
+        func isSent(_ asking: String, _ response: String = "max-age=60") async throws -> Bool {
+            try await HTTPCachedLayer().isSentAgain([.cacheControl: response], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-age=10"))
         #expect(try await isSent("max-age=9"))
@@ -117,8 +117,8 @@ struct HTTPReuseTests {
     }
 
     @Test func requestMayAcceptAStaleAnswer() async throws {
-        func isSent(_ asking: String, _ answer: String = "max-age=4") async throws -> Bool {
-            try await HTTPCachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
+        func isSent(_ asking: String, _ response: String = "max-age=4") async throws -> Bool {
+            try await HTTPCachedLayer().isSentAgain([.cacheControl: response], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-stale=6"))
         #expect(try await isSent("max-stale=5"))
@@ -172,9 +172,9 @@ struct HTTPReuseTests {
 
     @Test(arguments: [500, 502, 503, 504])
     func errorOfTheServerIsHiddenWhereItIsAllowed(_ code: Int) async throws {
-        for (answer, asking) in [("max-age=4, stale-if-error=6", ""), ("max-age=4", "stale-if-error=6")] {
+        for (response, asking) in [("max-age=4, stale-if-error=6", ""), ("max-age=4", "stale-if-error=6")] {
             let cached = HTTPCachedLayer()
-            cached.respond([.cacheControl: answer])
+            cached.respond([.cacheControl: response])
             try await cached.send()
             cached.advance(10)
             for _ in 0..<2 { cached.respond("error", status: .init(code: code)) }
@@ -209,9 +209,9 @@ struct HTTPReuseTests {
     }
 
     @Test func staleAnswerIsNotGivenBeyondItsLimitNorAgainstAWish() async throws {
-        func isSent(_ answer: String, after seconds: Double, _ asking: String) async throws -> Bool {
+        func isSent(_ response: String, after seconds: Double, _ asking: String) async throws -> Bool {
             let cached = HTTPCachedLayer()
-            cached.respond([.cacheControl: answer])
+            cached.respond([.cacheControl: response])
             try await cached.send()
             cached.advance(seconds)
             cached.respond("two", [.cacheControl: "no-store"])

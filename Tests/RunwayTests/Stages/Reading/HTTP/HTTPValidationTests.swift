@@ -200,10 +200,10 @@ struct HTTPValidationTests {
         #expect(try await status([.ifModifiedSince: cached.date(-1001)]) == .ok)
         #expect(try await status([.ifModifiedSince: "whenever"]) == .ok)
         #expect(try await status([.ifNoneMatch: "\"y\"", .ifModifiedSince: modified]) == .ok)
-        let answer = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
+        let response = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
         #expect(
-            answer.text == "" && answer.head.headerFields[.eTag] == "\"x\"" && answer.head.headerFields[.age] == "0")
-        #expect(answer.head.headerFields[.server] == nil && cached.sent == 1)
+            response.text == "" && response.head.headerFields[.eTag] == "\"x\"" && response.head.headerFields[.age] == "0")
+        #expect(response.head.headerFields[.server] == nil && cached.sent == 1)
     }
 
     @Test func dateStandsForAMissingModificationDate() async throws {
@@ -226,8 +226,8 @@ struct HTTPValidationTests {
 
     @Test func ownConditionsOfTheCallerArePassedWhereNothingIsKept() async throws {
         cached.respond(status: .notModified, [.eTag: "\"x\""])
-        let answer = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
-        #expect(answer.head.status == .notModified && answer.source == .network && cached.sent == 1)
+        let response = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
+        #expect(response.head.status == .notModified && response.source == .network && cached.sent == 1)
         #expect(cached.last[.ifNoneMatch] == "\"x\"")
         #expect(cached.network.cache.count == 0)
     }
@@ -236,8 +236,8 @@ struct HTTPValidationTests {
         try await keepStale([.eTag: "\"x\""])
         cached.respond(status: .notModified, [.eTag: "\"x\""])
         // The caller has another one, so it gets what is kept.
-        let answer = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
-        #expect(answer.head.status == .ok && answer.text == "one")
+        let response = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
+        #expect(response.head.status == .ok && response.text == "one")
         #expect(cached.last[.ifNoneMatch] == "\"own\", \"x\"")
         cached.advance(10)
         cached.respond(status: .notModified, [.eTag: "\"x\""])

@@ -58,14 +58,14 @@ struct LandedReadTests {
 
     /// A room in which the first call has its answer and has not kept it.
     private func roomWithAnAnswer(
-        _ answer: String = #"{"flight":1}"#, _ options: CallOptions = .standard
+        _ response: String = #"{"flight":1}"#, _ options: CallOptions = .standard
     ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
         var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(number: 1, gate: gate), before: .reading)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(KeptShelf(), options)
         try await room.transport.waitForArrival(of: 1)
-        room.transport.respond(1, with: .success(.json(answer)))
+        room.transport.respond(1, with: .success(.json(response)))
         try await gate.waitForArrivals()
         #expect(room.network.cache.count == 0)
         return (room, first)
