@@ -22,7 +22,7 @@ extension NetworkLayer {
             let endpoint = try prepared(endpoint)
             var draft = try draft(endpoint, in: flight)
             let accepted: AcceptedResponse =
-                if let answer = try acceptedImmediately(&draft, for: endpoint, in: flight) { answer } else {
+                if let response = try acceptedImmediately(&draft, for: endpoint, in: flight) { response } else {
                     try await accept(draft.request(in: flight), for: endpoint, in: flight)
                 }
             flight.storeProposal()

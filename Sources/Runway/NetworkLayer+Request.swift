@@ -45,7 +45,7 @@ extension NetworkLayer {
             }
             var draft = RequestDraft(request)
             var response: Response =
-                if let answer = try respondImmediately(&draft, in: flight) { answer } else {
+                if let response = try respondImmediately(&draft, in: flight) { response } else {
                     try await send(request, in: flight)
                 }
             try flight.checkSession(in: .checking)

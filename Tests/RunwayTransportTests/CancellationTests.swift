@@ -52,12 +52,12 @@ struct CancellationTests {
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             let read = ScriptedGate()
             read.open()
             let reader = Task {
                 // What is asked about is the stream, and not the gate, which throws by itself when it is passed too late.
-                for try await _ in answer.body { try? await read.pass() }
+                for try await _ in response.body { try? await read.pass() }
             }
             try await read.waitForArrivals()
             reader.cancel()

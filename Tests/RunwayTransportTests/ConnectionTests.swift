@@ -74,7 +74,7 @@ struct ConnectionTests {
             origin.otherwise(respond: .chunks(["one", "two"]))
             let network = try NetworkLayer(to: origin.baseURL)
             for _ in 0..<3 {
-                let answer = try await network.stream(Fetch<GET>("a"))
+                let response = try await network.stream(Fetch<GET>("a"))
                 #expect(try await answer.body.text() == "onetwo")
             }
             #expect(origin.connectionCount == 1)

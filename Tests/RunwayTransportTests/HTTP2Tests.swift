@@ -77,7 +77,7 @@ struct HTTP2Tests {
     @Test func aStreamIsReadAndOneThatIsReleasedKeepsTheConnection() async throws {
         try await withBackend { network, serving, records in
             let whole = try await network.call(Fetch<GET>("xinfang/list")).bytes
-            let answer = try await network.stream(Fetch<GET>("xinfang/list"))
+            let response = try await network.stream(Fetch<GET>("xinfang/list"))
             #expect(try await answer.body.collect(upTo: 1 << 20) == whole)
             for _ in 0..<5 { _ = try await network.stream(Fetch<GET>("xinfang/list")) }
             #expect(try await network.call(Fetch<GET>("xinfang/list")).bytes == whole)

@@ -122,9 +122,9 @@ struct MisbehaviourTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst and more than was said",
     ])
-    func whatFollowsAResponseIsNeverTheResponseToAnother(answers: String) async throws {
+    func whatFollowsAResponseIsNeverTheResponseToAnother(responses: String) async throws {
         try await withScriptedOrigin { origin in
-            origin.on("/a", respond: .raw(answers).ending(.stayOpen))
+            origin.on("/a", respond: .raw(responses).ending(.stayOpen))
             origin.on("/b", respond: .text("clean"))
             let network = try NetworkLayer(to: origin.baseURL)
             let first = try await network.call(Fetch<GET>("a"))

@@ -129,7 +129,7 @@ struct RequestTests {
             let body = RequestBody.stream(Self.parts(["one", "two"]), byteCount: byteCount, isReplayable: true)
             let error = try await network.failure(of: Fetch<POST>("a", body))
             #expect(error.kind == .invalidParameters)
-            #expect(error.detail == "The body of the request is not as long as it was said to be.")
+            #expect(error.detail == "The body of the request does not have the announced length.")
             #expect(origin.requests.allSatisfy { !$0.isComplete })
         }
     }

@@ -74,8 +74,8 @@ struct ResponseTests {
         try await withScriptedOrigin { origin in
             let part = [UInt8](repeating: 7, count: 1 << 16)
             origin.on("/a", respond: ScriptedResponse(chunks: Array(repeating: part, count: 40)))
-            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
-            #expect(try await answer.body.collect(upTo: 40 << 16).count == 40 << 16)
+            let response = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            #expect(try await response.body.collect(upTo: 40 << 16).count == 40 << 16)
         }
     }
 
@@ -125,7 +125,7 @@ struct ResponseTests {
                 respond: .chunks(["one", "two", "three"])
                     .pausing(.beforeChunk(1), .gate(gates[0])).pausing(.beforeChunk(2), .gate(gates[1])))
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             #expect(answer.response.status == .ok)
             var parts = answer.body.makeAsyncIterator()
             #expect(try await parts.next() == Array("one".utf8))
@@ -147,7 +147,7 @@ struct ResponseTests {
                 .betweenChunks, .gate(sent))
             origin.on("/a", respond: large)
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             var parts = answer.body.makeAsyncIterator()
             var byteCount = try #require(try await parts.next()).count
             // What was sent without being asked for is what buffers take, a few megabytes.
@@ -163,7 +163,7 @@ struct ResponseTests {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes([UInt8](repeating: 1, count: 5000)))
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(SmallFetch(path: "a"))
+            let response = try await network.stream(SmallFetch(path: "a"))
             #expect(try await answer.body.collect(upTo: 5000).count == 5000)
         }
     }

@@ -57,7 +57,7 @@ struct TimeTests {
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             // Long enough for the head to come in time on a busy machine.
             let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(idleTimeout: .seconds(5)))
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             let error = try await answer.body.failure()
             #expect(error.kind == .timedOut)
             try await origin.waitForDisconnects(count: 1)

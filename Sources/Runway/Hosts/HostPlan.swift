@@ -30,7 +30,7 @@ package enum HostEvent: Sendable, Equatable {
     /// dead, which a measurement in progress, or a later one, will show.
     case silent(for: Duration, isMeasured: Bool = true)
     /// On a connection to it, a response began this long after the request was sent, to an endpoint by this number.
-    case answered(firstByte: Duration, endpoint: Int = 0)
+    case responded(firstByte: Duration, endpoint: Int = 0)
     /// No connection was made, in time or at all, or one was lost.
     case failed
     /// A dial ended before anything was learned.

@@ -68,7 +68,7 @@ struct HostRanking {
         case .silent(let time, let isMeasured):
             change(address, at: now) { $0.noteSilence(of: time.seconds, isMeasured, at: now) }
             if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }
-        case .answered(let firstByte, let endpoint):
+        case .responded(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
             records[address]?.noteResponse(beyondServerTime: excess)
         case .failed:

@@ -61,13 +61,13 @@ extension RequestPipeline {
         ///
         /// - Throws: The error of the stage or transport that failed.
         public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            guard let link = links.first else { return try await fly(request, in: flight) }
+            guard let link = links.first else { return try await sendToTransport(request, in: flight) }
             return try await link.stage.respond(
                 to: request, in: flight, next: Rest(links: links.dropFirst(), transport: transport))
         }
 
         /// Passes the request to the transport and records the attempt.
-        private func fly(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        private func sendToTransport(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             // A request that was cancelled before it was sent never reaches the transport.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             if flight.isCalledOff { throw flight.signedOut(in: .transporting, sending: .notSent) }

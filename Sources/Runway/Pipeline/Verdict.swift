@@ -63,7 +63,7 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         // Almost every call succeeds: no text is made for those.
         if case .fine = self { return nil }
         let status = response.status
-        let answered =
+        let received =
             "The server responded with status \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
         func error(
             _ kind: NetworkError.Kind, _ detail: String, cause: ServiceError? = nil, isAbsorbed: Bool = false
@@ -75,15 +75,15 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         }
         return switch self {
         case .fine: nil
-        case .redirected: error(.refused, "\(answered), a redirect that could not be followed.")
-        case .tokenRefused: error(.needsAccessToken, "\(answered): the access token is missing or was refused.")
-        case .loginNeeded: error(.needsLogin, "\(answered): the user has to log in.")
-        case .overloaded(let wait): error(.overloaded, "\(answered): too many requests\(Self.advice(wait)).")
-        case .refused: error(.refused, "\(answered).")
+        case .redirected: error(.refused, "\(received), a redirect that could not be followed.")
+        case .tokenRefused: error(.needsAccessToken, "\(received): the access token is missing or was refused.")
+        case .loginNeeded: error(.needsLogin, "\(received): the user has to log in.")
+        case .overloaded(let wait): error(.overloaded, "\(received): too many requests\(Self.advice(wait)).")
+        case .refused: error(.refused, "\(received).")
         case .failed(let cause, let isAbsorbed):
             error(.service, "The service responded with its error \(cause).", cause: cause, isAbsorbed: isAbsorbed)
         case .malformed(let what):
-            error(.invalidResponse, "\(answered), but its envelope could not be read: \(what)")
+            error(.invalidResponse, "\(received), but its envelope could not be read: \(what)")
         }
     }
 

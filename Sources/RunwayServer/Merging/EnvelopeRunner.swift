@@ -12,8 +12,8 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
 
     private var limits: MergingLimits { rules.limits }
 
-    /// Answers an envelope.
-    func answer(_ request: Request, _ context: Context, with responder: RouterResponder<Context>) async -> Response {
+    /// Responds to an envelope.
+    func respond(_ request: Request, _ context: Context, with responder: RouterResponder<Context>) async -> Response {
         do {
             guard Self.isJSON(request.headers[.contentType]) else {
                 throw EnvelopeRequest.Refusal(
@@ -34,8 +34,8 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
                 throw tooLarge
             }
             let envelope = try EnvelopeRequest(Array(buffer.readableBytesView), in: request.head, checking: rules)
-            let answers = await run(envelope.items, context, with: responder)
-            return Self.json(EnvelopeResponse.body(of: answers), status: .ok)
+            let responses = await run(envelope.items, context, with: responder)
+            return Self.json(EnvelopeResponse.body(of: responses), status: .ok)
         } catch let refusal as EnvelopeRequest.Refusal {
             return Self.json(EnvelopeResponse.errorBody(refusal.message), status: refusal.status)
         } catch {
@@ -43,18 +43,18 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Runs a few requests at once, until all have a response or their time is over.
+    /// Runs a few requests at once, until all have a response or the total time has passed.
     private func run(
         _ items: [EnvelopeRequest.Item], _ context: Context, with responder: RouterResponder<Context>
-    ) async -> [(id: String, answer: MergedResponse)] {
-        var answers: [(id: String, answer: MergedResponse)] = items.map { item in
+    ) async -> [(id: String, response: MergedResponse)] {
+        var responses: [(id: String, response: MergedResponse)] = items.map { item in
             switch item {
             case .run(let item): (item.id, .tooSlow)
-            case .refuse(let id, let answer): (id, answer)
+            case .refuse(let id, let response): (id, response)
             }
         }
         let budget = ByteBudget(limits.maximumTotalResponseByteCount)
-        await withTaskGroup(of: (index: Int, answer: MergedResponse)?.self) { group in
+        await withTaskGroup(of: (index: Int, response: MergedResponse)?.self) { group in
             let (clock, totalTime) = (clock, limits.totalTime)
             group.addTask {
                 try? await clock.sleep(for: totalTime)
@@ -67,24 +67,24 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
             func startNext() {
                 guard let (index, item) = waiting.popFirst() else { return }
                 runningCount += 1
-                group.addTask { (index, await answer(to: item, context, with: responder, within: budget)) }
+                group.addTask { (index, await timedResponse(to: item, context, with: responder, within: budget)) }
             }
             for _ in 0..<max(1, limits.maximumConcurrentItems) { startNext() }
             while runningCount > 0, let result = await group.next() {
-                // The time of all is over, or the client is gone.
-                guard let (index, answer) = result else { break }
-                answers[index].answer = answer
+                // The total time has passed, or the client has disconnected.
+                guard let (index, response) = result else { break }
+                responses[index].response = response
                 runningCount -= 1
                 startNext()
             }
             // Requests that still run are cancelled, and not waited for.
             group.cancelAll()
         }
-        return answers
+        return responses
     }
 
     /// The response to one request, in time: a handler that does not listen to its cancellation is left behind.
-    private func answer(
+    private func timedResponse(
         to item: MergedItem, _ context: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
     ) async -> MergedResponse {
         let first = FirstResponse()
@@ -108,7 +108,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     private func respond(
         to item: MergedItem, _ outer: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
     ) async -> MergedResponse {
-        // A copy has what was found out about the envelope, such as whose it is, but must not share what the router writes down.
+        // A copy has what middleware stored about the envelope, such as its user, but must not share the router's own state.
         var context = outer
         context.coreContext = CoreRequestContextStorage(source: outer)
         context.logger[metadataKey: "runway.item"] = "\(item.position)"
@@ -116,12 +116,12 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         do {
             context = try itemContext(context, item)
             let response = try await responder.respond(to: request, context: context)
-            return try await answer(response, to: item, within: budget)
+            return try await respond(response, to: item, within: budget)
         } catch let error as any HTTPResponseError {
             if let response = try? error.response(from: request, context: context),
-                let answer = try? await answer(response, to: item, within: budget)
+                let shortened = try? await respond(response, to: item, within: budget)
             {
-                return answer
+                return shortened
             }
             return MergedResponse(status: error.status)
         } catch is GatheredBody.TooLarge {
@@ -132,7 +132,7 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         }
     }
 
-    private func answer(
+    private func respond(
         _ response: Response, to item: MergedItem, within budget: ByteBudget
     ) async throws -> MergedResponse {
         // A response that only prepares for another has no meaning in an envelope.
@@ -166,33 +166,33 @@ extension MergedResponse {
     }
 }
 
-/// Lets the first of several answers count.
+/// Stores the first of several responses.
 private final class FirstResponse: Sendable {
     private struct State {
-        var answer: MergedResponse?
+        var response: MergedResponse?
         var continuation: CheckedContinuation<MergedResponse, Never>?
     }
 
-    /// Guards the response and who waits for it.
+    /// Guards the response and the continuation that waits for it.
     private let state = Mutex(State())
 
     func value() async -> MergedResponse {
         await withCheckedContinuation { continuation in
-            let answer = state.withLock { state in
-                if state.answer == nil { state.continuation = continuation }
-                return state.answer
+            let response = state.withLock { state in
+                if state.response == nil { state.continuation = continuation }
+                return state.response
             }
-            if let answer { continuation.resume(returning: answer) }
+            if let response { continuation.resume(returning: response) }
         }
     }
 
-    func settle(_ answer: MergedResponse) {
+    func settle(_ response: MergedResponse) {
         let continuation = state.withLock { state in
-            guard state.answer == nil else { return nil as CheckedContinuation<MergedResponse, Never>? }
-            state.answer = answer
+            guard state.response == nil else { return nil as CheckedContinuation<MergedResponse, Never>? }
+            state.response = response
             defer { state.continuation = nil }
             return state.continuation
         }
-        continuation?.resume(returning: answer)
+        continuation?.resume(returning: response)
     }
 }

@@ -24,7 +24,7 @@ struct MergedResponse: Sendable {
         self.body = body
     }
 
-    /// A response that says why there is no other.
+    /// A response that reports why the request was refused.
     init(refusal status: HTTPResponse.Status, _ message: String) {
         self.init(
             status: status, headers: [.contentType: "application/json; charset=utf-8"],

@@ -20,10 +20,9 @@ final class OriginRecord: Sendable {
     let connectionCount = AwaitedValue(0)
     let disconnectCount = AwaitedValue(0)
 
-    /// Guards what was received.
+    /// Guards the received requests.
     ///
-    /// Counters that tests wait on are moved after it is released, so that whoever they wake finds here what
-    /// was counted.
+    /// Counters that tests wait on change after it is released, so that the woken tests find the counted requests here.
     private let state = Mutex(State())
 
     init(limits: ScriptedOrigin.Limits) {
@@ -57,7 +56,7 @@ final class OriginRecord: Sendable {
         disconnectCount.update { $0 += 1 }
     }
 
-    /// Refuses connections from now on and returns those that are open.
+    /// Refuses connections from now on and returns the open ones.
     func shutDown() -> [any Channel] {
         state.withLock { state in
             state.isShutDown = true

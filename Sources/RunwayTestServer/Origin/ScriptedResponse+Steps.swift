@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// One thing that a connection does to give a response.
+/// One step of sending a response.
 enum ResponseStep: Sendable {
     case send([UInt8])
     case pause(ScriptedPause)

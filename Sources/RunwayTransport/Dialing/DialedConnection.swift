@@ -57,7 +57,7 @@ struct AddressReport: Sendable {
 
     /// A response to the endpoint of this hash began this long after its request was sent in full.
     func responded(after firstByte: Duration, endpoint: Int = 0) {
-        selector.note(.answered(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
+        selector.note(.responded(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
     }
 
     /// The connection was lost with requests in flight: closed, reset or silent.

@@ -48,7 +48,7 @@ struct TerminalTests {
     }
 
     @Test func anErrorIsRed() async throws {
-        #expect(try await standing(.status(.notFound)).contains("\u{1B}[31mrunway:\u{1B}[0m The server answered 404"))
+        #expect(try await standing(.status(.notFound)).contains("\u{1B}[31mrunway:\u{1B}[0m The server responded with status 404"))
     }
 
     @Test func whatIsNotTextIsDescribed() async throws {

@@ -59,8 +59,8 @@ struct ProxyCachingTests {
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
                 for _ in 0..<2 {
-                    let answer = try await fetch(proxy.url + file.path(directives))
-                    #expect(answer.status == 200 && answer.body == text)
+                    let response = try await fetch(proxy.url + file.path(directives))
+                    #expect(response.status == 200 && response.body == text)
                 }
                 let flown = try await nginx.exchanges(of: file)
                 #expect(flown.map { $0.split(separator: " ")[1] } == statuses.map { "\($0)" }, "\(directives)")
@@ -93,11 +93,11 @@ struct ProxyCachingTests {
                 let second = try await fetch(url)
                 let head = try await fetch(url, "--head")
                 #expect(first["Age"] == nil)
-                for answer in [second, head] {
-                    #expect(answer.status == 200)
-                    #expect((0...30).contains(answer["Age"].flatMap { Int($0) } ?? -1))
+                for response in [second, head] {
+                    #expect(response.status == 200)
+                    #expect((0...30).contains(response["Age"].flatMap { Int($0) } ?? -1))
                     for name in ["Date", "ETag", "Last-Modified", "Content-Type", "Server", "Content-Length"] {
-                        #expect(answer.values(of: name) == first.values(of: name), "\(name)")
+                        #expect(response.values(of: name) == first.values(of: name), "\(name)")
                     }
                 }
                 #expect(second.body == text && head.body.isEmpty)
@@ -189,12 +189,12 @@ struct ProxyCachingTests {
         try await nginx.serving([UInt8](repeating: 0x20, count: 5000), endingIn: "html") { file in
             _ = try await proxying(to: nginx.url) { proxy in
                 let url = proxy.url + file.path("no-cache")
-                let answers = try await [
+                let responses = try await [
                     fetch(url, "--compressed"), fetch(url, "--compressed"), fetch(url, "--compressed"),
                 ]
-                for answer in answers {
-                    #expect(answer.status == 200 && answer.body.count == 5000 && answer["Content-Encoding"] == "gzip")
-                    #expect(answer["ETag"]?.hasPrefix("W/") == true)
+                for response in responses {
+                    #expect(response.status == 200 && response.body.count == 5000 && response["Content-Encoding"] == "gzip")
+                    #expect(response["ETag"]?.hasPrefix("W/") == true)
                 }
                 let flown = try await nginx.exchanges(of: file)
                 #expect(flown.map { $0.split(separator: " ")[1] } == ["200", "304", "304"])

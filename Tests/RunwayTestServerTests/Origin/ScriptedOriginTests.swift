@@ -107,9 +107,9 @@ struct ScriptedOriginTests {
             origin.on("/", respond: .text("bye"))
             let client = try await RawClient.connect(to: origin.port)
             try await client.send("GET / HTTP/\(version)\r\nHost: t\r\n\(field)\r\n")
-            let answer = try await client.readToEnd()
-            #expect(answer.contains("\r\nConnection: close\r\n"))
-            #expect(answer.hasSuffix("bye"))
+            let response = try await client.readToEnd()
+            #expect(response.contains("\r\nConnection: close\r\n"))
+            #expect(response.hasSuffix("bye"))
             #expect(client.end == .finished)
         }
     }
@@ -119,10 +119,10 @@ struct ScriptedOriginTests {
             origin.on(.get, "/known", respond: .status(.ok))
             let client = try await RawClient.connect(to: origin.port)
             try await client.get("/unknown")
-            let answer = try await client.read(through: "/known.\n")
-            #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
-            #expect(answer.contains("No response is scripted for GET /unknown."))
-            #expect(answer.contains("GET /known"))
+            let response = try await client.read(through: "/known.\n")
+            #expect(response.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+            #expect(response.contains("No response is scripted for GET /unknown."))
+            #expect(response.contains("GET /known"))
             #expect(origin.unexpectedRequests.map(\.target) == ["/unknown"])
             #expect(origin.requests.count == 1)
         }
@@ -156,8 +156,8 @@ struct ScriptedOriginTests {
                 ("GET http://host:1/x?y=2", "method|"), ("GET /z", "otherwise|"),
             ] {
                 try await client.send("\(request) HTTP/1.1\r\nHost: t\r\n\r\n")
-                let answer = try await client.read(through: "|")
-                #expect(answer.hasSuffix("\r\n\r\n\(expected)"), "\(request)")
+                let response = try await client.read(through: "|")
+                #expect(response.hasSuffix("\r\n\r\n\(expected)"), "\(request)")
             }
             #expect(origin.unexpectedRequests.isEmpty)
         }
@@ -185,8 +185,8 @@ struct ScriptedOriginTests {
             )
             #expect(try await client.read(through: "\r\n\r\nbody").contains("Content-Type: a/b\r\n"))
             try await client.get("/throws")
-            let answer = try await client.read(through: "Refusal()")
-            #expect(answer.hasPrefix("HTTP/1.1 500 "))
+            let response = try await client.read(through: "Refusal()")
+            #expect(response.hasPrefix("HTTP/1.1 500 "))
         }
     }
 
@@ -206,11 +206,11 @@ struct ScriptedOriginTests {
             origin.otherwise(respond: .status(.ok))
             let client = try await RawClient.connect(to: origin.port)
             try await client.send(bytes)
-            let answer = try await client.readToEnd()
-            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            let response = try await client.readToEnd()
+            #expect(response.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
             #expect(client.end == .finished)
             let malformed = try #require(origin.malformedRequests.first)
-            #expect(answer.hasSuffix("\r\n\r\n\(malformed.reason)\n"))
+            #expect(response.hasSuffix("\r\n\r\n\(malformed.reason)\n"))
             #expect(malformed.connection == 1)
             #expect(origin.requests.allSatisfy { !$0.isComplete })
         }

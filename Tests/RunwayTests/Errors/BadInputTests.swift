@@ -82,7 +82,7 @@ struct BadInputTests {
         let envelope = try await StubbedLayer { _ in .json("[1]") }.failure(of: PaintingList())
         #expect(envelope.kind == .invalidResponse)
         #expect(
-            envelope.detail == #"The server answered 200 OK, but its envelope could not be read: "code" is missing; "#
+            envelope.detail == #"The server responded with status 200 OK, but its envelope could not be read: "code" is missing; "#
                 + "the body starts with: [1]")
         let empty = try await StubbedLayer { _ in .json("") }.failure(of: PaintingList())
         #expect(empty.detail.hasSuffix("the body is empty"))

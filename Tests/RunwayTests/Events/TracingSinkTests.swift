@@ -64,11 +64,11 @@ struct TracingSinkTests {
     }
 
     @Test func failureSetsTheErrorStatus() throws {
-        let error = NetworkError(.refused, in: .stage(.judging), "The server answered 404 Not Found.")
+        let error = NetworkError(.refused, in: .stage(.judging), "The server responded with status 404 Not Found.")
         TracingSink(tracer: tracer).receive(.sample(.failed(error)))
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.status?.code == .error)
-        #expect(span.status?.message == "The server answered 404 Not Found.")
+        #expect(span.status?.message == "The server responded with status 404 Not Found.")
         #expect(span.errors.count == 1 && span.errors.first?.error is NetworkError)
     }
 

@@ -58,7 +58,7 @@ struct HostSelectorTests {
         selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(40)), of: b, of: host)
         func hasLost(after time: Duration, endpoint: Int) -> Bool {
-            selector.note(.answered(firstByte: time, endpoint: endpoint), of: a, of: host)
+            selector.note(.responded(firstByte: time, endpoint: endpoint), of: a, of: host)
             return selector.hasLost(a, among: [a, b], of: host)
         }
         for _ in 0..<20 { #expect(!hasLost(after: .milliseconds(30), endpoint: 1)) }

@@ -62,7 +62,7 @@ struct HTTPCacheWireTests {
         try await withCache { origin, network, _ in
             origin.on("/a", respond: .chunks(["o", "n", "e"]).header(.cacheControl, "max-age=60"))
             for _ in 0..<2 {
-                let answer = try await network.stream(Fetch<GET>("a"), options: options)
+                let response = try await network.stream(Fetch<GET>("a"), options: options)
                 #expect(try await answer.body.text() == "one")
             }
             #expect(origin.requests.count == 1)
@@ -119,12 +119,12 @@ struct HTTPCacheWireTests {
     @Test func hugeAndRepeatedFieldsAreReadInBoundedTime() async throws {
         try await withCache { origin, network, _ in
             let long = String(repeating: "a=\"\\\",", count: 5000)
-            var answer = ScriptedResponse.text("one").rawHeader("Cache-Control: \(long)")
-            for _ in 0..<100 { answer = answer.rawHeader("Cache-Control: max-age=99999999999999999999") }
-            origin.on("/a", respond: answer)
+            var response = ScriptedResponse.text("one").rawHeader("Cache-Control: \(long)")
+            for _ in 0..<100 { response = response.rawHeader("Cache-Control: max-age=99999999999999999999") }
+            origin.on("/a", respond: response)
             for _ in 0..<2 {
-                let answer = try await network.call(Fetch<GET>("a"), options: options)
-                #expect(answer.text == "one")
+                let response = try await network.call(Fetch<GET>("a"), options: options)
+                #expect(response.text == "one")
             }
             #expect(origin.requests.count == 1)
         }

@@ -123,7 +123,7 @@ struct HTTPBinTests {
             Fetch<GET>("drip").query(["numbytes": 10, "duration": 1, "delay": 0]))
         var parts = 0
         var bytes: [UInt8] = []
-        for try await part in answer.body {
+        for try await part in response.body {
             parts += 1
             bytes += part
         }
@@ -132,8 +132,8 @@ struct HTTPBinTests {
     }
 
     @Test func linesOfJSONAreReadAsAStream() async throws {
-        let answer = try await layer().stream(Fetch<GET>("stream/50"))
-        let lines = try await answer.body.text().split(separator: "\n")
+        let response = try await layer().stream(Fetch<GET>("stream/50"))
+        let lines = try await response.body.text().split(separator: "\n")
         #expect(try lines.map { try JSONDocument(String($0)).root["id"].int } == Array(0..<50))
     }
 
@@ -143,7 +143,7 @@ struct HTTPBinTests {
         let call = Fetch<GET>("stream-bytes/\(count)").query(["chunk_size": 1000])
         let raw = try await network.call(call)
         #expect(raw.bytes.count == count)
-        let answer = try await network.stream(call)
+        let response = try await network.stream(call)
         #expect(try await answer.body.collect(upTo: count).count == count)
     }
 

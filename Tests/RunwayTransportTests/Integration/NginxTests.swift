@@ -73,8 +73,8 @@ struct NginxTests {
     func streamsCarryTheSameBytes(version: Int) async throws {
         let servers = try servers.get()
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_3166-2.json")))
-        let answer = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("iso_3166-2.json"))
-        #expect(try await answer.body.collect(upTo: file.count) == file)
+        let response = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("iso_3166-2.json"))
+        #expect(try await response.body.collect(upTo: file.count) == file)
     }
 
     @Test(arguments: versions.indices, ["identity", "gzip"])
@@ -134,11 +134,11 @@ struct NginxTests {
         let file = servers.ownFiles.appending(path: name)
         try Data(count: 1 << 20).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let answer = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("own/\(name)"))
-        #expect(answer.response.headerFields[.contentLength] == "\(1 << 20)")
+        let response = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("own/\(name)"))
+        #expect(response.response.headerFields[.contentLength] == "\(1 << 20)")
         var received = 0
         let error = await #expect(throws: NetworkError.self) {
-            for try await part in answer.body {
+            for try await part in response.body {
                 if received == 0 { try FileHandle(forWritingTo: file).truncate(atOffset: 100_000) }
                 received += part.count
             }

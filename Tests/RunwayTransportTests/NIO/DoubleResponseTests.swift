@@ -7,7 +7,7 @@ import Testing
 /// A server that sends two responses over HTTP/1.1 where it was asked for one: the second is nobody's, and never the next call's.
 @Suite(.timeLimit(.minutes(10)))
 struct DoubleResponseTests {
-    private static let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nasked".utf8)
+    private static let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nasked".utf8)
     private static let ghost = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nghost".utf8)
 
     private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
@@ -20,7 +20,7 @@ struct DoubleResponseTests {
     func whatComesTogetherWithTheResponseIsNotTheNextOne(surplus: [UInt8]) async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
-            origin.on("/a", respond: .raw(Self.answer + surplus).ending(.stayOpen).held(by: gate))
+            origin.on("/a", respond: .raw(Self.response + surplus).ending(.stayOpen).held(by: gate))
             origin.on("/b", respond: .text("second"))
             let network = try layer(origin)
             let first = Task { try await network.call(Fetch<GET>("a")).text }
@@ -39,7 +39,7 @@ struct DoubleResponseTests {
     @Test func whatComesAfterTheResponseIsNotTheNextOne() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
-            let twice = ScriptedResponse.raw(Self.answer, Self.ghost).ending(.stayOpen)
+            let twice = ScriptedResponse.raw(Self.response, Self.ghost).ending(.stayOpen)
             origin.on("/a", respond: twice.pausing(.betweenChunks, .gate(gate)))
             origin.on("/b", respond: .text("second"))
             let network = try layer(origin)

@@ -36,10 +36,10 @@ struct DyingConnectionTests {
             let group = path.dropFirst().prefix { $0 != "/" }
             if connection.paths[1]?.hasSuffix("warm") == true, frame.stream > 1 {
                 guard connection.streams.count == 21, let number = Int(group) else { return }
-                let answers = connection.streams.dropFirst().flatMap { stream in
+                let responses = connection.streams.dropFirst().flatMap { stream in
                     RawFrame.headers(stream).bytes + RawFrame.data(stream, connection.paths[stream] ?? "").bytes
                 }
-                connection.write(Array(answers.prefix(number - 1000)))
+                connection.write(Array(responses.prefix(number - 1000)))
                 connection.close()
             } else if twice, !path.hasSuffix("warm"), ended.insert(String(group)) {
                 connection.close()

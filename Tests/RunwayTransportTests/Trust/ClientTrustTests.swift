@@ -41,8 +41,8 @@ struct ClientTrustTests {
             for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
         try await withStrictServer { running in
             let shown = try client { $0.clientIdentities = [identity] }
-            let answer = try await shown.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await shown.ask(port: running.port)
+            #expect(response == "served")
         }
     }
 
@@ -97,8 +97,8 @@ struct ClientTrustTests {
         #expect(!"\(identity)".contains("BEGIN"))
         try await withStrictServer { running in
             let trusting = try client { $0.clientIdentities = [identity] }
-            let answer = try await trusting.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await trusting.ask(port: running.port)
+            #expect(response == "served")
         }
         #expect(throws: NetworkError.self) { try ClientIdentity(for: "a", pkcs12: bytes, passphrase: "wrong") }
         #expect(throws: NetworkError.self) { try ClientIdentity(for: "a", pkcs12: [1, 2, 3], passphrase: "") }
@@ -130,8 +130,8 @@ struct ClientTrustTests {
         let exception = DevelopmentException.trusting(certificatePEM: try own.leafPEM, of: "localhost")
         let trusting = try client { $0.developmentExceptions = [exception] }
         try await withTLSServer(own) { running in
-            let answer = try await trusting.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await trusting.ask(port: running.port)
+            #expect(response == "served")
             let error = await #expect(throws: NetworkError.self) {
                 try await trusting.ask("elsewhere.example", port: running.port)
             }
@@ -145,8 +145,8 @@ struct ClientTrustTests {
     @Test func anExceptionFromVerificationIsForItsHost() async throws {
         let trusting = try client { $0.developmentExceptions = [.skippingVerification(of: "LocalHost")] }
         try await withTLSServer(TestAuthority.selfSigned("anything")) { running in
-            let answer = try await trusting.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await trusting.ask(port: running.port)
+            #expect(response == "served")
             let error = await #expect(throws: NetworkError.self) {
                 try await trusting.ask("elsewhere.example", port: running.port)
             }

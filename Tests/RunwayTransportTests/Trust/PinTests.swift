@@ -50,8 +50,8 @@ struct PinTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await withTLSServer(server ?? self.server) { running in
-            let answer = try await client(sets, clock: clock).ask(port: running.port)
-            #expect(answer == "served", sourceLocation: sourceLocation)
+            let response = try await client(sets, clock: clock).ask(port: running.port)
+            #expect(response == "served", sourceLocation: sourceLocation)
         }
     }
 
@@ -152,8 +152,8 @@ struct PinTests {
         }
         let exact = try client([set(backup, stranger, host: "example.com")])
         try await withTLSServer(below) { running in
-            let answer = try await exact.ask("api.example.com", port: running.port)
-            #expect(answer == "served")
+            let response = try await exact.ask("api.example.com", port: running.port)
+            #expect(response == "served")
         }
     }
 

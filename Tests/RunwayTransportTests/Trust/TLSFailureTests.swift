@@ -30,8 +30,8 @@ struct TLSFailureTests {
     }
 
     @Test func aPortForPlainHTTPIsToldFromOneForTLS() async throws {
-        let answer = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
-        try await withScriptedPeer(ScriptedPeer.Script(replies: [answer])) { peer in
+        let response = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
+        try await withScriptedPeer(ScriptedPeer.Script(replies: [response])) { peer in
             let error = try await failure(at: peer.port)
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
             #expect(

@@ -52,12 +52,12 @@ struct TLSPreparationTests {
         let preparation = TLSPreparation(making: making.make)
         try await making.count.wait(atLeast: 1, within: .seconds(60), subject: "the making")
         let isThere = Mutex(false)
-        let answer = preparation.policy(on: loops[0])
-        answer.whenComplete { _ in isThere.withLock { $0 = true } }
+        let response = preparation.policy(on: loops[0])
+        response.whenComplete { _ in isThere.withLock { $0 = true } }
         try await loops[0].submit {}.get()
         #expect(!isThere.withLock { $0 })
         making.proceed()
-        _ = try await answer.get()
+        _ = try await response.get()
     }
 
     @Test func whoeverAsksEarlyOrLateGetsTheOneThatWasMadeOnTheirOwnLoop() async throws {
@@ -66,14 +66,14 @@ struct TLSPreparationTests {
         let preparation = TLSPreparation(making: making.make)
         let early = loops.map { preparation.policy(on: $0) }
         making.proceed()
-        for (answer, loop) in zip(early, loops) {
-            _ = try await answer.get()
-            #expect(answer.eventLoop === loop)
+        for (response, loop) in zip(early, loops) {
+            _ = try await response.get()
+            #expect(response.eventLoop === loop)
         }
         for loop in loops {
-            let answer = preparation.policy(on: loop)
-            #expect(answer.eventLoop === loop)
-            _ = try await answer.get()
+            let response = preparation.policy(on: loop)
+            #expect(response.eventLoop === loop)
+            _ = try await response.get()
         }
         #expect(making.count.value == 1)
     }
@@ -84,7 +84,7 @@ struct TLSPreparationTests {
         let preparation = TLSPreparation(making: making.make)
         let early = loops.map { preparation.policy(on: $0) }
         making.proceed()
-        for answer in early { await #expect(throws: Unmakeable.self) { _ = try await answer.get() } }
+        for response in early { await #expect(throws: Unmakeable.self) { _ = try await response.get() } }
         await #expect(throws: Unmakeable.self) { _ = try await preparation.policy(on: loops[0]).get() }
         #expect(making.count.value == 1)
     }

@@ -47,7 +47,7 @@ package enum Merge: StageDecision, Equatable {
                 "merged as item \(position) of \(count) in \(carrier)")
         case .apart(.endpoint): .init("notMerged", ["reason": "endpoint"], "not merged: the endpoint does not allow it")
         case .apart(.unsuited):
-            .init("notMerged", ["reason": "unsuited"], "not merged: not a request that can stand in an envelope")
+            .init("notMerged", ["reason": "unsuited"], "not merged: not a request that is allowed in an envelope")
         case .apart(.http2): .init("notMerged", ["reason": "http2"], "not merged: the origin speaks HTTP/2")
         case .apart(.noRoute): .init("notMerged", ["reason": "noRoute"], "not merged: the server has no route for it")
         case .notAccepted(let status):

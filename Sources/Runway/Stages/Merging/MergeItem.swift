@@ -8,7 +8,7 @@ final class MergeItem: Sendable {
         /// It is sent by itself, in its own task; the dispatch ends with it.
         case alone(MergeQueue.Dispatch?, Merge)
         /// It has a response of its own, which the service has not judged yet.
-        case answered(Response)
+        case responded(Response)
         /// The envelope was refused: this is the response to it, judged by the service.
         case refused(Response)
         /// It failed without a response.

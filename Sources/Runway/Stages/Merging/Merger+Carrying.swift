@@ -63,9 +63,9 @@ private struct EnvelopeResult {
             throw NetworkError(
                 .invalidResponse, in: .stage(.merging), "The call expects a whole response, but the transport returned a stream.")
         }
-        let answer: MergeResponse
+        let merged: MergeResponse
         do throws(NetworkError) {
-            answer = try MergeResponse(
+            merged = try MergeResponse(
                 rawData.bytes, head: response.head, within: items.map(\.maximumResponseByteCount))
         } catch {
             // A response that is not an envelope may be one that the service sends for any request, such as a demand to log in.
@@ -76,15 +76,15 @@ private struct EnvelopeResult {
             _ = carrier.finish(failing: refusal)
             return items.map { _ in .refused(shared) }
         }
-        if answer.unknownCount > 0 { carrier.note(Merge.unknownItems(answer.unknownCount)) }
+        if merged.unknownCount > 0 { carrier.note(Merge.unknownItems(merged.unknownCount)) }
         carrier.finish(.succeeded)
-        return answer.results.map { result in
+        return merged.results.map { result in
             switch result {
             case .success(var item):
                 // It has the age of the response that contained it.
                 (item.sequenceNumber, item.requested) = (response.sequenceNumber, response.requested)
                 item.cookieVersion = response.cookieVersion
-                return .answered(item)
+                return .responded(item)
             case .failure(let error): return .failed(error)
             }
         }

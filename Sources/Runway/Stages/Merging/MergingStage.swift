@@ -30,7 +30,7 @@ struct MergingStage: RequestStage {
         case .alone(let dispatch, let decision):
             flight.note(decision)
             return try await sendAlone(item, as: dispatch)
-        case .answered(let response): return try await accept(response, to: item)
+        case .responded(let response): return try await accept(response, to: item)
         case .refused(let response):
             if let verdict = response.verdict {
                 flight.note(Judgement(status: response.head.status.code, verdict: verdict))
@@ -66,8 +66,8 @@ struct MergingStage: RequestStage {
     }
 
     /// Does for a response from an envelope what the stages below do for one from the wire.
-    private func accept(_ answer: Response, to item: MergeItem) async throws(NetworkError) -> Response {
-        var response = answer
+    private func accept(_ received: Response, to item: MergeItem) async throws(NetworkError) -> Response {
+        var response = received
         let flight = item.flight
         let verdict = item.request.verdict(of: response, by: flight.service)
         response.verdict = verdict

@@ -68,18 +68,18 @@ struct DownloadPlan: Sendable {
             return .refuse("The server sent a part of a file that was requested as a whole")
         }
         let fields = head.headerFields
-        guard fields[values: .contentRange].count == 1, let given = fields[.contentRange].flatMap(ContentRange.init),
-            given.bytes.lowerBound == asked.start
+        guard fields[values: .contentRange].count == 1, let received = fields[.contentRange].flatMap(ContentRange.init),
+            received.bytes.lowerBound == asked.start
         else { return startAfresh(.range) }
         guard !isDecoded, !fields.isCoded else { return startAfresh(.coding) }
-        guard representation.admits(head, given) else { return startAfresh(.validator) }
-        let byteCount = representation.byteCount ?? given.completeLength
-        guard given.bytes.upperBound <= min(byteCount ?? .max, maximumByteCount), byteCount ?? 0 <= maximumByteCount
+        guard representation.admits(head, received) else { return startAfresh(.validator) }
+        let byteCount = representation.byteCount ?? received.completeLength
+        guard received.bytes.upperBound <= min(byteCount ?? .max, maximumByteCount), byteCount ?? 0 <= maximumByteCount
         else { return tooLarge }
         self.representation?.byteCount = byteCount
         if let name = HTTPField.Name.reprDigest, let digest = fields[name] { self.representation?.digest = digest }
         self.byteCount = asked.start
-        end = given.bytes.upperBound
+        end = received.bytes.upperBound
         return .append(at: asked.start)
     }
 

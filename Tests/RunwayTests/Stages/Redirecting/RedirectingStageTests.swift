@@ -58,7 +58,7 @@ struct RedirectingStageTests {
         let error = try await layer.failure(of: QueryCall())
         #expect(error.kind == .refused)
         #expect(error.status == .found)
-        #expect(error.detail == "The server answered 302 Found, a redirect that could not be followed.")
+        #expect(error.detail == "The server responded with status 302 Found, a redirect that could not be followed.")
         #expect(layer.transport.requests.count == 1)
         let record = try await layer.record()
         #expect(record.decisions(of: Redirect.self) == [.notFollowed])

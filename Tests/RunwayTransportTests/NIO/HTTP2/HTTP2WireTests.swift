@@ -75,9 +75,9 @@ struct HTTP2WireTests {
             try await withThrowingTaskGroup(of: String?.self) { group in
                 // Also what must not be sent twice: the server said that it did not act on it.
                 for _ in 0..<5 { group.addTask { try await network.call(Fetch<POST>("a")).text } }
-                var answers: [String] = []
-                for try await answer in group { answers.append(answer ?? "") }
-                #expect(Set(answers) == ["1", "11", "13", "15", "17"])
+                var responses: [String] = []
+                for try await response in group { responses.append(response ?? "") }
+                #expect(Set(responses) == ["1", "11", "13", "15", "17"])
             }
             #expect(server.connectionCount == 1)
         }
@@ -97,9 +97,9 @@ struct HTTP2WireTests {
             let network = try server.layer()
             try await withThrowingTaskGroup(of: String?.self) { group in
                 for _ in 0..<3 { group.addTask { try await network.call(Fetch<POST>("a")).text } }
-                var answers: [String] = []
-                for try await answer in group { answers.append(answer ?? "") }
-                #expect(answers.sorted() == ["first", "moved", "moved"])
+                var responses: [String] = []
+                for try await response in group { responses.append(response ?? "") }
+                #expect(responses.sorted() == ["first", "moved", "moved"])
             }
             #expect(server.connectionCount == 2)
             await server.wait { $0.endCount == 1 }
@@ -177,7 +177,7 @@ struct HTTP2WireTests {
             wire.streamWindowByteCount = 128 << 10
             wire.connectionWindowByteCount = 128 << 10
             let network = try server.layer(wire)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             // The neighbour is answered although nobody reads the stream.
             #expect(try await network.call(Fetch<GET>("b")).text == "swift")
             #expect(!server.frames().contains { $0.is(.windowUpdate) && $0.stream == 1 })
