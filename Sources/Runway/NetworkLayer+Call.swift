@@ -117,7 +117,9 @@ extension NetworkLayer {
         try flight.checkSession(in: .checking)
         if let error = response.refusal { throw error }
         guard case .whole(var rawData) = response.body else {
-            throw NetworkError(.invalidResponse, in: .checking, "The call expects a whole response, but the transport returned a stream.")
+            throw NetworkError(
+                .invalidResponse, in: .checking,
+                "The call expects a whole response, but the transport returned a stream.")
         }
         rawData.source = response.source
         flight.setSource(response.source)

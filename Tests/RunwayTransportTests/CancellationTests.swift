@@ -33,7 +33,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func aCallThatIsCancelledBeforeItBeginsSendsNothing() async throws {
+    @Test func aCallCancelledBeforeItStartsSendsNoRequest() async throws {
         try await withScriptedOrigin { origin in
             let network = try NetworkLayer(to: origin.baseURL)
             let gate = ScriptedGate()
@@ -47,7 +47,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func aReaderOfAStreamThatIsCancelledGetsAnErrorAndNotTheEnd() async throws {
+    @Test func aCancelledStreamReaderGetsAnError() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))

@@ -69,9 +69,9 @@ struct ContentCodingTests {
             var response = ScriptedResponse(headerFields: [.contentEncoding: "gzip"], chunks: pieces)
             response.framing = .chunked
             origin.on("/a", respond: response)
-            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
-            #expect(try await answer.body.text() == Coded.text)
-            #expect(answer.response.headerFields[.contentEncoding] == nil)
+            let response = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            #expect(try await response.body.text() == Coded.text)
+            #expect(response.response.headerFields[.contentEncoding] == nil)
         }
     }
 
@@ -84,7 +84,7 @@ struct ContentCodingTests {
     }
 
     @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
-    func codingsBelowOneThatIsNotKnownAreStillNamed() async throws {
+    func codingsBelowAnUnknownOneStayNamed() async throws {
         let raw = try await respond(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress, gzip"))
         #expect(raw.text == Coded.text)
         #expect(raw.response.headerFields[.contentEncoding] == "gzip, compress")

@@ -38,7 +38,7 @@ struct RequestTests {
         #expect(request["X-Case"] == "Mixed, \"quoted\"; é")
     }
 
-    @Test func whatMayNotStandInAURLIsEscapedAndEscapesAreNotEscapedAgain() async throws {
+    @Test func urlsAreEscapedOnce() async throws {
         struct Bracketed: Endpoint {
             static let service = TestService.self
             static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets))
@@ -122,7 +122,7 @@ struct RequestTests {
     }
 
     @Test(arguments: [3, 20])
-    func aStreamThatIsNotAsLongAsItSaidFailsAsInvalidParameters(byteCount: Int) async throws {
+    func aStreamOfAWrongLengthIsInvalid(byteCount: Int) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -144,7 +144,7 @@ struct RequestTests {
         }
     }
 
-    @Test func aStreamThatThrowsFailsTheCallAndNamesWhatItThrew() async throws {
+    @Test func aStreamThatThrowsFailsTheCall() async throws {
         struct DiskFull: Error {}
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))

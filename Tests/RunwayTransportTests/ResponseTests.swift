@@ -117,7 +117,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func partsOfAStreamAreGivenAsTheyComeIn() async throws {
+    @Test func partsOfAStreamAreReturnedAsTheyArrive() async throws {
         try await withScriptedOrigin { origin in
             let gates = (1...2).map { _ in ScriptedGate() }
             origin.on(
@@ -126,8 +126,8 @@ struct ResponseTests {
                     .pausing(.beforeChunk(1), .gate(gates[0])).pausing(.beforeChunk(2), .gate(gates[1])))
             let network = try NetworkLayer(to: origin.baseURL)
             let response = try await network.stream(Fetch<GET>("a"))
-            #expect(answer.response.status == .ok)
-            var parts = answer.body.makeAsyncIterator()
+            #expect(response.response.status == .ok)
+            var parts = response.body.makeAsyncIterator()
             #expect(try await parts.next() == Array("one".utf8))
             gates[0].open()
             #expect(try await parts.next() == Array("two".utf8))
@@ -148,7 +148,7 @@ struct ResponseTests {
             origin.on("/a", respond: large)
             let network = try NetworkLayer(to: origin.baseURL)
             let response = try await network.stream(Fetch<GET>("a"))
-            var parts = answer.body.makeAsyncIterator()
+            var parts = response.body.makeAsyncIterator()
             var byteCount = try #require(try await parts.next()).count
             // What was sent without being asked for is what buffers take, a few megabytes.
             await #expect(throws: WaitTimedOut.self) {
@@ -164,7 +164,7 @@ struct ResponseTests {
             origin.on("/a", respond: .bytes([UInt8](repeating: 1, count: 5000)))
             let network = try NetworkLayer(to: origin.baseURL)
             let response = try await network.stream(SmallFetch(path: "a"))
-            #expect(try await answer.body.collect(upTo: 5000).count == 5000)
+            #expect(try await response.body.collect(upTo: 5000).count == 5000)
         }
     }
 
@@ -191,7 +191,7 @@ struct ResponseSizeTests {
         }
     }
 
-    @Test func aResponseThatSaysThatItIsTooLargeIsRefusedBeforeItsBodyComes() async throws {
+    @Test func aDeclaredTooLargeResponseIsRefusedAtOnce() async throws {
         try await withScriptedOrigin { origin in
             // The body never comes: only the head can be what is refused.
             let gate = ScriptedGate()

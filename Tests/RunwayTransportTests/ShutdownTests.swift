@@ -112,7 +112,7 @@ struct ShutdownTests {
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let response = try await network.stream(Fetch<GET>("a"))
             await transport.shutdown(.cutting)
-            let error = try await answer.body.failure()
+            let error = try await response.body.failure()
             #expect(error.kind == .noNetwork)
             #expect(error.detail == "The transport was shut down.")
         }
@@ -126,12 +126,12 @@ struct ShutdownTests {
             let transport = try TransportUnderTest.makeEnding()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let response = try await network.stream(Fetch<GET>("a"))
-            let reader = Task { try await answer.body.text() }
+            let reader = Task { try await response.body.text() }
             let shutdown = Task { await transport.shutdown(.waiting(atMost: .seconds(60))) }
             _ = try await waitUntilRefusing(network)
             gate.open()
             #expect(try await reader.value == "onetwo")
-            _ = consume answer
+            _ = consume response
             await shutdown.value
         }
     }
@@ -146,7 +146,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test func shuttingDownAgainChangesNothing() async throws {
+    @Test func aSecondShutdownHasNoEffect() async throws {
         let transport = try TransportUnderTest.makeEnding()
         await transport.shutdown()
         await transport.shutdown(.cutting)

@@ -48,14 +48,16 @@ struct Forwarder: Sendable {
         } catch let error as ClientSilence {
             return OutgoingResponse(Refusal(.requestTimeout, "\(error)"))
         } catch {
-            return OutgoingResponse(Refusal(.badRequest, "The body of the request can't be read: \(error.redactedDescription)."))
+            return OutgoingResponse(
+                Refusal(.badRequest, "The body of the request can't be read: \(error.redactedDescription)."))
         }
     }
 
     // MARK: The response
 
     @concurrent private func write(
-        _ outgoing: OutgoingResponse, to method: HTTPRequest.Method, _ writer: consuming ResponseWriter, _ channel: any Channel
+        _ outgoing: OutgoingResponse, to method: HTTPRequest.Method, _ writer: consuming ResponseWriter,
+        _ channel: any Channel
     ) async throws {
         var head = outgoing.head
         let hasBody = method != .head && head.status.code >= 200 && ![204, 304].contains(head.status.code)

@@ -69,7 +69,8 @@ struct RequestScreening: Sendable {
         let expected = head.headers[canonicalForm: "expect"]
         guard expected.allSatisfy({ $0.lowercased() == "100-continue" }) else {
             throw Refusal(
-                .expectationFailed, "This proxy does not support the expectation \"\(expected.joined(separator: ", "))\".")
+                .expectationFailed,
+                "This proxy does not support the expectation \"\(expected.joined(separator: ", "))\".")
         }
     }
 

@@ -18,7 +18,7 @@ struct ClientSilenceTests {
         }
     }
 
-    @Test func aConnectionThatIsKeptForNothingEnds() async throws {
+    @Test func anIdleConnectionEnds() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
@@ -31,7 +31,7 @@ struct ClientSilenceTests {
 
     /// Half a body, of one that is gathered and of two that pass as they come.
     @Test(arguments: ["Content-Length: 100", "Content-Length: 9000000", "Transfer-Encoding: chunked"])
-    func halfABodyIsToldThatTimeIsOut(framing: String) async throws {
+    func halfABodyGetsATimeout(framing: String) async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", respond: .text("never"))
             _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
@@ -57,7 +57,7 @@ struct ClientSilenceTests {
         }
     }
 
-    @Test func anOriginThatIsSlowIsNotTheFaultOfItsClient() async throws {
+    @Test func aSlowOriginDoesNotTimeOutItsClient() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/", respond: .text("at last").held(by: gate))

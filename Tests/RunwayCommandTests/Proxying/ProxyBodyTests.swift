@@ -10,7 +10,7 @@ struct ProxyBodyTests {
     /// More than the proxy gathers of a request.
     private let large = [UInt8](repeating: 0x61, count: 3 << 20)
 
-    @Test func whoExpectsToContinueIsToldTo() async throws {
+    @Test func expectationGetsA100() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", respond: .text("got it"))
             _ = try await proxying(to: origin.baseURL) { proxy in
@@ -50,7 +50,7 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func anAnswerBeforeTheEndOfTheRequestPasses() async throws {
+    @Test func aResponseBeforeTheEndOfTheRequestPasses() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             origin.on("/next", respond: .text("next"))
@@ -79,7 +79,7 @@ struct ProxyBodyTests {
         (ScriptedResponse.text("fine").paddedHead(bytes: 200_000), 502),
         (ScriptedResponse.text("fine").cut(after: .headBytes(20)), 502), (.never, 504),
     ])
-    func anOriginWithoutAnAnswerBecomesOne(response: ScriptedResponse, status: Int) async throws {
+    func aSilentOriginBecomesAGatewayError(response: ScriptedResponse, status: Int) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: response)
             for cache in ["http", "none"] {
@@ -100,7 +100,7 @@ struct ProxyBodyTests {
         ScriptedResponse.chunks(["half", " a response"]).framed(.chunkedWithoutEnd),
         ScriptedResponse.text("half a response").declaring(length: 100).ending(.stayOpen),
     ])
-    func aBodyThatBreaksOffIsNoWholeBody(response: ScriptedResponse) async throws {
+    func aTruncatedBodyIsIncomplete(response: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: response.header(.cacheControl, "max-age=60"))
             for (count, cache) in [(2, "http"), (3, "none")] {
@@ -115,7 +115,7 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func partsOfAnAnswerPassAsTheyComeAndAreKeptWhenAllHavePassed() async throws {
+    @Test func partsAreForwardedAtOnceAndStoredAtTheEnd() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(
@@ -156,7 +156,7 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func whatNobodyWaitsForIsCutAtTheOrigin() async throws {
+    @Test func abandonedRequestsAreCancelledAtTheOrigin() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             origin.on("/stream", respond: ScriptedResponse.text("data: 1\n\n").declaring(length: 900).ending(.stayOpen))

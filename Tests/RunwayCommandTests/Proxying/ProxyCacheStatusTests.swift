@@ -66,7 +66,7 @@ struct ProxyCacheStatusTests {
         }
     }
 
-    @Test func proxyWithoutACacheSaysNothingOfOne() async throws {
+    @Test func proxyWithoutACacheSendsNoCacheStatus() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("a").header(.cacheControl, "max-age=600"))
             _ = try await proxying(to: origin.baseURL, "--cache", "none") { proxy in

@@ -54,7 +54,7 @@ struct ProxyCachingTests {
         ("max-age=0", [200, 304]), ("s-maxage=60,max-age=0", [200, 304]), ("max-age=-1", [200, 304]),
         ("max-age=x", [200, 304]), ("no-cache,max-age=60", [200, 304]),
     ])
-    func directivesSayWhatTheNextGetCosts(directives: String, statuses: [Int]) async throws {
+    func directivesDecideOnTheNextGet(directives: String, statuses: [Int]) async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -84,7 +84,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func aFreshAnswerServesGetAndHeadWithItsAgeAndDate() async throws {
+    @Test func aFreshResponseServesGetAndHead() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -126,7 +126,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func varyKeepsOneAnswerForEachKindOfRequest() async throws {
+    @Test func varyStoresOneResponseForEachVariant() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -142,7 +142,7 @@ struct ProxyCachingTests {
     }
 
     @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "X-Who-Am-I"])
-    func whatIsKeptForOneClientIsNotGivenToAnother(name: String) async throws {
+    func privateResponsesAreSeparateByClient(name: String) async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -156,7 +156,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func eachCodingIsKeptWithItsOwnEntityTag() async throws {
+    @Test func eachCodingIsStoredWithItsOwnEntityTag() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             let gzip = try await Tool.run(
@@ -184,7 +184,7 @@ struct ProxyCachingTests {
     }
 
     /// nginx weakens the tag of what it codes on the way, and names the strong one in its 304.
-    @Test func whatIsCodedOnItsWayCostsOne304() async throws {
+    @Test func codingOnTheWayCostsOne304() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving([UInt8](repeating: 0x20, count: 5000), endingIn: "html") { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -193,7 +193,8 @@ struct ProxyCachingTests {
                     fetch(url, "--compressed"), fetch(url, "--compressed"), fetch(url, "--compressed"),
                 ]
                 for response in responses {
-                    #expect(response.status == 200 && response.body.count == 5000 && response["Content-Encoding"] == "gzip")
+                    #expect(
+                        response.status == 200 && response.body.count == 5000 && response["Content-Encoding"] == "gzip")
                     #expect(response["ETag"]?.hasPrefix("W/") == true)
                 }
                 let flown = try await nginx.exchanges(of: file)

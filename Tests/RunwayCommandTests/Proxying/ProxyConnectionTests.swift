@@ -86,7 +86,7 @@ struct ProxyConnectionTests {
         }
     }
 
-    @Test func pipelinedRequestsAreAnsweredInTheirOrderAndRefusedInTheirTurn() async throws {
+    @Test func pipelinedRequestsCompleteInOrder() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/1", respond: .text("one"))
             origin.on("/2", respond: .text("two"))
@@ -103,7 +103,7 @@ struct ProxyConnectionTests {
         }
     }
 
-    @Test func clientsOfHTTP10GetWhatTheyUnderstand() async throws {
+    @Test func clientsOfHTTP10GetCompatibleResponses() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/whole", respond: .text("whole"))
             origin.on("/parts", respond: .chunks(["in ", "parts"]))
@@ -146,7 +146,8 @@ struct ProxyConnectionTests {
                     "X-One", "X-Two", "TE", "Upgrade", "Keep-Alive", "Trailer", "Proxy-Authenticate",
                     "Proxy-Connection",
                 ] { #expect(response[name] == nil, "\(name)") }
-                #expect(response["Proxy-Status"] == "elsewhere; error=x" && response.values(of: "Via") == ["1.1 elsewhere"])
+                #expect(
+                    response["Proxy-Status"] == "elsewhere; error=x" && response.values(of: "Via") == ["1.1 elsewhere"])
             }
             let request = try #require(origin.requests.first)
             #expect(request["X-Three"] == "3" && request.values(of: "Via").first == "1.0 elsewhere")

@@ -34,7 +34,7 @@ struct ProxyMessageTests {
         }
     }
 
-    @Test func anUnaskedSwitchOfProtocolsIsNotPassedOn() async throws {
+    @Test func anUnrequestedSwitchOfProtocolsIsNotPassedOn() async throws {
         try await withScriptedOrigin { origin in
             origin.on(
                 "/switch",

@@ -27,7 +27,7 @@ struct ProxyPolicyTests {
         }
     }
 
-    @Test func nothingIsRetriedUnlessAsked() async throws {
+    @Test func noRequestIsRetriedByDefault() async throws {
         try await withScriptedOrigin { origin in
             let busy = ScriptedResponse.text("busy", status: .serviceUnavailable).header(.retryAfter, "0")
             for (path, arguments) in [("/shown", []), ("/retried", ["--policies"])] {
@@ -46,7 +46,7 @@ struct ProxyPolicyTests {
         }
     }
 
-    @Test func manyEqualRequestsAreNoFloodUnlessAsked() async throws {
+    @Test func floodGuardIsOffByDefault() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine").header(.cacheControl, "no-store"))
             let requests = String(repeating: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 101)

@@ -19,7 +19,7 @@ struct ProxyTests {
         }
     }
 
-    @Test(arguments: ["none", "http"]) func requestsAndAnswersPassAsTheyAre(cache: String) async throws {
+    @Test(arguments: ["none", "http"]) func requestsAndResponsesPassUnchanged(cache: String) async throws {
         try await withScriptedOrigin { origin in
             var response = ScriptedResponse.text("made")
             response.status = .created
@@ -60,7 +60,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func nothingIsAddedToARequestAndNoCodingUndone() async throws {
+    @Test func requestsAreUnchangedAndNoCodingUndone() async throws {
         try await withScriptedOrigin { origin in
             var response = ScriptedResponse.bytes([0x1F, 0x8B, 1, 2, 3], contentType: "text/plain")
             response.headerFields[.contentEncoding] = "gzip"
@@ -120,7 +120,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func aRequestWithoutAnAnswerSaysWhy() async throws {
+    @Test func aFailedRequestNamesTheReason() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             origin.on("/reset", respond: .resetting)
@@ -136,7 +136,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func itIsNoProxyToAnywhereElse() async throws {
+    @Test func itForwardsToNoOtherHost() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("here"))
             _ = try await proxying(to: origin.baseURL) { proxy in
@@ -153,7 +153,7 @@ struct ProxyTests {
         }
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func itStopsAtOnceWhateverIsUnderWay(signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func itStopsAtOnceWithRequestsInFlight(signal: Int32) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             var start = ContinuousClock.now

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPClient.Configuration.HTTPVersion.automatic, .http1Only])
-    func aRequestWhoseCallerHangsUpIsGivenUp(version: HTTPClient.Configuration.HTTPVersion) async throws {
+    func aRequestOfADisconnectedCallerIsAbandoned(version: HTTPClient.Configuration.HTTPVersion) async throws {
         let clock = HeldClock()
         try await withClient(of: ListingsBackend(clock: clock), version: version) { client, serving in
             let slow = Task { try await client.get("/slow/list") }

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func equalSeedsGiveEqualBytesOverTheWire() async throws {
+    @Test func equalSeedsSendEqualBytes() async throws {
         let path = "/zf/list?city=shanghai&page=2"
         let first = try await withClient(of: ListingsBackend(seed: 9)) { client, _ in try await client.get(path).body }
         let second = try await withClient(of: ListingsBackend(seed: 9)) { client, _ in try await client.get(path).body }

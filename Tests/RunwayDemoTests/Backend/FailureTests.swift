@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func serviceErrorsComeInTheEnvelopeOfTheTeamAskedFor() async throws {
+    @Test func serviceErrorsUseTheTeamsEnvelope() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             #expect(try await client.get("/failing/envelope").object()["code"] as? Int == 2001)
             let housekeeping = try await client.get("/failing/envelope?team=esf&error=housekeeping")

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func aRefreshTokenIsGoodOnceAndEndsTheOldToken() async throws {
+    @Test func aRefreshTokenWorksOnceAndEndsTheOldToken() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let old = try await logIn(client)
             let body = #"{"refresh_token":"\#(old.refresh)"}"#

@@ -46,7 +46,7 @@ struct ItemRuleTests {
         #"[["a b","c"]]"#, #"[["","c"]]"#, #"[[":path","/x"]]"#, #"[["a","b\r\nc: d"]]"#, #"[["a","b\u0000"]]"#,
         #"[["a"]]"#, #"[["a","b","c"]]"#, #"[["a",1]]"#, #"["a"]"#, #"{"a":"b"}"#, #""a: b""#, "null",
     ])
-    func aHeaderFieldThatIsNoneOrTheEnvelopesIsRefused(_ headers: String) async throws {
+    func invalidHeaderFieldsOfItemsAreRefused(_ headers: String) async throws {
         try await refused("/v1/echo/a".item("bad", headers: headers))
     }
 

@@ -49,7 +49,7 @@ struct ItemRunningTests {
         #expect(responses["2"]?["body"].exists == false)
     }
 
-    @Test func answersAreBoundedEachAndInSum() async throws {
+    @Test func responsesAreBoundedEachAndInSum() async throws {
         let limits = MergingLimits(
             maximumResponseByteCount: 10, maximumTotalResponseByteCount: 15, maximumConcurrentItems: 1)
         let app = MergingApp(limits: limits) { router in
@@ -152,10 +152,10 @@ struct ItemRunningTests {
             })
         let item = "/v1/who".item("1")
         let forged = "/v1/who".item("2", headers: #"[["Authorization","root"]]"#)
-        let answers = try await app.answers(to: item, forged, headers: [.authorization: "ada"])
-        #expect(answers["1"]?["body"].string == "ada 1")
-        #expect(answers["2"]?["body"].string == "ada 2")
-        #expect(try await app.answers(to: item)["1"]?["body"].string == "nobody 1")
+        let responses = try await app.responses(to: item, forged, headers: [.authorization: "ada"])
+        #expect(responses["1"]?["body"].string == "ada 1")
+        #expect(responses["2"]?["body"].string == "ada 2")
+        #expect(try await app.responses(to: item)["1"]?["body"].string == "nobody 1")
         let head = HTTPRequest(method: .get, scheme: "https", authority: "app.test", path: "/v1/who")
         let response = try await app.responder.respond(
             to: Request(head: head, body: RequestBody(buffer: ByteBuffer())),

@@ -48,7 +48,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func connectionIsKeptAndPipelinedRequestsAreAnsweredInOrder() async throws {
+    @Test func pipelinedRequestsGetResponsesInOrder() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(.get, "/1", respond: .text("one").held(by: gate))
@@ -66,7 +66,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func manyBytesBehindAHeldAnswerAreAllReadAfterIt() async throws {
+    @Test func bytesAfterAHeldResponseAreRead() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/first", respond: .status(.ok).held(by: gate))
@@ -87,7 +87,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func connectionNumbersTellConnectionsApart() async throws {
+    @Test func connectionsHaveNumbers() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .status(.ok))
             for _ in 1...3 {
@@ -128,7 +128,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func queueAnswersInOrderAndItsLastAnswerRepeats() async throws {
+    @Test func queueRespondsInOrderAndRepeatsTheLast() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.get, "/", respond: [.text("a;"), .text("b;")])
             origin.on(.get, "/once", respond: [.text("c;")], repeatingLast: false)
@@ -174,7 +174,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func closureAnswersFromTheRequest() async throws {
+    @Test func closureRespondsByTheRequest() async throws {
         try await withScriptedOrigin { origin in
             struct Refusal: Error {}
             origin.on(.post, "/echo") { .bytes($0.body, contentType: $0["Content-Type"] ?? "none") }
@@ -216,7 +216,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func requestThatItsClientGivesUpIsRecordedAsIncomplete() async throws {
+    @Test func abortedRequestIsRecordedAsIncomplete() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/up", respond: .status(.ok))
             let first = try await RawClient.connect(to: origin.port)
@@ -233,7 +233,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func keepsNoMoreThanItsLimitsAndCountsTheRest() async throws {
+    @Test func storesUpToItsLimitsAndCountsTheRest() async throws {
         let limits = ScriptedOrigin.Limits(requests: 2, bodyBytes: 6, headBytes: 100)
         try await withScriptedOrigin(limits: limits) { origin in
             origin.otherwise(respond: .status(.ok))
@@ -250,7 +250,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func cancelledClientIsSeenAsADisconnectWhileItsAnswerIsHeld() async throws {
+    @Test func cancelledClientIsSeenAsADisconnect() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(.get, "/", respond: .text("late").held(by: gate))
@@ -265,7 +265,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func waitsGiveUpWithASentence() async throws {
+    @Test func waitsTimeOutWithASentence() async throws {
         try await withScriptedOrigin { origin in
             let error = await #expect(throws: WaitTimedOut.self) {
                 try await origin.waitForRequests(count: 1, within: .milliseconds(1))

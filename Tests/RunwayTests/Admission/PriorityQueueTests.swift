@@ -8,7 +8,7 @@ struct PriorityQueueTests {
     /// How many sequences are played; `RUNWAY_LINE_SEQUENCES` asks for more.
     private static let count = ProcessInfo.processInfo.environment["RUNWAY_LINE_SEQUENCES"].flatMap { Int($0) } ?? 1500
 
-    @Test func turnIsTheHighestPrioritysAndInItWhoeverCameFirst() {
+    @Test func slotsGoByPriorityAndArrival() {
         var line = PriorityQueue(capacity: 1, maximumWaiting: 10)
         let first = line.enterAtOnce(.low)
         #expect(first)
@@ -49,7 +49,7 @@ struct PriorityQueueTests {
         #expect(line.occupied == 2)
     }
 
-    @Test func nobodyPassesThoseWhoWait() {
+    @Test func noArrivalOvertakesTheWaiters() {
         var line = PriorityQueue(capacity: 2, maximumWaiting: 5)
         _ = line.enterAtOnce(.normal)
         _ = line.enterAtOnce(.normal)
@@ -108,7 +108,7 @@ struct PriorityQueueTests {
         }
     }
 
-    @Test func lineIsAsAReferenceKeepsIt() throws {
+    @Test func queueMatchesAReference() throws {
         for seed in 1...UInt64(Self.count) {
             var random = SeededGenerator(seed: seed)
             let capacity = Int.random(in: 1...3, using: &random)

@@ -119,7 +119,7 @@ struct SharedWorkTableTests {
         }
     }
 
-    @Test func seatOfTheBeginnerIsTheFirstAlsoAfterItLeft() {
+    @Test func leadersSeatIsFirstAlsoAfterItLeft() {
         var table = Table(
             SharedWorkRules(
                 maximumListed: 1, maximumMembers: 3, crowding: .beginsAnother, abandonment: .isCancelled))

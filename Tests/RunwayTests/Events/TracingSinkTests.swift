@@ -77,7 +77,7 @@ struct TracingSinkTests {
         #expect(try #require(tracer.finishedSpans.first).status == nil)
     }
 
-    @Test func spanIsAChildOfTheOneInWhichTheCallWasMade() async throws {
+    @Test func spanIsAChildOfTheCallersSpan() async throws {
         let layer = StubbedLayer(sinks: [TracingSink(tracer: tracer)])
         layer.clock.advance(by: .seconds(5))
         let parent = tracer.startSpan("screen", context: .topLevel)

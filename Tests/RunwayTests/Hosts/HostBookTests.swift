@@ -66,7 +66,7 @@ struct HostBookTests {
 
     private func address(_ book: HostBook) -> String? { book.list?.addresses(of: "api.example.com").first?.description }
 
-    @Test func theListOfTheDayIsFetchedOnceAndKept() async throws {
+    @Test func theListOfTheDayIsFetchedOnceAndStored() async throws {
         try await withFile { path in
             transport.state.withLock { $0.responses = [Self.second] }
             let book = try book(path, bundled: Self.first)
@@ -107,7 +107,7 @@ struct HostBookTests {
         "", "{", "null", "{\"version\":2}", "{\"version\":1,\"fetched\":1,\"list\":{\"hosts\":{}}}",
         "{\"version\":1,\"fetched\":1e300,\"list\":\(Self.first)}",
     ])
-    func aFileThatIsDamagedIsToldOfAndNotUsed(content: String) async throws {
+    func aDamagedFileIsReportedAndNotUsed(content: String) async throws {
         try await withFile { path in
             let isMade = FileManager.default.createFile(
                 atPath: path, contents: Data(content.utf8), attributes: [.posixPermissions: 0o600])
@@ -140,7 +140,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func ofListsThatComeAtOnceTheOneInUseIsKept() async throws {
+    @Test func ofConcurrentListsTheOneInUseIsStored() async throws {
         try await withFile { path in
             let book = try book(path)
             for _ in 0..<60 {
@@ -162,7 +162,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func afterAFailureNobodyIsAskedForAWhile() async throws {
+    @Test func aFailedRefreshIsNotRepeatedForAWhile() async throws {
         let book = try book()
         await #expect(throws: NetworkError.self) {
             try await book.refreshIfDue(over: network, from: Hosting.self)
@@ -185,7 +185,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func aDiskThatTakesNothingIsToldOfAndTheListUsed() async throws {
+    @Test func aDiskFailureIsReportedAndTheListUsed() async throws {
         let book = try book("/proc/nowhere/hosts.json")
         let error = await #expect(throws: NetworkError.self) { try await book.use(Array(Self.first.utf8)) }
         #expect(error?.kind == .storage)

@@ -89,7 +89,7 @@ struct HostSelectorTests {
         }
     }
 
-    @Test func whatWasBannedHasToShowThatItWorksBesideTheBest() {
+    @Test func bannedAddressesAreTestedInParallel() {
         let selector = makeSelector()
         selector.note(.dialed(roundTrip: .milliseconds(10)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(80)), of: b, of: host)
@@ -105,7 +105,7 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order == [a, b])
     }
 
-    @Test func whatWasSilentComesAfterTheOthersUntilItWasMeasured() {
+    @Test func silentAddressesAreLastUntilMeasured() {
         let selector = makeSelector()
         selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(80)), of: b, of: host)
@@ -130,7 +130,7 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order == [b, a])
     }
 
-    @Test func threeSuccessesForgiveWhatWas() {
+    @Test func threeSuccessesResetTheFailures() {
         let selector = makeSelector()
         for _ in 0..<4 {
             selector.note(.failed, of: a, of: host)
@@ -163,7 +163,7 @@ struct HostSelectorTests {
         #expect(selector.ban(of: a, of: host) == nil)
     }
 
-    @Test func whatIsBannedIsRememberedWhileItIs() {
+    @Test func bannedAddressesAreNotEvicted() {
         var ranking = HostRanking(HostSelectionLimits())
         ranking.note(.failed, of: a, at: .zero, chance: 0)
         for number in 0..<100 {

@@ -173,7 +173,7 @@ struct ImmediateLandingTests {
         #expect(manager.rawData?["n"].int == 2 && layer.network.cache.count == 1)
     }
 
-    @Test func cancelledCallStoresNothing() async throws {
+    @Test func cancelledCallStoresNoResponse() async throws {
         let layer = ParkedLayer()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         let flight = manager.load(Work())

@@ -38,7 +38,7 @@ struct ImmediateResponseTests {
         return response
     }
 
-    @Test func answerOfAStageIsGivenWithoutARequest() async throws {
+    @Test func responseOfAStageNeedsNoRequest() async throws {
         var pipeline = RequestPipeline.tested
         pipeline.insert(Memory("memory", .response(kept(#"{"a":1}"#))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
@@ -67,7 +67,7 @@ struct ImmediateResponseTests {
         #expect(hasRun)
     }
 
-    @Test func stageThatHasToWaitKeepsTheStagesBelowFromAnswering() async throws {
+    @Test func stageThatWaitsPreventsStagesBelowFromResponding() async throws {
         let waiting = Memory("waiting", .wait)
         let below = Memory("below", .response(kept("{}")))
         var pipeline = RequestPipeline.tested
@@ -89,7 +89,7 @@ struct ImmediateResponseTests {
         #expect(passing.askedCount == 1)
     }
 
-    @Test func endpointChecksWhatAStageAnsweredImmediately() async throws {
+    @Test func endpointChecksAnImmediateResponse() async throws {
         struct Picky: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "p" }

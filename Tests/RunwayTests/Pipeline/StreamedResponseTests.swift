@@ -83,7 +83,7 @@ struct StreamedResponseTests {
         #expect(record.attempts.first?.responseByteCount == 2)
     }
 
-    @Test func whatIsLetGoAfterItsEndStaysAsItEnded() async throws {
+    @Test func releaseAfterTheEndChangesNoRecord() async throws {
         let layer = layer([[9]], failing: NetworkError(.timedOut, in: .transporting, "Too slow."))
         do {
             let response = try await layer.network.stream(QueryCall())
@@ -118,7 +118,7 @@ struct StreamedResponseTests {
         #expect(try await fine.network.stream(PaintingList()).body.collect(upTo: 1) == [1])
     }
 
-    @Test func streamWhereAWholeAnswerWasAskedForIsAnInvalidAnswer() async throws {
+    @Test func streamInsteadOfAWholeResponseIsInvalid() async throws {
         let error = try await layer([[1]]).failure(of: QueryCall())
         #expect(error.kind == .invalidResponse)
         #expect(error.step == .checking)

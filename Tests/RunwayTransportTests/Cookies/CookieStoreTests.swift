@@ -39,7 +39,7 @@ struct CookieStoreTests {
         #expect(try sent(field) == text)
     }
 
-    @Test func octetsThatAreNotUTF8ComeBackUnchanged() throws {
+    @Test func octetsThatAreNotUTF8AreSentBackUnchanged() throws {
         var store = CookieStore()
         let home = try request("https://a.example.com/")
         var pairs: [[UInt8]] = []
@@ -89,7 +89,7 @@ struct CookieStoreTests {
         #expect(try sent("a=1; Expires=\(date)") == "a=1")
     }
 
-    @Test func datesMeanWhatTheySay() {
+    @Test func datesSetTheExpiry() {
         #expect(CookieDate.date("Thu, 01 Jan 1970 00:00:10 GMT") == Date(timeIntervalSince1970: 10))
         #expect(CookieDate.date("Sun, 06 Nov 1994 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
         #expect(CookieDate.date("Sunday, 06-Nov-94 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
@@ -183,7 +183,7 @@ struct CookieStoreTests {
         #expect(try (sent(field) != nil) == isKept)
     }
 
-    @Test func attributesAreKept() throws {
+    @Test func attributesAreStored() throws {
         var store = CookieStore()
         for field in [
             "a=1; HttpOnly; SameSite=Strict", "b=2; samesite=lax", "c=3; SameSite=None; Secure", "d=4; SameSite=x",
@@ -208,7 +208,7 @@ struct CookieStoreTests {
         #expect(try sent("a=1; Path=/", "a=2") == "a=2; a=1")
     }
 
-    @Test func aDomainHasABoundAndWhatIsSecureGoesLast() throws {
+    @Test func secureCookiesAreEvictedLast() throws {
         var store = CookieStore()
         let request = try request("https://a.example.com/")
         _ = store.store(Array("safe=1; Secure".utf8), from: request, sharing: [], at: now)
@@ -228,7 +228,7 @@ struct CookieStoreTests {
         #expect(store.field(for: oldest, at: now) == nil)
     }
 
-    @Test func noCookieComesOrGoesWithoutAnotherVersion() throws {
+    @Test func everyChangeOfCookiesChangesTheVersion() throws {
         var store = CookieStore()
         let request = try request("https://a.example.com/")
         var versions = [store.version]

@@ -161,7 +161,7 @@ struct HostChoiceOracleTests {
         }
     }
 
-    @Test func oneThatComesBackIsUsedWithinItsBan() {
+    @Test func aRecoveredAddressIsUsedWithinItsBan() {
         for seed in 1...Self.seedCount {
             var random = SeededGenerator(seed: seed)
             let addresses = SimulatedApp.addresses(4)

@@ -104,7 +104,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func aRangeIsGivenAsAsked(version: Int) async throws {
+    func aRangeIsReturnedAsRequested(version: Int) async throws {
         let servers = try servers.get()
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_4217.json")))
         let raw = try await servers.nginxLayer(Self.versions[version].0).call(
@@ -115,7 +115,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func aConditionalRequestIsAnsweredWithoutABody(version: Int) async throws {
+    func aConditionalRequestGetsNoBody(version: Int) async throws {
         let network = try servers.get().nginxLayer(Self.versions[version].0)
         let first = try await network.call(Fetch<GET>("iso_4217.json"))
         let tag = try #require(first.response.headerFields[.eTag])
@@ -128,7 +128,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func aFileThatIsCutWhileItIsSentIsNoWholeResponse(version: Int) async throws {
+    func aFileTruncatedDuringTheResponseIsAnError(version: Int) async throws {
         let servers = try servers.get()
         let name = "\(UUID().uuidString).bin"
         let file = servers.ownFiles.appending(path: name)
@@ -160,7 +160,7 @@ struct NginxTests {
         #expect(try plain.bytes == Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_15924.json"))))
     }
 
-    @Test func withoutTrustInItsAuthorityNothingIsAsked() async throws {
+    @Test func anUntrustedAuthorityGetsNoRequest() async throws {
         let error = try await NetworkLayer(to: servers.get().nginx).failure(of: Fetch<GET>("iso_4217.json"))
         #expect(error.kind == .notTrusted)
     }

@@ -25,7 +25,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: 1...UInt64(3))
-    func connectionThatBreaksAnywhereIsGoneOnWithByteForByte(seed: UInt64) async throws {
+    func connectionThatBreaksAnywhereIsResumedExactly(seed: UInt64) async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 1_500_000, breaks: 4, seed: seed))
         try await withScriptedOrigin { origin in
             origin.on("/film", file.response)
@@ -41,7 +41,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func nextProcessGoesOnWhereThisOneEnded() async throws {
+    @Test func nextProcessResumesTheDownload() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()

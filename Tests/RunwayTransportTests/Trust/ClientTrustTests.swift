@@ -47,8 +47,7 @@ struct ClientTrustTests {
     }
 
     @Test(arguments: [TLSVersion.tlsv12, .tlsv13], ["http/1.1", "h2"])
-    func aClientWithoutACertificateIsToldThatTheServerWantsOne(version: TLSVersion, speaking name: String) async throws
-    {
+    func aMissingClientCertificateIsNamed(version: TLSVersion, speaking name: String) async throws {
         try await withStrictServer(configure: {
             $0.maximumTLSVersion = version
             $0.applicationProtocols = [name]
@@ -65,7 +64,7 @@ struct ClientTrustTests {
     }
 
     @Test(arguments: [TLSVersion.tlsv12, .tlsv13])
-    func aClientWhoseCertificateIsOfAnotherAuthorityIsToldSo(version: TLSVersion) async throws {
+    func aClientCertificateOfAnotherAuthorityIsNamed(version: TLSVersion) async throws {
         let own = try TestAuthority("others").server("client", usage: .clientAuth)
         let identity = try ClientIdentity(
             for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)

@@ -100,7 +100,7 @@ struct PinTests {
         try await expectServed([pins], renewed)
     }
 
-    @Test func aPinnedCertificateThatIsShownButNotInTheVerifiedChainCountsForNothing() async throws {
+    @Test func pinsIgnoreUnverifiedCertificates() async throws {
         let decoy = try TestAuthority("decoy")
         let shown = TestAuthority.Server(chain: server.chain + [decoy.certificate], key: server.key)
         try await expectRefused([set(pin(decoy.certificate), backup)], shown)
@@ -117,7 +117,7 @@ struct PinTests {
         #expect(reports.all.map(\.outcome) == [.wouldHaveRefused])
     }
 
-    @Test func whatOnlyReportsStillVerifies() async throws {
+    @Test func reportOnlyPinsStillVerify() async throws {
         try await expectRefused([set(backup, stranger, mode: .reportOnly)], TestAuthority("elsewhere").server())
     }
 
@@ -166,7 +166,7 @@ struct PinTests {
         try await expectRefused([set(pin(root.certificate), backup), set(backup, stranger)])
     }
 
-    @Test func aProxyChangesNothingOfThePins() async throws {
+    @Test func pinsApplyThroughAProxy() async throws {
         try await withTLSServer(server) { running in
             let tunnel = try await TunnelServer(
                 to: running.port, replying: [Array("HTTP/1.1 200 Fine\r\n\r\n".utf8)])

@@ -67,7 +67,7 @@ struct RefusedServerTests {
         }
     }
 
-    @Test(arguments: Way.allCases) func aGoodServerIsAsked(way: Way) async throws {
+    @Test(arguments: Way.allCases) func aTrustedServerGetsTheRequest(way: Way) async throws {
         let root = try TestAuthority()
         for server in [try root.server(), try root.intermediate().server()] {
             let trust = try policy(root, way, pinning: server)

@@ -40,7 +40,7 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aServerOfAnOldVersionIsToldSo() async throws {
+    @Test func anOldVersionIsNamed() async throws {
         try await withTLSServer(
             TestAuthority().server(),
             configure: { ($0.minimumTLSVersion, $0.maximumTLSVersion) = (.tlsv1, .tlsv11) }
@@ -50,7 +50,7 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aServerWithoutASharedCipherIsToldSo() async throws {
+    @Test func aMissingSharedCipherIsNamed() async throws {
         try await withTLSServer(
             TestAuthority().server(),
             configure: {

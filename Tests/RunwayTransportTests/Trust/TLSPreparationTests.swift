@@ -45,7 +45,7 @@ struct TLSPreparationTests {
     /// Loops of their own for those who ask.
     private let loops = (0..<3).map { _ in MultiThreadedEventLoopGroup.singleton.next() }
 
-    @Test func itIsMadeBeforeAnybodyAsksAndHoldsUpNeitherItsMakerNorALoop() async throws {
+    @Test func preparationBlocksNoThread() async throws {
         let making = Making(.success(policy))
         defer { making.proceed() }
         // This returns, and what is made is not.
@@ -60,7 +60,7 @@ struct TLSPreparationTests {
         _ = try await response.get()
     }
 
-    @Test func whoeverAsksEarlyOrLateGetsTheOneThatWasMadeOnTheirOwnLoop() async throws {
+    @Test func allCallersGetOnePolicyOnTheirLoop() async throws {
         let making = Making(.success(policy))
         defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)
@@ -89,7 +89,7 @@ struct TLSPreparationTests {
         #expect(making.count.value == 1)
     }
 
-    @Test func whatKeepsItFromBeingMadeIsTheErrorOfACallAndNoFaultOfTheAddress() async throws {
+    @Test func failedPreparationIsNoFaultOfTheAddress() async throws {
         let mistake = NetworkError(.invalidConfiguration, in: .transporting, "TLS can't be set up.")
         let preparation = TLSPreparation { throw mistake }
         let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
@@ -127,7 +127,7 @@ struct TLSPreparationTests {
         }
     }
 
-    @Test func tcpConnectsMeanwhileAndPlainHTTPWaitsForNothing() async throws {
+    @Test func tcpConnectsDuringThePreparation() async throws {
         let making = Making(.success(policy))
         defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)

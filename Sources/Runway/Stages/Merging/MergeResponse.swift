@@ -54,7 +54,8 @@ struct MergeResponse {
                 Result { () throws(NetworkError) in
                     try Response(item: elements[0], upTo: bound, envelope: head)
                 }
-            default: .failure(Self.invalid("The response to the merged requests has more than one item for this one.", head))
+            default:
+                .failure(Self.invalid("The response to the merged requests has more than one item for this one.", head))
             }
         }
     }

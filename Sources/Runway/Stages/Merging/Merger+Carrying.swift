@@ -39,7 +39,8 @@ private struct EnvelopeResult {
                 routeIsMissing = isMissing
                 outcomes = items.map { _ in .alone(nil, .notAccepted(status: status.code)) }
                 let refusal = NetworkError(
-                    .refused, in: .stage(.merging), "The server did not accept the merged requests; they are sent one by one.",
+                    .refused, in: .stage(.merging),
+                    "The server did not accept the merged requests; they are sent one by one.",
                     status: status)
                 _ = carrier.finish(failing: refusal)
                 return
@@ -61,7 +62,8 @@ private struct EnvelopeResult {
         }
         guard case .whole(let rawData) = response.body else {
             throw NetworkError(
-                .invalidResponse, in: .stage(.merging), "The call expects a whole response, but the transport returned a stream.")
+                .invalidResponse, in: .stage(.merging),
+                "The call expects a whole response, but the transport returned a stream.")
         }
         let merged: MergeResponse
         do throws(NetworkError) {

@@ -25,7 +25,7 @@ struct CircuitTests {
         .status(502),
         .status(503), .status(429),
     ])
-    func hostThatFailsFiveTimesInARowIsLeftAlone(_ failure: Result<Response, NetworkError>) async throws {
+    func fiveFailuresInARowOpenTheCircuit(_ failure: Result<Response, NetworkError>) async throws {
         let flaky = flaky([failure])
         await fail(flaky, times: 5)
         let error = await flaky.call(QueryCall(), options: once).failure
@@ -151,7 +151,7 @@ struct CircuitTests {
     }
 
     @Test(arguments: [true, false])
-    func callsThatWaitedInVainForATokenBlameNoHost(_ areReads: Bool) async throws {
+    func callsThatGotNoTokenOpenNoCircuit(_ areReads: Bool) async throws {
         let (origin, clock, network) = try await club(ScriptedGate())
         let calls = (1...8).map { page in
             Task {
@@ -166,7 +166,7 @@ struct CircuitTests {
         #expect(network.admission.isCircuitClosed(to: head))
     }
 
-    @Test func callsWhoseTokenServerCannotBeReachedBlameNoHostAndAreNotTriedAgain() async throws {
+    @Test func unreachableTokenServerOpensNoCircuitAndCausesNoRetry() async throws {
         let gate = ScriptedGate()
         let (origin, _, network) = try await club(gate)
         origin.answerRefreshes(.failure(NetworkError(.noNetwork, in: .transporting, "gone")))
@@ -205,7 +205,7 @@ struct CircuitTests {
         #expect(try await !time(out: 5, after: lifetime / 2, CallOptions(wholeDeadline: lifetime / 2)))
     }
 
-    @Test func timeSpentWaitingForATurnIsNoEvidenceAgainstTheHost() async throws {
+    @Test func waitsForASlotAreNoEvidenceAgainstTheHost() async throws {
         let transport = ParkingTransport()
         let clock = ManualClock()
         let limits = AdmissionLimits(maximumFlights: 1)

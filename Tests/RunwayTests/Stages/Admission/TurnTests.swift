@@ -31,7 +31,7 @@ struct TurnTests {
         return task
     }
 
-    @Test func noMoreFlyThanMay() async throws {
+    @Test func callsInFlightAreLimited() async throws {
         let network = network(limits(flights: 3))
         var calls: [Task<RawData, any Error>] = []
         for page in 1...8 { calls.append(try await start(page, network)) }
@@ -48,7 +48,7 @@ struct TurnTests {
         #expect(network.admission.counts == (0, 0))
     }
 
-    @Test func turnGoesByPriorityAndThenByArrival() async throws {
+    @Test func slotsGoByPriorityThenArrival() async throws {
         let network = network(limits())
         let priorities: [CallPriority?] = [nil, .low, nil, .high, .normal, .high]
         for (index, priority) in priorities.enumerated() { _ = try await start(index + 1, network, priority) }
@@ -98,7 +98,7 @@ struct TurnTests {
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
-    @Test func endpointsPriorityHoldsUnlessTheCallSaysOtherwise() {
+    @Test func callPriorityWinsOverTheEndpoints() {
         struct Report: Endpoint {
             static let service = Library.self
             static let priority = CallPriority.low
@@ -110,7 +110,7 @@ struct TurnTests {
         #expect(network.makeFlight(QueryCall.self, .standard).priority == .normal)
     }
 
-    @Test func urgentCallFliesThoughTheAirIsFull() async throws {
+    @Test func urgentCallIsSentThoughAllSlotsAreOccupied() async throws {
         let network = network(limits())
         let first = try await start(1, network)
         let second = try await start(2, network)
@@ -137,7 +137,7 @@ struct TurnTests {
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
-    @Test func callThatIsCancelledInTheLineSendsNothing() async throws {
+    @Test func cancelledWaiterSendsNoRequest() async throws {
         let network = network(limits())
         let first = try await start(1, network)
         let second = try await start(2, network)
@@ -188,7 +188,7 @@ struct TurnTests {
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
-    @Test func hundredsOfCallsThatAreCancelledAndAnsweredAtRandomLeaveNoPlaceTaken() async throws {
+    @Test func randomCancellationsReleaseAllSlots() async throws {
         var random = SeededGenerator(seed: 11)
         let network = network(limits(flights: 4, waiting: 50))
         var calls: [Task<RawData, any Error>] = []
@@ -246,7 +246,7 @@ struct StreamPlaceTests {
         #expect(layer.network.admission.counts == (0, 0))
     }
 
-    @Test func placeIsHeldUntilTheStreamIsLetGo() async throws {
+    @Test func slotIsHeldUntilTheStreamIsDiscarded() async throws {
         let layer = layer()
         do {
             let response = try await layer.network.stream(QueryCall())

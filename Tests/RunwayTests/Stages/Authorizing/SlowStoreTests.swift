@@ -69,7 +69,7 @@ struct SlowStoreTests {
         _ = try await network.call(Members())
     }
 
-    @Test func aSignOutThatIsNeverDoneIsToldInTimeAndHolds() async throws {
+    @Test func anUnfinishedSignOutThrowsInTimeAndHolds() async throws {
         let store = DeafStore(hangs: false)
         let network = network(store)
         try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
@@ -81,7 +81,7 @@ struct SlowStoreTests {
         #expect(error?.kind == .needsLogin)
     }
 
-    @Test func aRenewalGoesOnWithoutTheStore() async throws {
+    @Test func aRenewalContinuesWithoutTheStore() async throws {
         let store = DeafStore(hangs: false)
         let network = network(store)
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
@@ -107,7 +107,7 @@ struct SlowStoreTests {
         _ = try await network.call(Members())
     }
 
-    @Test func aStoreThatNeverAnswersIsNotAskedForEver() async throws {
+    @Test func aHangingStoreIsNotReadWithoutEnd() async throws {
         let store = DeafStore()
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }

@@ -14,7 +14,7 @@ struct TokenModelTests {
     /// How many storms are played; `RUNWAY_TOKEN_STORMS` asks for more.
     static let stormCount = ProcessInfo.processInfo.environment["RUNWAY_TOKEN_STORMS"].flatMap { Int($0) } ?? 15
 
-    @Test func callsEndAsASmallModelSaysTheyShould() async throws {
+    @Test func callsEndAsInTheModel() async throws {
         for seed in Seeds.some(Self.count) {
             var play = TokenPlay(seed: seed)
             try await play.run()
@@ -22,7 +22,7 @@ struct TokenModelTests {
         }
     }
 
-    @Test func oneRefreshAtATimeServesAllHoweverManyTasksThereAre() async throws {
+    @Test func oneRefreshAtATimeServesAllTasks() async throws {
         for seed in 1...UInt64(Self.stormCount) {
             let house = ClubHouse()
             try await house.signIn()

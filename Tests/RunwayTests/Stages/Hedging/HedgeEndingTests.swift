@@ -48,7 +48,7 @@ struct HedgeEndingTests {
         try await end(LoneRead(), isDeaf: isDeaf, as: .timedOut, passDeadline)
     }
 
-    @Test func aLoserThatDoesNotListenHoldsNobodyUp() async throws {
+    @Test func aLoserThatIgnoresCancellationBlocksNoCall() async throws {
         let layer = ContestLayer(isDeaf: true)
         let call = try await layer.beginHedged(SlowRead())
         layer.transport.respond(1)
@@ -82,7 +82,7 @@ struct HedgeEndingTests {
         #expect(hedged == 5 + 65 / 20)
     }
 
-    @Test func nothingIsHedgedWithoutABudgetOrWhereFewBytesAreWanted() async throws {
+    @Test func hedgingNeedsABudgetAndAnUnconstrainedNetwork() async throws {
         let constrained = SettableNetworkStatus(NetworkStatus(.cellular, isConstrained: true))
         for (layer, reason) in [
             (ContestLayer(limits: .none), Hedge.Reason.budgetSpent), (ContestLayer(status: constrained), .constrained),
@@ -97,7 +97,7 @@ struct HedgeEndingTests {
         }
     }
 
-    @Test func aLearnedDelayIsWhatTheSlowestTwentiethTakes() async throws {
+    @Test func aLearnedDelayIsThe95thPercentile() async throws {
         struct Learning: Endpoint {
             static let service = Library.self
             static let hedging = HedgingPolicy.learned(shortest: .milliseconds(10), longest: .seconds(1))

@@ -48,7 +48,7 @@ struct HedgingStageTests {
         #expect(try await layer.hedges().last == .won(.first, after: .milliseconds(100)))
     }
 
-    @Test func aHeadInTimeKeepsTheSecondAttemptAwayHoweverLongTheBodyTakes() async throws {
+    @Test func aHeadInTimePreventsTheSecondAttempt() async throws {
         let layer = ContestLayer()
         let call = try await layer.begin(SlowRead())
         layer.transport.head(of: 0)
@@ -63,7 +63,7 @@ struct HedgingStageTests {
     }
 
     @Test(arguments: [500, 502, 503, 429, 408, 425])
-    func aPoorAnswerWaitsForTheOther(_ code: Int) async throws {
+    func aPoorResponseWaitsForTheOther(_ code: Int) async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         let status = HTTPResponse.Status(code: code)
@@ -122,7 +122,7 @@ struct HedgingStageTests {
     }
 
     @Test(arguments: [[0, 1], [1, 0]])
-    func aPoorAnswerSaysMoreThanAFailure(_ order: [Int]) async throws {
+    func aPoorResponseWinsOverAFailure(_ order: [Int]) async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         for index in order {
@@ -134,7 +134,7 @@ struct HedgingStageTests {
         #expect(try await layer.hedges().last == .lost)
     }
 
-    @Test func changesStreamsAndWhoDoesNotAskAreNotHedged() async throws {
+    @Test func onlyOptedInReadsAreHedged() async throws {
         struct Change: Endpoint {
             static let service = Library.self
             static let method = HTTPRequest.Method.put
@@ -216,7 +216,7 @@ struct HedgingStageTests {
         #expect(hedges.count == 4 && hedges[1] == .lost)
     }
 
-    @Test func theRecordTellsEachAttemptByItself() async throws {
+    @Test func theRecordHasBothAttempts() async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         var wires = [WireRecord(), WireRecord()]

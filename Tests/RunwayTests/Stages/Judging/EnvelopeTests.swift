@@ -65,11 +65,12 @@ struct EnvelopeTests {
 
     @Test func loginNeededIsAKindOfItsOwn() async throws {
         try await expect(
-            layer(#"{"code":402}"#), endsIn: .needsLogin, saying: "The server responded with status 200 OK: the user has to log in."
+            layer(#"{"code":402}"#), endsIn: .needsLogin,
+            saying: "The server responded with status 200 OK: the user has to log in."
         )
     }
 
-    @Test func overloadedSaysHowLongToWait() async throws {
+    @Test func overloadNamesTheWait() async throws {
         try await expect(
             layer(#"{"code":429}"#), endsIn: .overloaded,
             saying: "The server responded with status 200 OK: too many requests, try again in 3 s.")
@@ -81,29 +82,33 @@ struct EnvelopeTests {
     @Test func envelopeOfAnotherShapeIsAnInvalidResponse() async throws {
         try await expect(
             layer(#"["code"]"#), endsIn: .invalidResponse,
-            saying: "The server responded with status 200 OK, but its envelope could not be read: \"code\" is missing; ")
+            saying: "The server responded with status 200 OK, but its envelope could not be read: \"code\" is missing; "
+        )
     }
 
     @Test func invalidJSONIsReportedWithItsPosition() async throws {
         let error = try await layer("<html>502").failure(of: PaintingList())
         #expect(error.kind == .invalidResponse)
         #expect(
-            error.detail == "The server responded with status 200 OK, but its envelope could not be read: The body is not JSON "
+            error.detail
+                == "The server responded with status 200 OK, but its envelope could not be read: The body is not JSON "
                 + "(line 1, column 1, byte 0): expected a value, found '<'; the body starts with: <html>502",
             "the start of the body appears once")
     }
 
     @Test func statusIsJudgedBeforeTheEnvelope() async throws {
         try await expect(
-            layer(#"{"code":0}"#, status: .notFound), endsIn: .refused, saying: "The server responded with status 404 Not Found.")
+            layer(#"{"code":0}"#, status: .notFound), endsIn: .refused,
+            saying: "The server responded with status 404 Not Found.")
         try await expect(
             layer("", status: .unauthorized), endsIn: .needsAccessToken,
             saying: "The server responded with status 401 Unauthorized: the access token is missing or was refused.")
         try await expect(
-            layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused, saying: "The server responded with status 599.")
+            layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused,
+            saying: "The server responded with status 599.")
     }
 
-    @Test func redirectThatLeadsNowhereIsRefused() async throws {
+    @Test func redirectWithoutATargetIsRefused() async throws {
         try await expect(
             layer("", status: .found), endsIn: .refused,
             saying: "The server responded with status 302 Found, a redirect that could not be followed.")

@@ -37,7 +37,7 @@ struct MergeQueueTests {
         #expect(queue.isIdle)
     }
 
-    @Test func whatWaitedLongEnoughLeavesThoughNothingLanded() {
+    @Test func requestsAreSentAfterTheMaximumWait() {
         var queue = MergeQueue(.standard)
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 5, in: &queue)
@@ -54,7 +54,7 @@ struct MergeQueueTests {
         }
     }
 
-    @Test func asManyAsMayLeaveDoNotWaitLonger() {
+    @Test func aFullEnvelopeIsSentAtOnce() {
         var queue = MergeQueue(MergePolicy(maximumCount: 2))
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)
@@ -69,7 +69,7 @@ struct MergeQueueTests {
         #expect(arrive(4, at: 9, byteCount: 1, in: &queue) == [Self.leave(2, 3), .wake(at: .milliseconds(59))])
     }
 
-    @Test func whatIsCancelledWhileItWaitsDoesNotLeave() {
+    @Test func cancelledWaitersAreNotSent() {
         var queue = MergeQueue(MergePolicy(settling: .zero))
         _ = arrive(1, at: 0, in: &queue)
         for number in 2...4 as ClosedRange<UInt64> { _ = arrive(number, at: 0, in: &queue) }
@@ -89,7 +89,7 @@ struct MergeQueueTests {
         #expect(queue.isIdle)
     }
 
-    @Test func callersOfALandedFlightMayLeaveWithWhatWaits() {
+    @Test func callersOfACompletedDispatchJoinTheWaiters() {
         var queue = MergeQueue(.standard)
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)
@@ -111,7 +111,7 @@ struct MergeQueueTests {
         #expect(queue.isIdle)
     }
 
-    @Test func whatIsReleasedLeavesOneByOne() {
+    @Test func releasedRequestsAreSentOneByOne() {
         var queue = MergeQueue(.standard)
         for number in 1...3 as ClosedRange<UInt64> { _ = arrive(number, at: 0, in: &queue) }
         let released = queue.release()

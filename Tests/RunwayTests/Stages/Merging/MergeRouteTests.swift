@@ -15,7 +15,7 @@ struct MergeRouteTests {
     }
 
     @Test(arguments: [404, 405, 501])
-    func aServerWithoutTheRouteIsNotAskedAgain(_ status: Int) async throws {
+    func aMissingRouteIsRememberedForAServer(_ status: Int) async throws {
         let layer = MergingLayer(EnvelopeServer { _ in .json("", status: HTTPResponse.Status(code: status)) })
         let calls = try await layer.merge([Read("1"), Read("2")])
         #expect(try await calls[0].value["path"].string == "/v1/1")
@@ -31,7 +31,7 @@ struct MergeRouteTests {
         #expect(records.reduce(0) { $0 + $1.attempts.count } == layer.server.requests.count)
     }
 
-    @Test func anotherEnvironmentIsAsked() async throws {
+    @Test func anotherEnvironmentIsTestedAgain() async throws {
         let server = EnvelopeServer { request throws(NetworkError) in
             if request.head.authority == "merged.test" { return .json("", status: .notFound) }
             return try await EnvelopeServer.unmerge(request)
@@ -55,7 +55,7 @@ struct MergeRouteTests {
         #expect(records.last?.decisions(of: Merge.self) == [.sentAtOnce])
     }
 
-    @Test func overHTTP2NothingIsMergedOnceTheVersionIsKnown() async throws {
+    @Test func overHTTP2NoRequestIsMergedOnceTheVersionIsKnown() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
         let first = Task { try await layer.network.call(Read("held")) }
         try await layer.server.negotiation.waitForArrivals()
@@ -70,7 +70,7 @@ struct MergeRouteTests {
         #expect(records.filter { $0.decisions(of: Merge.self) == [.apart(.http2)] }.count == 2)
     }
 
-    @Test func whatWaitsForASlowAnswerLeavesOneByOneWhereTheWireHasFoundHTTP2() async throws {
+    @Test func discoveringHTTP2SendsTheWaitersOneByOne() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
         let first = Task { try await layer.network.call(Read("held")) }
         try await layer.server.negotiation.waitForArrivals()
@@ -99,7 +99,7 @@ struct MergeRouteTests {
         _ = try await (first.value, call.value)
     }
 
-    @Test func overHTTP2RequestsAreMergedWhereThePolicySaysSo() async throws {
+    @Test func overHTTP2RequestsAreMergedByPolicy() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2")) { $0.mergesOverHTTP2 = true }
         for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
         #expect(layer.server.paths == ["/v1/held", "/v1/_batch"])
@@ -111,7 +111,7 @@ struct MergeRouteTests {
         #expect(layer.server.paths == ["/v1/held", "/v1/_batch"])
     }
 
-    @Test func whatIsKnownOfRoutesIsBounded() async throws {
+    @Test func storedRoutesAreBounded() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
         for number in 0..<(2 * Merger.maximumRoutes) {
             layer.network.configure(Merged.self) { $0.baseURLs = [.release: "https://\(number).merged.test"] }

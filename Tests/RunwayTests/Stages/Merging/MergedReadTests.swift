@@ -45,7 +45,7 @@ struct MergedReadTests {
         func encode(to encoder: any Encoder) {}
     }
 
-    @Test func redirectOfAnItemIsKeptAsARedirectAndItsTargetUnderItsOwnName() async throws {
+    @Test func redirectOfAnItemIsStoredUnderBothTargets() async throws {
         let server = EnvelopeServer(
             envelope: { _ in
                 .json(

@@ -66,7 +66,7 @@ struct MergedResponseTests {
         #expect(try await layer.network.call(Read("next"))["path"].string == "/v1/next")
     }
 
-    @Test func unknownIDsArePassedOverAndNotedAndOrderMeansNothing() async throws {
+    @Test func unknownIDsAreIgnoredAndRecorded() async throws {
         let (outcomes, layer) = try await outcomes { _ in
             .json(
                 #"""
@@ -79,7 +79,7 @@ struct MergedResponseTests {
         #expect(try await layer.carrier(among: 4)?.decisions(of: Merge.self).last == .unknownItems(3))
     }
 
-    @Test func anAnswerIsBoundedByItsReaderAndAllTogetherByThePolicy() async throws {
+    @Test func responsesAreBoundedByCallersAndPolicy() async throws {
         let long = String(repeating: "x", count: 11)
         let layer = MergingLayer(
             EnvelopeServer { request in
@@ -135,7 +135,7 @@ struct MergedResponseTests {
         #expect(layer.server.requests.count == 2)
     }
 
-    @Test func arefusalOfTheEnvelopeIsTheAnswerToEachItem() async throws {
+    @Test func aRefusalOfTheEnvelopeIsTheResponseToEachItem() async throws {
         let (outcomes, layer) = try await outcomes { _ in
             var response = Response.json("busy", status: .serviceUnavailable)
             response.head.headerFields[.retryAfter] = "7"
@@ -155,7 +155,7 @@ struct MergedResponseTests {
         }
     }
 
-    @Test func whatTheServiceSaysInsteadOfAnEnvelopeIsJudgedByIt() async throws {
+    @Test func responsesInsteadOfAnEnvelopeAreJudged() async throws {
         let (outcomes, _) = try await outcomes { _ in .json(#"{"code":401,"message":"token expired"}"#) }
         for outcome in outcomes { #expect(outcome.error?.kind == .needsAccessToken) }
     }

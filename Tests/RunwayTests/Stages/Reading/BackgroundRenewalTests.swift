@@ -42,7 +42,7 @@ struct BackgroundRenewalTests {
         #expect(renewed["n"].int == 1 && renewed.source == .cache)
     }
 
-    @Test func aManagerIsToldOnceAndItsAnswerIsFreshAgain() async throws {
+    @Test func aManagerIsNotifiedOnceAndItsResponseIsFresh() async throws {
         try await fill()
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
@@ -64,7 +64,7 @@ struct BackgroundRenewalTests {
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
-    @Test func whatWasClearedMeanwhileIsNotKeptAgain() async throws {
+    @Test func aClearedResponseIsNotStoredAgain() async throws {
         try await fill()
         let plain = CallOptions.policy(.timeToLive(.seconds(10)))
         async let call = layer.network.call(Work(), options: plain)

@@ -17,7 +17,7 @@ struct CacheBoundsTests {
         #expect(layer.network.cache.count == 2)
     }
 
-    @Test func whatNeverChangesStaysUntilTheBytesAreTooMany() async throws {
+    @Test func responsesStayUntilTheByteLimit() async throws {
         let layer = CachedLayer(cache: CacheLimits(maximumByteCount: 20_000))
         layer.server.respond(with: .success(.bytes([UInt8](repeating: 7, count: 9_000))))
         let options = CallOptions.policy(.untilEvicted())
@@ -40,7 +40,7 @@ struct CacheBoundsTests {
     }
 
     @Test(arguments: [CacheLimits(maximumCount: 0), CacheLimits(maximumByteCount: -1)])
-    func aCacheOfNothingKeepsNothing(limits: CacheLimits) async throws {
+    func aCacheWithoutCapacityStoresNothing(limits: CacheLimits) async throws {
         let layer = CachedLayer(cache: limits)
         #expect(try await layer.number(Work()) == 1)
         #expect(try await layer.number(Work()) == 2)
@@ -66,7 +66,7 @@ struct CacheBoundsTests {
         #expect(Set((values + [second.json]).map { ObjectIdentifier($0.storage) }).count == 1)
     }
 
-    @Test func memoryPressureHalvesOrEmptiesWhatIsHeld() async throws {
+    @Test func memoryPressureEvictsHalfOrAll() async throws {
         let layer = CachedLayer()
         for id in 1...8 { _ = try await layer.network.call(Work(id: id)) }
         layer.network.cache.relieveMemory()

@@ -49,13 +49,13 @@ struct CacheModel {
 
     /// What a call should do at once.
     enum Prediction: Equatable {
-        case responses(String)
+        case cached(String)
         /// It answers stale, and a flight of the layer's own takes off.
-        case answersAndFlies(String)
-        case flies
+        case cachedAndSent(String)
+        case sent
     }
 
-    enum Answer { case number(Int), notModified, refusedByTheEndpoint, serverError, notFound, noNetwork }
+    enum ServerResponse { case number(Int), notModified, refusedByTheEndpoint, serverError, notFound, noNetwork }
 
     /// What answers have an entity tag.
     static func hasTag(_ number: Int) -> Bool { number.isMultiple(of: 2) }
@@ -133,25 +133,25 @@ struct CacheModel {
                 validated: (found?.kept.number).flatMap { Self.hasTag($0) ? $0 : nil }, isOfTheLayer: isOfTheLayer)
         }
         guard let found else {
-            if use == .onlyIfCached { return (.responses("notCached"), nil) }
-            if isPrefetch, isFetchedAlready { return (.responses(""), nil) }
-            return (.flies, flight(isOfTheLayer: isPrefetch))
+            if use == .onlyIfCached { return (.cached("notCached"), nil) }
+            if isPrefetch, isFetchedAlready { return (.cached(""), nil) }
+            return (.sent, flight(isOfTheLayer: isPrefetch))
         }
-        guard let excess = found.excess else { return (.responses("cache \(found.kept.number)"), nil) }
+        guard let excess = found.excess else { return (.cached("cache \(found.kept.number)"), nil) }
         let stale = "staleCache \(found.kept.number)"
-        if use == .onlyIfCached { return (.responses(stale), nil) }
+        if use == .onlyIfCached { return (.cached(stale), nil) }
         if isPrefetch {
             return isFetchedAlready
-                ? (.responses(""), nil) : (.flies, flight((found.kept.number, now - excess), isOfTheLayer: true))
+                ? (.cached(""), nil) : (.sent, flight((found.kept.number, now - excess), isOfTheLayer: true))
         }
         if excess < Int(policy.staleWhileRevalidate.components.seconds) {
-            return isFetchedAlready ? (.responses(stale), nil) : (.answersAndFlies(stale), flight(isOfTheLayer: true))
+            return isFetchedAlready ? (.cached(stale), nil) : (.cachedAndSent(stale), flight(isOfTheLayer: true))
         }
-        return (.flies, flight((found.kept.number, now - excess)))
+        return (.sent, flight((found.kept.number, now - excess)))
     }
 
     /// What a flight lands with.
-    mutating func land(_ flight: Flight, _ response: Answer) -> String {
+    mutating func land(_ flight: Flight, _ response: ServerResponse) -> String {
         switch response {
         case .number(let number):
             store(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
@@ -173,7 +173,9 @@ struct CacheModel {
 
     private mutating func store(_ response: Kept, _ flight: Flight) {
         if flight.policy.rule == .none { return }
-        if clears.contains(where: { response.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) { return }
+        if clears.contains(where: { response.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) {
+            return
+        }
         if newest[response.key] ?? 0 > response.order { return }
         newest[response.key] = response.order
         hold(response)

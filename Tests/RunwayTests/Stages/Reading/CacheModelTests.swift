@@ -21,7 +21,7 @@ struct CacheModelTests {
     nonisolated static let count =
         ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func theCacheDoesWhatItsModelSays() async throws {
+    @Test func theCacheBehavesLikeItsModel() async throws {
         for seed in Seeds.some(Self.count) {
             let play = CachePlay(seed: seed)
             let problem = await play.run()
@@ -151,13 +151,14 @@ private final class CachePlay {
         Task { waiting.end(await Self.outcome(of: endpoint, on: network, .policy(policy, use))) }
         await settle("a call of \(key)") { waiting.outcome != nil || !before.isSuperset(of: transport.parked) }
         switch prediction {
-        case .response(let outcome): check(waiting.outcome == outcome, "\(waiting.outcome ?? "flies"), not \(outcome)")
-        case .answersAndFlies(let outcome):
+        case .cached(let outcome):
+            check(waiting.outcome == outcome, "\(waiting.outcome ?? "in flight"), not \(outcome)")
+        case .cachedAndSent(let outcome):
             await settle("a revalidation") {
                 waiting.outcome != nil && !before.isSuperset(of: transport.parked)
             }
-            check(waiting.outcome == outcome, "\(waiting.outcome ?? "flies"), not \(outcome)")
-        case .flies: check(waiting.outcome == nil, "\(waiting.outcome ?? ""), but it should fly")
+            check(waiting.outcome == outcome, "\(waiting.outcome ?? "in flight"), not \(outcome)")
+        case .sent: check(waiting.outcome == nil, "\(waiting.outcome ?? ""), but it should fly")
         }
         takeOff(flight, waiting, besides: before)
     }
@@ -197,7 +198,7 @@ private final class CachePlay {
         answerCount += 1
         let kind = Int.random(in: 0..<8, using: &random)
         let isNotModified = flight.validated != nil && Bool.random(using: &random)
-        let response: CacheModel.Answer =
+        let response: CacheModel.ServerResponse =
             switch kind {
             case 4... where isNotModified: .notModified
             case 0: .refusedByTheEndpoint
@@ -256,7 +257,7 @@ private final class CachePlay {
                         let outcome = await Self.outcome(
                             of: endpoint(key), on: network, .policy(policy, .onlyIfCached))
                         let (expected, _) = model.call(key, policy, .onlyIfCached, isFetchedAlready: false)
-                        check(.response(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
+                        check(.cached(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
                     }
                 }
             }

@@ -60,7 +60,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.deeds.isEmpty)
     }
 
-    @Test func withoutATierItsPolicyKeepsInMemoryAlone() async throws {
+    @Test func withoutATierItsPolicyStoresInMemoryOnly() async throws {
         let layer = CachedLayer()
         #expect(try await layer.number(options) == 1)
         #expect(try await layer.number(options) == 1)
@@ -79,7 +79,7 @@ final class CacheTierTests: Sendable {
         #expect(try await layer.number(below) == 1)
     }
 
-    @MainActor @Test func memoryAnswersAtOnceAndTheTierInALaterTurn() async throws {
+    @MainActor @Test func memoryRespondsAtOnceAndTheTierLater() async throws {
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         _ = try await layer.number(options)
@@ -94,7 +94,7 @@ final class CacheTierTests: Sendable {
         #expect(manager.rawData?["n"].int == 1 && manager.rawData?.source == .cache)
     }
 
-    @MainActor @Test func aStaleAnswerOfTheTierLandsBeforeTheFreshOne() async throws {
+    @MainActor @Test func aStaleResponseOfTheTierLandsFirst() async throws {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
@@ -123,7 +123,7 @@ final class CacheTierTests: Sendable {
         #expect(try await later.number(.policy(policy)) == 7)
     }
 
-    @Test func aStaleAnswerOfTheTierStandsInWhereNobodyIsReached() async throws {
+    @Test func aStaleResponseOfTheTierLandsWithoutANetwork() async throws {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleIfError: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         for (seconds, isThere) in [(500, true), (4000, false)] {
@@ -161,7 +161,7 @@ final class CacheTierTests: Sendable {
         #expect(later.server.requestCount == 0)
     }
 
-    @Test func whatTheEndpointRefusesOfTheTierIsLetGoAndFetchedInTheSameCall() async throws {
+    @Test func aRejectedTierEntryIsRemovedAndFetched() async throws {
         _ = try await layer.number(options)
         let later = await nextLaunch()
         later.server.respond(with: .success(.json(#"{"good":true}"#)))
@@ -177,7 +177,7 @@ final class CacheTierTests: Sendable {
         #expect(layer.network.cache.tierFailureCount == 2, "keeping failed, and then removing what was there before")
     }
 
-    @Test func aTierThatNeverAnswersHoldsACallForASetTime() async throws {
+    @Test func aHangingTierDelaysACallForALimitedTime() async throws {
         let gate = ScriptedGate()
         await tier.hold("find", at: gate)
         async let number = layer.number(options)
@@ -189,7 +189,7 @@ final class CacheTierTests: Sendable {
     }
 
     /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
-    @Test(.timeLimit(.minutes(5))) func aTierThatNeverAnswersIsNotAskedWithoutEnd() async throws {
+    @Test(.timeLimit(.minutes(5))) func aHangingTierGetsABoundedNumberOfLookups() async throws {
         let deaf = DeafTier()
         let layer = CachedLayer(diskCache: deaf)
         let bound = ResponseCache.maximumAbandonedLookups
@@ -221,7 +221,7 @@ final class CacheTierTests: Sendable {
         #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierTimedOut) })
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTierThatNeverWritesHoldsAFlushForASetTime() async throws {
+    @Test(.timeLimit(.minutes(5))) func aHangingTierDelaysAFlushForALimitedTime() async throws {
         let gate = ScriptedGate()
         await tier.hold("store", at: gate)
         _ = try await layer.number(options)
@@ -274,7 +274,7 @@ final class CacheTierTests: Sendable {
         gate.open()
     }
 
-    @Test func nothingIsFoundThatAClearStillHasToRemove() async throws {
+    @Test func pendingClearsHideTheirEntries() async throws {
         layer.network.configure(Gallery.self) { $0.account = "ann" }
         #expect(try await layer.number(options) == 1)
         await layer.network.cache.flush()
@@ -288,7 +288,7 @@ final class CacheTierTests: Sendable {
         #expect(try await nextLaunch().network.call(Book(), options: options).source == .network)
     }
 
-    @Test func aClearThatFailedIsDoneAgainBeforeAnythingIsFound() async throws {
+    @Test func aFailedClearIsRepeatedBeforeAnyLookup() async throws {
         #expect(try await layer.number(options) == 1)
         await layer.network.cache.flush()
         await tier.fail("clear")
@@ -314,7 +314,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.fileCount == 0)
     }
 
-    @Test func anOlderAnswerIsNotWrittenOverANewerOneThatMemoryDoesNotHold() async throws {
+    @Test func anOlderResponseDoesNotReplaceAnEvictedNewerOneOnDisk() async throws {
         let parked = ParkedLayer(diskCache: tier)
         let below = CachePolicy.untilEvicted(in: .disk)
         async let older = parked.network.call(Work(), options: .policy(below))
@@ -328,8 +328,7 @@ final class CacheTierTests: Sendable {
         #expect(try await parked.network.call(Work(), options: .policy(below))["n"].int == 2)
     }
 
-    @Test(arguments: [true, false]) func anOlderAnswerIsNotKeptAfterANewerOneThatMemoryLetGo(hasTier: Bool) async throws
-    {
+    @Test(arguments: [true, false]) func anOlderResponseIsNotStoredAfterAnEvictedNewerOne(hasTier: Bool) async throws {
         let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
         let policy = CachePolicy.untilEvicted(in: [.memory, .disk])
         async let older = parked.network.call(Work(), options: .policy(policy))

@@ -68,7 +68,7 @@ struct ClearingTests {
         }
     }
 
-    @Test(arguments: Clearing.all) func whatWasInTheAirIsNotKeptAfterIt(_ clearing: Clearing) async throws {
+    @Test(arguments: Clearing.all) func responsesInFlightAreNotStoredAfterAClear(_ clearing: Clearing) async throws {
         let layer = ParkedLayer()
         var flying: [Task<RawData, any Error>] = []
         for (index, call) in calls(on: layer.network).enumerated() {
@@ -96,7 +96,7 @@ struct ClearingTests {
         }
     }
 
-    @Test(arguments: Clearing.all.filter { $0.concerns[2] }) func itReachesWhatIsKeptByHTTPToo(
+    @Test(arguments: Clearing.all.filter { $0.concerns[2] }) func itClearsHTTPResponsesToo(
         _ clearing: Clearing
     ) async throws {
         let layer = CachedLayer()
@@ -121,7 +121,7 @@ struct ClearingTests {
     }
 
     @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted()])
-    func clearingOneCallReachesWhatIsKeptByAPolicyOfTheCallsOwn(_ policy: CachePolicy) async throws {
+    func clearingOneCallRemovesResponsesOfItsOwnPolicy(_ policy: CachePolicy) async throws {
         let layer = CachedLayer()
         for _ in 1...2 { #expect(try await layer.number(Unkept(), .policy(policy)) == 1) }
         try layer.network.clearCache(of: Unkept())
@@ -141,7 +141,7 @@ struct ClearingTests {
         #expect(layer.network.cache.count == 1, "what took off later is")
     }
 
-    @Test func anAnswerFetchedBehindABackIsNotKeptAfterASignOut() async throws {
+    @Test func aRevalidatedResponseIsNotStoredAfterASignOut() async throws {
         let layer = ParkedLayer()
         layer.network.configure(Gallery.self) { $0.account = "ann" }
         let options = CallOptions.policy(.timeToLive(.seconds(1), staleWhileRevalidate: .seconds(60)))

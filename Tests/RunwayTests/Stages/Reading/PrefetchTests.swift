@@ -19,7 +19,7 @@ struct PrefetchTests {
         #expect(rawData["n"].int == 1 && rawData.source == .cache)
     }
 
-    @Test func whatIsFreshIsNotFetched() async throws {
+    @Test func freshResponseIsNotFetched() async throws {
         let layer = CachedLayer()
         _ = try await layer.number(Work())
         layer.network.prefetch(Work())
@@ -27,7 +27,7 @@ struct PrefetchTests {
         #expect(record.outcome.name == "succeeded" && record.attempts.isEmpty && layer.server.requestCount == 1)
     }
 
-    @Test func whatIsStaleIsFetched() async throws {
+    @Test func staleResponseIsFetched() async throws {
         let layer = CachedLayer()
         let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
         _ = try await layer.number(options)
@@ -53,7 +53,7 @@ struct PrefetchTests {
         }
     }
 
-    @Test func whatNobodyWaitsForFliesAtLowPriorityUnlessToldOtherwise() async throws {
+    @Test func prefetchesHaveLowPriorityByDefault() async throws {
         let (transport, clock, records) = (PriorityTransport(), ManualClock(), RecordCollector())
         let network = NetworkLayer(transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records])
         network.prefetch(Work())
@@ -84,7 +84,7 @@ struct PrefetchTests {
         _ = try await layer.records.records(count: 2)
     }
 
-    @Test func aPrefetchThatIsCalledOffLeavesTheWireAndTheNextOneFlies() async throws {
+    @Test func aCancelledPrefetchFreesItsKey() async throws {
         let layer = ParkedLayer()
         let first = layer.network.prefetch(Work())
         let other = layer.network.prefetch(Work(id: 2))
@@ -104,7 +104,7 @@ struct PrefetchTests {
         #expect(try await layer.network.call(Work(id: 2))["n"].int == 3)
     }
 
-    @Test func aCallGoesOnThatSharesTheRequestOfAPrefetchCalledOff() async throws {
+    @Test func aCallSharingACancelledPrefetchContinues() async throws {
         let room = ReadingRoom()
         let prefetch = room.network.prefetch(KeptShelf())
         try await room.transport.waitForArrival(of: prefetch.number)
@@ -128,7 +128,7 @@ struct PrefetchTests {
         #expect(layer.server.requestCount == 0)
     }
 
-    @Test func badParametersAndFailuresAreOnTheRecordAndNowhereElse() async throws {
+    @Test func failuresOfPrefetchesAreOnlyRecorded() async throws {
         let layer = CachedLayer()
         layer.network.prefetch(Filter(city: ""), options: .policy(.timeToLive()))
         layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
@@ -137,7 +137,7 @@ struct PrefetchTests {
         #expect(kinds == [.invalidParameters, .noNetwork] && layer.network.cache.count == 0)
     }
 
-    @Test func aLayerThatIsLetGoIsGoneWhenItsBackgroundFlightsAreEnded() async throws {
+    @Test func aReleasedLayerIsFreedAfterItsBackgroundFlights() async throws {
         let (transport, records) = (ParkingTransport(), RecordCollector())
         var network: NetworkLayer? = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records])

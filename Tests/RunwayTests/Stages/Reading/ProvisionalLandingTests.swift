@@ -32,7 +32,7 @@ struct ProvisionalLandingTests {
         }
     }
 
-    @Test func theStaleAnswerIsThereWhenLoadReturnsAndTheFreshOneLandsAfterIt() async throws {
+    @Test func theStaleResponseLandsAtOnceAndTheFreshOneLater() async throws {
         let (manager, flight) = try await loaded()
         #expect(manager.rawData?["n"].int == 1 && manager.rawData?.source == .staleCache)
         #expect(manager.isLoading && manager.isProvisional && recorder.landings.isEmpty)
@@ -59,7 +59,7 @@ struct ProvisionalLandingTests {
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
-    @Test func aFailureToGetTheFreshAnswerIsTheSecondLandingAndTheStaleOneStays() async throws {
+    @Test func aFailedRevalidationLandsAndTheStaleResponseStays() async throws {
         let (manager, flight) = try await loaded()
         try await layer.transport.waitForArrival(of: flight)
         layer.transport.respond(flight.number, with: .success(.json("{}", status: .notFound)))
@@ -68,7 +68,7 @@ struct ProvisionalLandingTests {
         #expect(manager.rawData?["n"].int == 1 && manager.error?.status == .notFound && !manager.isLoading)
     }
 
-    @Test func whereTheStaleAnswerMayStandInTheFailureIsSilent() async throws {
+    @Test func staleIfErrorHidesTheFailedRevalidation() async throws {
         let options = CallOptions.policy(
             .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60), staleIfError: .seconds(60)))
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
@@ -92,7 +92,7 @@ struct ProvisionalLandingTests {
         #expect(told == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
     }
 
-    @Test func nothingMoreLandsAfterAReplacementBetweenTheTwo() async throws {
+    @Test func aReplacedCallLandsNothingMore() async throws {
         let (manager, first) = try await loaded()
         try await recorder.landings(count: 1)
         try await layer.transport.waitForArrival(of: first)
@@ -116,7 +116,7 @@ struct ProvisionalLandingTests {
         #expect(told == ["1 staleCache"])
     }
 
-    @Test func aCancelBeforeTheStaleAnswerIsToldGivesTheManagerBackWhatItHad() async throws {
+    @Test func aCancelBeforeTheStaleNotificationRestoresTheManager() async throws {
         let (manager, flight) = try await loaded()
         manager.cancel(flight)
         #expect(manager.rawData == nil && manager.landedFlight == nil && !manager.isLoading)
@@ -124,7 +124,7 @@ struct ProvisionalLandingTests {
         #expect(recorder.landings.isEmpty)
     }
 
-    @Test func aVetoOfTheStaleAnswerLeavesTheFreshOne() async throws {
+    @Test func aVetoOfTheStaleResponseLeavesTheFreshOne() async throws {
         let gate = VetoingInterceptor { $0.source == .staleCache }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
         #expect(manager.rawData != nil)

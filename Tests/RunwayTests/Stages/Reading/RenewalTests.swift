@@ -34,7 +34,7 @@ struct RenewalTests {
             ([.lastModified: RenewalTests.modified], [nil, RenewalTests.modified]),
             ([.eTag: "\"a\"", .lastModified: RenewalTests.modified], ["\"a\"", RenewalTests.modified]),
         ] as [(HTTPFields, [String?])])
-    func notModifiedRenewsTheLifetimeAndLandsWhatIsKept(fields: HTTPFields, conditions: [String?]) async throws {
+    func notModifiedRenewsTheLifetimeAndLandsTheStoredResponse(fields: HTTPFields, conditions: [String?]) async throws {
         respond(fields)
         #expect(try await layer.number(options) == 1)
         for round in 1...3 {
@@ -65,7 +65,7 @@ struct RenewalTests {
         }
     }
 
-    @Test func whatChangedTakesThePlaceOfWhatIsKept() async throws {
+    @Test func changedResponseReplacesTheStoredOne() async throws {
         respond([.eTag: "\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
@@ -132,7 +132,7 @@ struct RenewalTests {
         arguments: [
             ([.eTag: "\"a\""], [.eTag: "\"z\""]), ([.lastModified: RenewalTests.modified], [.lastModified: "elsewhen"]),
         ] as [(HTTPFields, HTTPFields)])
-    func a304OfSomethingElseIsAskedAgainWithoutConditions(kept: HTTPFields, named: HTTPFields) async throws {
+    func a304OfAnotherResponseIsRepeatedWithoutConditions(kept: HTTPFields, named: HTTPFields) async throws {
         respond(kept)
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
@@ -151,7 +151,7 @@ struct RenewalTests {
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
-    @Test func theEndpointChecksWhatIsRenewedAndARefusalFetchesItAnew() async throws {
+    @Test func aRejectedRenewalIsFetchedAgain() async throws {
         respond([.eTag: "\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
@@ -207,7 +207,7 @@ struct RenewalTests {
         #expect(sent[.ifNoneMatch] == "\"a\"")
     }
 
-    @Test func whatIsBelowMemoryIsRenewedToo() async throws {
+    @Test func tierEntryIsRenewedToo() async throws {
         let layer = CachedLayer(diskCache: MapTier())
         let below = CallOptions.policy(.timeToLive(.zero, onDisk: .seconds(10)))
         var response = Response.json(#"{"n":1}"#)

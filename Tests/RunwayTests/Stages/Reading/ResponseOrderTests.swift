@@ -8,7 +8,7 @@ struct ResponseOrderTests {
     private let layer = ParkedLayer()
     private let refresh = CallOptions(cacheUse: .refresh)
 
-    @Test func anOlderAnswerIsNotPutOverANewerOne() async throws {
+    @Test func anOlderResponseDoesNotReplaceANewerOne() async throws {
         async let older = layer.network.call(Work())
         let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)
@@ -34,7 +34,7 @@ struct ResponseOrderTests {
         #expect(try await layer.network.call(Work())["n"].int == 2)
     }
 
-    @Test func whatIsKnownOfNewerAnswersIsBounded() throws {
+    @Test func storedGenerationsAreBounded() throws {
         var generations = ClearGenerations()
         let count = ClearGenerations.maximumCount * 2
         let keys = try (1...count).map { id in
@@ -63,7 +63,8 @@ struct ResponseOrderTests {
         }
         let cache = layer.network.cache
         let joined = cache.nextSequenceNumber()
-        #expect(cache.store(respond(cache.nextSequenceNumber()), from: cache.lastSequenceNumber, in: .memory) == .stored)
+        #expect(
+            cache.store(respond(cache.nextSequenceNumber()), from: cache.lastSequenceNumber, in: .memory) == .stored)
         #expect(cache.store(respond(joined), from: cache.lastSequenceNumber, in: .memory) == .outdated)
         let early = cache.nextSequenceNumber()
         cache.clear()

@@ -19,7 +19,7 @@ struct StaleIfErrorTests {
         .success(.json("{}", status: .internalServerError)), .success(.json("{}", status: .serviceUnavailable)),
         .success(.json("{}", status: .tooManyRequests)),
     ])
-    func itLandsWhereNobodyWasReachedOrTheServerWasNotUpToIt(_ result: Result<Response, NetworkError>) async throws {
+    func itLandsAfterNetworkAndServerFailures(_ result: Result<Response, NetworkError>) async throws {
         #expect(try await layer.number(options) == 1)
         layer.clock.advance(by: .seconds(15))
         layer.server.respond(with: result)
@@ -81,7 +81,7 @@ struct StaleIfErrorTests {
         #expect(await layer.failure(Work(), refresh)?.kind == .noNetwork)
     }
 
-    @MainActor @Test func aManagerIsToldOfItAsStale() async throws {
+    @MainActor @Test func aManagerIsNotifiedOfItAsStale() async throws {
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         manager.load(Work(), options: options)

@@ -9,7 +9,7 @@ import Testing
 struct StaleWhileRevalidateTests {
     private let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
 
-    @Test func aCallIsGivenTheStaleAnswerAndTheFreshOneIsFetchedForTheNext() async throws {
+    @Test func aStaleResponseIsReturnedAndRevalidated() async throws {
         let layer = ParkedLayer()
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
@@ -58,7 +58,7 @@ struct StaleWhileRevalidateTests {
         #expect(try await layer.number(options) == 2)
     }
 
-    @Test func aFetchThatFailsLeavesTheStaleAnswerForTheNextCall() async throws {
+    @Test func aFailedRevalidationLeavesTheStaleResponse() async throws {
         let layer = ParkedLayer()
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))

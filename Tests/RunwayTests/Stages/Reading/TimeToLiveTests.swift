@@ -19,7 +19,7 @@ struct TimeToLiveTests {
         #expect(records[1].decisions(of: CacheDecision.self) == [.hit(age: .seconds(12))])
     }
 
-    @Test func anAnswerIsFreshUntilItsLifetimeIsOverAndNoLonger() async throws {
+    @Test func aResponseIsFreshForItsLifetime() async throws {
         #expect(CachePolicy.timeToLive().memoryLifetime == .seconds(180), "the documented default")
         #expect(try await layer.number(Work()) == 1)
         layer.clock.advance(by: .seconds(180) - .nanoseconds(1))
@@ -29,7 +29,7 @@ struct TimeToLiveTests {
         #expect(await layer.lastDecisions().first == .expired(by: .zero))
     }
 
-    @Test func whatDiffersInParametersFieldsAccountOrEnvironmentIsFetched() async throws {
+    @Test func differentCallsShareNoStoredResponse() async throws {
         #expect(try await layer.number(Work(id: 1)) == 1)
         #expect(try await layer.number(Work(id: 2)) == 2)
         #expect(try await layer.number(Work(id: 1, fields: ["Accept-Language": "zh"])) == 3)
@@ -54,7 +54,7 @@ struct TimeToLiveTests {
         #expect(try await other.number(Work()) == 2)
     }
 
-    @Test func refreshTakesNoneAndItsAnswerTakesThePlace() async throws {
+    @Test func refreshReplacesTheStoredResponse() async throws {
         #expect(try await layer.number(Work()) == 1)
         #expect(try await layer.number(CallOptions(cacheUse: .refresh)) == 2)
         #expect(await layer.lastDecisions().first == .refreshing)
@@ -64,7 +64,7 @@ struct TimeToLiveTests {
         #expect(try await layer.number(Work()) == 2, "what is kept outlives a refresh that failed")
     }
 
-    @Test func onlyIfCachedSendsNothing() async throws {
+    @Test func onlyIfCachedNeverSends() async throws {
         let wish = CallOptions(cacheUse: .onlyIfCached)
         let error = await layer.failure(Work(), wish)
         #expect(error?.kind == .notCached && error?.step == .stage(.reading))
@@ -93,7 +93,7 @@ struct TimeToLiveTests {
     }
 
     @Test(arguments: [201, 203, 404, 410, 500, 301] as [Int])
-    func onlyWhatTheServiceFindsFineIsKept(status: Int) async throws {
+    func onlyAcceptedResponsesAreStored(status: Int) async throws {
         layer.server.respond(with: .success(.json("{}", status: HTTPResponse.Status(code: status))))
         _ = try? await layer.network.call(Work())
         #expect(layer.network.cache.count == (status < 300 ? 1 : 0))
@@ -111,7 +111,7 @@ struct TimeToLiveTests {
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func whatTheEndpointRefusesIsNotKept() async throws {
+    @Test func rejectedResponsesAreNotStored() async throws {
         layer.server.respond(with: .success(.json(#"{"bad":1}"#)))
         #expect(await layer.failure(Work())?.kind == .invalidResponse)
         #expect(layer.network.cache.count == 0)
@@ -126,7 +126,7 @@ struct TimeToLiveTests {
         #expect(try await layer.network.call(Work())["good"].bool == true)
     }
 
-    @Test func aStreamIsNeitherKeptNorTakenFromWhatIsKept() async throws {
+    @Test func streamsBypassTheCache() async throws {
         for _ in 0..<2 {
             let response = try await layer.network.stream(Work())
             _ = try await response.body.collect(upTo: 100)
@@ -142,7 +142,7 @@ struct TimeToLiveTests {
         #expect(try await layer.number(Rename(title: "a")) == 4)
     }
 
-    @Test func anExchangeIsAnsweredFromWhatAnEarlierOneKept() async throws {
+    @Test func anExchangeUsesAnEarlierStoredResponse() async throws {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "gallery.test", path: "/x")
         for source in [ResponseSource.network, .cache] {
             let response = try await layer.network.exchange(
@@ -152,7 +152,7 @@ struct TimeToLiveTests {
         #expect(layer.server.requestCount == 1)
     }
 
-    @Test func whatAnExchangeDoesNotSendDoesNotSplitWhatIsKept() async throws {
+    @Test func unsentCommonParametersDoNotSplitTheCache() async throws {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "gallery.test", path: "/x")
         let changes: [(source: ResponseSource, change: (inout ServiceSettings) -> Void)] = [
             (.network, { _ in }),
@@ -173,7 +173,7 @@ struct TimeToLiveTests {
     @Test(arguments: [
         Duration.seconds(Int64.min), .seconds(-1), .zero, .seconds(Int64.max), .seconds(Int64.max) * 10,
     ])
-    func absurdLifetimesNeitherTrapNorKeepWhatTheyDoNotMean(lifetime: Duration) async throws {
+    func extremeLifetimesAreBounded(lifetime: Duration) async throws {
         var policy = CachePolicy.timeToLive(lifetime, staleWhileRevalidate: lifetime, staleIfError: lifetime)
         policy.tiers = .memory
         policy.diskLifetime = lifetime

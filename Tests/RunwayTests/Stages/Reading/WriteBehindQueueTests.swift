@@ -33,7 +33,7 @@ struct WriteBehindQueueTests {
         return names
     }
 
-    @Test func whatALaterOperationMakesPointlessIsNotDone() throws {
+    @Test func supersededOperationsAreDropped() throws {
         var queue = WriteBehindQueue(maximumByteCount: 1 << 20)
         for id in 1...3 { queue.add(.store(try respond(id))) }
         queue.add(.store(try respond(1)))
@@ -49,7 +49,7 @@ struct WriteBehindQueueTests {
         #expect(queue.isEmpty && !queue.isPerforming)
     }
 
-    @Test func whatWaitsIsBoundedByCountAndByBytes() throws {
+    @Test func pendingOperationsAreBounded() throws {
         var queue = WriteBehindQueue(maximumByteCount: 10_000)
         queue.add(.store(try respond(1, byteCount: 6_000)))
         queue.add(.store(try respond(2, byteCount: 6_000)))
@@ -80,7 +80,7 @@ struct WriteBehindQueueTests {
         #expect(queue.pending(for: try key(2)) == nil)
     }
 
-    @Test func whatFailedIsRemovedAndARemovalThatFailedIsTriedAgainFirst() throws {
+    @Test func failedStoresAreRemovedAndFailedRemovalsRepeated() throws {
         var queue = WriteBehindQueue(maximumByteCount: 1 << 20)
         queue.add(.store(try respond(1)))
         _ = queue.begin()

@@ -53,7 +53,7 @@ struct RedirectingStageTests {
     }
 
     @Test(arguments: ["http://library.test/x", "https://user:hunter2@b.test/", "ftp://b.test/", "https://[::1"])
-    func whatMayNotBeFollowedIsRefusedAndNotShown(_ location: String) async throws {
+    func forbiddenRedirectIsRefusedAndNotShown(_ location: String) async throws {
         let layer = layer([start: location])
         let error = try await layer.failure(of: QueryCall())
         #expect(error.kind == .refused)
@@ -100,7 +100,7 @@ struct RedirectingStageTests {
         #expect(hops.last?.head.headerFields[.contentType] == nil)
     }
 
-    @Test func serviceThatCallsAStatusFineKeepsItFromBeingFollowed() async throws {
+    @Test func statusThatTheServiceAcceptsIsNotFollowed() async throws {
         let targets = ["https://museum.test/api/paintings?app=guide&lang=zh&room=7": "/elsewhere"]
         let layer = layer(targets, status: HTTPResponse.Status(code: 300))
         let error = try await layer.failure(of: PaintingList())

@@ -180,7 +180,7 @@ struct HTTP1ResponseReaderTests {
         ("HTTP/1.1", "", true), ("HTTP/1.1", "close", false), ("HTTP/1.0", "", false), ("HTTP/1.0", "Keep-Alive", true),
         ("HTTP/1.1", "x, CLOSE", false),
     ])
-    func connectionGoesOnAsVersionAndFieldSay(version: String, connection: String, isPersistent: Bool) throws {
+    func versionAndFieldDecidePersistence(version: String, connection: String, isPersistent: Bool) throws {
         let field = connection.isEmpty ? "" : "Connection: \(connection)\r\n"
         let response = try read("\(version) 200 OK\r\n\(field)Content-Length: 1\r\n\r\na")
         #expect(response.isPersistent == isPersistent)
@@ -226,7 +226,7 @@ struct HTTP1ResponseReaderTests {
         #expect(throws: WireError.self) { try read(text) }
     }
 
-    @Test func bytesAboveASCIIAreKeptAsTheyCame() throws {
+    @Test func bytesAboveASCIIAreUnchanged() throws {
         var bytes = Array("HTTP/1.1 200 OK\r\nX-A: ".utf8)
         bytes += [0xE9, 0xFF]
         bytes += Array("\r\nContent-Length: 0\r\n\r\n".utf8)

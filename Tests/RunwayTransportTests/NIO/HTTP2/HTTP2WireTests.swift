@@ -59,7 +59,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func settingsThatForbidWhatWasSentAlreadyMakeItWait() async throws {
+    @Test func settingsBelowTheSentAmountMakeItWait() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame, frame.is(.headers) else { return }
             if connection.streams.count == 5 {
@@ -83,7 +83,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func goAwayMovesWhatTheServerDidNotTake() async throws {
+    @Test func goAwayMovesUnprocessedRequests() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings()) }
             guard frame.is(.headers) else { return }
@@ -116,7 +116,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func streamThatIsRefusedAgainAndAgainFailsAsNotSent() async throws {
+    @Test func repeatedlyRefusedStreamFailsAsNotSent() async throws {
         try await RawHTTP2Server.run { connection, frame in
             if let frame, frame.is(.headers) { connection.write(.reset(frame.stream, 7)) }
             if frame == nil { connection.write(.settings()) }
@@ -137,7 +137,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func cancelledCallResetsItsStreamAndKeepsTheConnection() async throws {
+    @Test func cancelledCallResetsOnlyItsStream() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings()) }
             if frame.is(.headers), frame.stream > 1 {
@@ -181,7 +181,7 @@ struct HTTP2WireTests {
             // The neighbour is answered although nobody reads the stream.
             #expect(try await network.call(Fetch<GET>("b")).text == "swift")
             #expect(!server.frames().contains { $0.is(.windowUpdate) && $0.stream == 1 })
-            #expect(try await answer.body.collect(upTo: 1 << 20).count == 9 * part.count)
+            #expect(try await response.body.collect(upTo: 1 << 20).count == 9 * part.count)
         }
     }
 
@@ -260,7 +260,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func recordTellsWhatTheWireDid() async throws {
+    @Test func recordHasTheWirePhases() async throws {
         try await RawHTTP2Server.run(Self.honest) { server in
             let records = RecordCollector()
             let network = try server.layer(sinks: [records])

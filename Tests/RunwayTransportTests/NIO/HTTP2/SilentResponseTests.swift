@@ -20,7 +20,7 @@ struct SilentResponseTests {
             // Long enough for the head to come in time on a busy machine.
             let network = try server.layer(idleTimeout: .seconds(5))
             let response = try await network.stream(Fetch<GET>("a"))
-            let error = try await answer.body.failure()
+            let error = try await response.body.failure()
             #expect(error.kind == .timedOut && error.detail.contains("silent"), "\(error)")
             await server.wait(for: .reset)
             #expect(server.endCount == 0)
@@ -36,7 +36,7 @@ struct SilentResponseTests {
             // With 200 ms and more between two of them these take longer than a server may be silent.
             await server.wait(for: .ping, count: 26)
             #expect(!server.frames().contains { $0.is(.reset) })
-            let error = try await answer.body.failure()
+            let error = try await response.body.failure()
             #expect(error.kind == .timedOut, "\(error)")
         }
     }

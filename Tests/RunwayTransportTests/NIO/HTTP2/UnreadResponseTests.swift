@@ -73,7 +73,7 @@ struct UnreadResponseTests {
         }
     }
 
-    @Test func noMoreComesThanMayWaitForReadersAndAllOnceTheyRead() async throws {
+    @Test func unreadBytesAreBoundedUntilTheyAreRead() async throws {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in
             let network = try layer(server)
@@ -113,7 +113,7 @@ struct UnreadResponseTests {
         }
     }
 
-    @Test func whatIsReleasedUnreadMakesRoomForTheOthers() async throws {
+    @Test func releasingAnUnreadResponseFreesTheWindow() async throws {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in
             let network = try layer(server)

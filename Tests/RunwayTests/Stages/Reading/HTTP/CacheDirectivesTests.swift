@@ -36,7 +36,7 @@ struct CacheDirectivesTests {
     }
 
     @Test(arguments: ["", ",", ",,,", "  ", "=", "=60", "\"", "xmax-age=60", "m ax-age=60", "max-agé=60", "max_age=60"])
-    func whatIsNotALifetimeIsNotTakenForOne(_ value: String) {
+    func invalidLifetimesAreZero(_ value: String) {
         #expect(respond(value).maxAge == nil)
     }
 
@@ -61,7 +61,7 @@ struct CacheDirectivesTests {
         #expect(!respond("foo=\"\\\", no-store\"").isNoStore)
     }
 
-    @Test func directiveThatKeepsLessHoldsWhateverItsArgument() {
+    @Test func restrictiveDirectiveAppliesWhateverItsArgument() {
         #expect(respond("no-store=x").isNoStore)
         #expect(respond("No-Store=\"x\"").isNoStore)
         #expect(respond("must-revalidate=1").mustRevalidate)
@@ -132,7 +132,7 @@ struct CacheDirectivesTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func stringsThatNeverEndAreReadInTimeInProportionToTheirLength() {
+    @Test(.timeLimit(.minutes(1))) func unterminatedStringsAreReadInLinearTime() {
         let text = "a=\"" + String(repeating: "\\\"", count: 300_000) + ", no-store"
         #expect(respond(text).isNoStore)
     }

@@ -70,7 +70,7 @@ struct ClearGenerationsTests {
         }
     }
 
-    @Test func aClearConcernsTheAnswersThatItNamesAlone() {
+    @Test func aClearRemovesOnlyTheResponsesItNames() {
         for (index, clearing) in clearings().enumerated() {
             let mark = store.nextSequenceNumber()
             clearing.clear(store)
@@ -90,7 +90,7 @@ struct ClearGenerationsTests {
         #expect(store(store.nextSequenceNumber(), from: mark))
     }
 
-    @Test func anAnswerThatIsNotKeptLeavesNoOlderOneInItsPlace() {
+    @Test func anUnstoredResponseRemovesAnOlderOne() {
         #expect(store(store.nextSequenceNumber()))
         #expect(store(store.nextSequenceNumber(), language: "fr"))
         #expect(store(store.nextSequenceNumber(), in: kim))
@@ -113,7 +113,7 @@ struct ClearGenerationsTests {
         #expect(kept() == [later])
     }
 
-    @Test func anAnswerThatIsNotKeptKeepsOutAnOlderOneThatComesAfterIt() {
+    @Test func anUnstoredResponsePreventsStoringALaterOlderOne() {
         let mark = store.nextSequenceNumber()
         store.clear()
         let (older, newer) = (store.nextSequenceNumber(), store.nextSequenceNumber())
@@ -129,7 +129,7 @@ struct ClearGenerationsTests {
         #expect(store(store.nextSequenceNumber()))
     }
 
-    @Test func aClearOfATargetThatIsForgottenHoldsForAll() {
+    @Test func aForgottenTargetClearAppliesToAll() {
         let mark = store.nextSequenceNumber()
         store.clear(nil, of: uri)
         for number in 0...ClearGenerations.maximumCount {

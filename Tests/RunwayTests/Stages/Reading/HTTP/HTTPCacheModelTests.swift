@@ -12,7 +12,7 @@ struct HTTPCacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func readsOfEveryAccountAreAnsweredAsTheModelSays() async throws {
+    @Test func readsOfEveryAccountMatchTheModel() async throws {
         for seed in Seeds.some(Self.count) {
             await Task.yield()
             var play = HTTPCachePlay(seed: seed)

@@ -71,7 +71,7 @@ struct HTTPCacheStoreTests {
         #expect(bodies(store) == ["7", "8", "9"])
     }
 
-    @Test func limitsOfNothingKeepNothing() {
+    @Test func zeroLimitsStoreNothing() {
         for limits in [
             HTTPCacheLimits(maximumTargets: 0), HTTPCacheLimits(maximumByteCount: -1),
             HTTPCacheLimits(maximumVariants: 0),
@@ -82,7 +82,7 @@ struct HTTPCacheStoreTests {
         }
     }
 
-    @Test func bodyThatIsTooLargeIsNotKept() async throws {
+    @Test func tooLargeBodyIsNotStored() async throws {
         let transport = StubTransport { _ in
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
             return Response(head: head, body: .whole(RawData([1, 2, 3], response: head)))
@@ -120,7 +120,8 @@ struct HTTPCacheStoreTests {
 
     @Test func indexesOfJSONCount() async throws {
         let cached = HTTPCachedLayer()
-        cached.respond("[" + repeatElement("1", count: 5000).joined(separator: ",") + "]", [.cacheControl: "max-age=60"])
+        cached.respond(
+            "[" + repeatElement("1", count: 5000).joined(separator: ",") + "]", [.cacheControl: "max-age=60"])
         try await cached.send()
         let kept = try await cached.send()
         guard case .whole(let rawData) = kept.body else { throw Refused("not whole") }

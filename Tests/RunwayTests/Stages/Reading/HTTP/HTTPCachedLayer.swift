@@ -42,7 +42,8 @@ struct HTTPCachedLayer {
         func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             received.withLock { $0.append(request) }
             if isInProcess { return try await responses.respond(request) }
-            return try await LoopbackOrigin.shared.send(request, in: flight) { [responses] request throws(NetworkError) in
+            return try await LoopbackOrigin.shared.send(request, in: flight) {
+                [responses] request throws(NetworkError) in
                 try await responses.respond(request)
             }
         }

@@ -25,7 +25,7 @@ struct HTTPCachedRedirectTests {
         #expect(paths == ["/a", "/b", "/a", "/c"])
     }
 
-    @Test func nothingOfAnOriginIsStoredAfterTheChainHasLeftIt() async throws {
+    @Test func responsesAfterALeftOriginAreNotStored() async throws {
         redirect("https://other.test/b", "max-age=600")
         redirect("https://origin.test/c", "max-age=600")
         redirect("/d", "max-age=600")
@@ -40,7 +40,7 @@ struct HTTPCachedRedirectTests {
     }
 
     /// The body of a redirect that was to be streamed was let go, so that the redirect is not kept either.
-    @Test func streamedRedirectIsNotKeptWithoutItsBody() async throws {
+    @Test func streamedRedirectIsNotStoredWithoutItsBody() async throws {
         for location in ["/b", "/c"] {
             let fields: HTTPFields = [.location: location, .cacheControl: "max-age=600"]
             cached.respond(with: { _ throws(NetworkError) in
@@ -70,7 +70,7 @@ struct HTTPCachedRedirectTests {
         #expect(paths.last == "/c" && cached.sent == 4)
     }
 
-    @Test func permanentRedirectIsKeptByEstimateAndATemporaryOneIsNot() async throws {
+    @Test func onlyPermanentRedirectsAreHeuristicallyFresh() async throws {
         for (status, count) in [(HTTPResponse.Status.movedPermanently, 2), (.found, 4)] {
             let cached = HTTPCachedLayer()
             for _ in 0..<2 {
@@ -101,7 +101,7 @@ struct HTTPCachedRedirectTests {
     }
 
     @Test(arguments: ["max-age=5", "max-age=5, stale-while-revalidate=60", "no-store"])
-    func tokenIsNotGivenToTheOriginThatAKeptRedirectLeadsTo(_ control: String) async throws {
+    func tokenIsNotSentToACachedRedirectsOrigin(_ control: String) async throws {
         let transport = StubTransport { request in
             let isOwn = request.head.authority == "club.test"
             var response = Response.json("{}", status: isOwn ? .movedPermanently : .ok)
@@ -140,7 +140,7 @@ struct HTTPCachedRedirectTests {
         #expect(try await cached.send("/a").text == "c")
     }
 
-    @Test func changeThatWasRedirectedLetsGoOfBothTargets() async throws {
+    @Test func redirectedChangeInvalidatesBothTargets() async throws {
         for path in ["/a", "/b", "/c"] {
             cached.respond("x", [.cacheControl: "max-age=600"])
             try await cached.send(path)

@@ -10,7 +10,7 @@ struct HTTPFreshnessModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func noAnswerIsGivenThatTheArithmeticCallsStaleAndNoneIsFetchedThatItCallsFresh() async throws {
+    @Test func freshnessMatchesTheArithmetic() async throws {
         for seed in Seeds.some(Self.count) {
             await Task.yield()
             var play = Play(seed: seed)

@@ -29,7 +29,7 @@ struct HTTPInvalidationTests {
     }
 
     @Test(arguments: [400, 403, 404, 409, 500, 503])
-    func changeThatFailedLetsGoOfNothing(_ code: Int) async throws {
+    func failedChangeInvalidatesNothing(_ code: Int) async throws {
         try await store("/a")
         cached.respond(status: .init(code: code), [.location: "/a"])
         try await cached.send("/a", method: .post)
@@ -45,7 +45,7 @@ struct HTTPInvalidationTests {
     }
 
     @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
-    func safeMethodLetsGoOfNothing(_ name: String) async throws {
+    func safeMethodInvalidatesNothing(_ name: String) async throws {
         try await store("/a")
         cached.respond("x", [.location: "/a", .contentLocation: "/a"])
         try await cached.send("/b", method: try #require(HTTPRequest.Method(name)))
@@ -60,7 +60,7 @@ struct HTTPInvalidationTests {
         #expect(await isKept("/d"))
     }
 
-    @Test func nothingOfAnotherOriginIsLetGo() async throws {
+    @Test func otherOriginsAreNotInvalidated() async throws {
         try await store("/l", "/c")
         cached.respond(status: .created, [.location: "/l", .contentLocation: "https://origin.test/c"])
         var request = cached.request("/x", method: .post)
@@ -86,7 +86,7 @@ struct HTTPInvalidationTests {
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func callWhoseOwnPolicyKeepsNothingStillLetsGoOfWhatItChanged() async throws {
+    @Test func changeWithoutACachePolicyInvalidatesItsTarget() async throws {
         try await store("/a")
         cached.respond(status: .ok)
         _ = try await cached.network.exchange(cached.request(method: .post), with: Library.self)
@@ -103,7 +103,7 @@ struct HTTPInvalidationTests {
         }
     }
 
-    @Test func changeIsAlwaysSentEvenWhereAFreshAnswerIsKept() async throws {
+    @Test func changeIsSentDespiteAFreshResponse() async throws {
         try await store("/a")
         for method in [HTTPRequest.Method.post, .put, .delete] {
             cached.respond("changed", [.cacheControl: "max-age=600"])
@@ -112,7 +112,7 @@ struct HTTPInvalidationTests {
         #expect(cached.sent == 4)
     }
 
-    @Test func answerThatWasUnderWayDuringAChangeIsNotKept() async throws {
+    @Test func responseInFlightDuringAChangeIsNotStored() async throws {
         let network = cached.network
         let cached = cached
         // The change comes and goes while the answer to the read is under way.

@@ -22,7 +22,7 @@ struct HTTPPartialContentTests {
         return try await cached.send("/a", fields)
     }
 
-    @Test func wholeAnswerServesARangeOfIt() async throws {
+    @Test func wholeResponseServesItsRanges() async throws {
         cached.respond(body, [.cacheControl: "max-age=60", .eTag: "\"x\"", .contentLength: "10"])
         try await cached.send()
         for (text, part, field) in [
@@ -63,7 +63,7 @@ struct HTTPPartialContentTests {
         #expect(cached.sent == 1)
     }
 
-    @Test func partServesWhatLiesWithinItAndNothingElse() async throws {
+    @Test func partServesOnlyRangesWithinIt() async throws {
         part(2..<6)
         #expect(try await range("2-5").head.status == .partialContent)
         let inside = try await range("3-4")
@@ -121,7 +121,7 @@ struct HTTPPartialContentTests {
         #expect(try await cached.send().text == "new")
     }
 
-    @Test func stalePartIsValidatedOnlyByARequestForWhatItHas() async throws {
+    @Test func stalePartIsValidatedOnlyForItsRanges() async throws {
         part(2..<6, [.eTag: "\"x\"", .cacheControl: "max-age=1"])
         try await _ = range("2-5")
         cached.advance(10)
@@ -144,7 +144,7 @@ struct HTTPPartialContentTests {
         ["bytes 0-9/10"], ["bytes 0-3/3"], ["bytes 3-0/10"], ["lines 0-3/10"], ["0-3/10"], [],
         ["bytes 0-3/10", "bytes 0-3/10"],
     ])
-    func partWhoseRangeAndBodyDisagreeIsNotKept(_ values: [String]) async throws {
+    func partWhoseRangeAndBodyDisagreeIsNotStored(_ values: [String]) async throws {
         var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"x\""]
         fields[values: .contentRange] = values
         cached.respond("0123", status: .partialContent, fields)

@@ -31,7 +31,7 @@ struct HTTPResponseOrderTests {
         try? await room.call(Shelf(fields: ["Accept-Language": language]), options(.onlyIfCached)).number
     }
 
-    @Test func anOlderAnswerDoesNotComeBackAfterANewerOneThatMayNotBeKept() async throws {
+    @Test func noOlderResponseReturnsAfterAnUncacheableNewerOne() async throws {
         let older = try await begin(1, "de")
         respond(1)
         #expect(try await older.number == 1)
@@ -54,7 +54,7 @@ struct HTTPResponseOrderTests {
         #expect(await kept("de") == 1)
     }
 
-    @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func aCallThatWaitedForItsTurnDuringAClearIsNotKept(
+    @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func aCallThatWaitedDuringAClearIsNotStored(
         _ clearing: Clearing
     ) async throws {
         let transport = CarryingTransport()

@@ -16,7 +16,7 @@ struct HTTPReuseTests {
         #expect(try await cached.send("/a").text == "one")
     }
 
-    @Test func answerToGetServesHeadAndNotTheOtherWayRound() async throws {
+    @Test func responseToGetServesHeadButNotViceVersa() async throws {
         cached.respond([.cacheControl: "max-age=60", .contentLength: "3"])
         try await cached.send()
         let head = try await cached.send(method: .head)
@@ -28,7 +28,7 @@ struct HTTPReuseTests {
         #expect(try await cached.send("/h").text == "two")
     }
 
-    @Test func answerThatVariesIsGivenToRequestsThatAreAlike() async throws {
+    @Test func varyingResponseServesMatchingRequests() async throws {
         for body in ["one", "two", "three"] {
             cached.respond(body, [.cacheControl: "max-age=60", .vary: "Accept-Language"])
         }
@@ -47,7 +47,7 @@ struct HTTPReuseTests {
         }
     }
 
-    @Test func answerThatVariesByTheCookiesOfAJarIsNotKept() async throws {
+    @Test func responseVaryingByJarCookiesIsNotStored() async throws {
         cached.network.configure(Library.self) { $0.cookies = .jar() }
         for body in ["one", "two", "three"] {
             cached.respond(body, [.cacheControl: "max-age=60", .vary: "Accept, cookie"])
@@ -63,7 +63,7 @@ struct HTTPReuseTests {
         #expect(try await cached.send("/b").source == .cache)
     }
 
-    @Test func ofSeveralAnswersTheMostRecentIsGiven() async throws {
+    @Test func theMostRecentResponseIsReturned() async throws {
         // Each is of a request that nothing kept so far matches, and all match the last.
         cached.respond([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
         try await cached.send("/a", [.accept: "a"])
@@ -87,7 +87,7 @@ struct HTTPReuseTests {
         #expect(try await cached.send("/a", [.accept: "b"]).text == "two")
     }
 
-    @Test func answerThatDemandsValidationIsNotGivenWithoutIt() async throws {
+    @Test func noCacheResponseIsValidatedFirst() async throws {
         for value in ["no-cache, max-age=60", "max-age=60, no-cache=\"\""] {
             #expect(try await HTTPCachedLayer().isSentAgain([.cacheControl: value]))
         }
@@ -105,7 +105,8 @@ struct HTTPReuseTests {
 
     @Test func requestMayWantAYoungerAnswer() async throws {
         func isSent(_ asking: String, _ response: String = "max-age=60") async throws -> Bool {
-            try await HTTPCachedLayer().isSentAgain([.cacheControl: response], after: 10, asking: [.cacheControl: asking])
+            try await HTTPCachedLayer().isSentAgain(
+                [.cacheControl: response], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-age=10"))
         #expect(try await isSent("max-age=9"))
@@ -118,7 +119,8 @@ struct HTTPReuseTests {
 
     @Test func requestMayAcceptAStaleAnswer() async throws {
         func isSent(_ asking: String, _ response: String = "max-age=4") async throws -> Bool {
-            try await HTTPCachedLayer().isSentAgain([.cacheControl: response], after: 10, asking: [.cacheControl: asking])
+            try await HTTPCachedLayer().isSentAgain(
+                [.cacheControl: response], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-stale=6"))
         #expect(try await isSent("max-stale=5"))
@@ -140,7 +142,7 @@ struct HTTPReuseTests {
         #expect(stale.source == .staleCache && stale.head.headerFields[.age] == "10")
     }
 
-    @Test func nothingStaleIsGivenUnlessSomeoneAllowsIt() async throws {
+    @Test func staleResponsesNeedPermission() async throws {
         #expect(try await cached.isSentAgain([.cacheControl: "max-age=4"]))
         for status in [500, 502, 503, 504] {
             let cached = HTTPCachedLayer()
@@ -162,7 +164,7 @@ struct HTTPReuseTests {
     }
 
     @Test(arguments: ["must-revalidate", "no-cache", "stale-if-error=9995", "no-cache, stale-if-error=99999"])
-    func answerThatForbidsItIsNotGivenStaleEvenWithoutANetwork(_ directive: String) async throws {
+    func mustRevalidateForbidsStaleUseWithoutANetwork(_ directive: String) async throws {
         cached.respond([.cacheControl: "max-age=4, \(directive)"])
         try await cached.send()
         cached.advance(10_000)
@@ -171,7 +173,7 @@ struct HTTPReuseTests {
     }
 
     @Test(arguments: [500, 502, 503, 504])
-    func errorOfTheServerIsHiddenWhereItIsAllowed(_ code: Int) async throws {
+    func staleIfErrorHidesAServerError(_ code: Int) async throws {
         for (response, asking) in [("max-age=4, stale-if-error=6", ""), ("max-age=4", "stale-if-error=6")] {
             let cached = HTTPCachedLayer()
             cached.respond([.cacheControl: response])
@@ -185,7 +187,7 @@ struct HTTPReuseTests {
         }
     }
 
-    @Test func staleAnswerIsGivenWhileAFreshOneIsFetched() async throws {
+    @Test func staleResponseIsReturnedWhileRevalidating() async throws {
         cached.respond([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
         try await cached.send()
         cached.advance(10)
@@ -266,7 +268,7 @@ struct HTTPReuseTests {
         #expect(try await sources("http") == [.network, .network])
     }
 
-    @Test func nothingIsSentWhereTheCallAllowsNone() async throws {
+    @Test func onlyIfCachedSendsNoRequest() async throws {
         let missing = try await cached.failure("/a", [.cacheControl: "only-if-cached"])
         #expect(missing.kind == .notCached && missing.status == .gatewayTimeout && missing.step == .stage(.reading))
         #expect(missing.sending == .notSent, "the status is no server's")
@@ -281,7 +283,7 @@ struct HTTPReuseTests {
         #expect(cached.sent == 1)
     }
 
-    @Test func staleAnswerIsNotRevalidatedWhereTheCallLetsNothingBeSent() async throws {
+    @Test func onlyIfCachedRevalidatesNoStaleResponse() async throws {
         cached.respond([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
         try await cached.send()
         cached.advance(34)
@@ -306,7 +308,7 @@ struct HTTPReuseTests {
         #expect(cached.sent == 3)
     }
 
-    @Test func noChangeIsSentWhereTheCallLetsNothingBeSent() async throws {
+    @Test func onlyIfCachedSendsNoChange() async throws {
         for request in [
             cached.request(method: .post), cached.request("/a", [.cacheControl: "only-if-cached"], method: .put),
         ] {
@@ -340,7 +342,7 @@ struct HTTPReuseTests {
         #expect(record.attempts.isEmpty && record.source == .cache)
     }
 
-    @Test func theRecordSaysWhyARequestWasSent() async throws {
+    @Test func theRecordNamesTheReasonOfARequest() async throws {
         cached.respond([.cacheControl: "max-age=60", .eTag: "\"1\""])
         try await cached.send()
         cached.advance(72)

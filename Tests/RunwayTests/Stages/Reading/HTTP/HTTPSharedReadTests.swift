@@ -59,7 +59,7 @@ struct HTTPSharedReadTests {
         #expect(try await room.call(Shelf(), CallOptions(cache: .http(), cacheUse: .onlyIfCached)).number == 2)
     }
 
-    @Test func olderAnswerIsNotKeptAfterANewerOneThatMayNotBeKept() async throws {
+    @Test func olderResponseIsNotStoredAfterAnUncacheableNewerOne() async throws {
         let older = try await begin(1)
         let newer = try await begin(2, .refresh)
         respond(2, "no-store")
@@ -74,7 +74,7 @@ struct HTTPSharedReadTests {
     }
 
     @Test(arguments: [CachePolicy.http(), .timeToLive(), .off])
-    func readThatIsAskedForAfterAChangeDoesNotJoinOneOfBeforeIt(_ policy: CachePolicy) async throws {
+    func readAfterAChangeJoinsNoEarlierOne(_ policy: CachePolicy) async throws {
         let before = try await begin(1)
         let change = room.call(ShelfChange(), CallOptions(cache: policy))
         try await room.transport.waitForArrival(of: 2)

@@ -18,7 +18,7 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "QUERY"])
-    func onlyAnswersToMethodsThatTheCacheKnowsAreKept(_ name: String) async throws {
+    func onlyResponsesToKnownMethodsAreStored(_ name: String) async throws {
         let method = try #require(HTTPRequest.Method(name))
         cached.respond([.cacheControl: "max-age=60"])
         cached.respond("two", [.cacheControl: "max-age=60"])
@@ -40,7 +40,7 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: [200, 203, 204, 299, 300, 301, 308, 400, 404, 410, 414, 418, 500, 501, 502, 599])
-    func anyFinalStatusWithALifetimeIsKept(_ code: Int) async throws {
+    func anyFinalStatusWithALifetimeIsStored(_ code: Int) async throws {
         #expect(try await !cached.isSentAgain([.cacheControl: "max-age=60"], status: .init(code: code)))
     }
 
@@ -52,7 +52,7 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: [201, 202, 302, 303, 307, 400, 402, 403, 406, 409, 418, 500, 502, 504, 599])
-    func otherStatusesAreNotKeptByEstimate(_ code: Int) async throws {
+    func otherStatusesHaveNoHeuristicLifetime(_ code: Int) async throws {
         let fields: HTTPFields = [.lastModified: cached.date(-100_000), .date: cached.date()]
         #expect(try await cached.isSentAgain(fields, status: .init(code: code), after: 1))
         #expect(!Self.isEstimated(code))
@@ -70,7 +70,7 @@ struct HTTPStoringTests {
         #expect(try await !cached.isSentAgain(fields, status: .forbidden))
     }
 
-    @Test func answerOfOneRequestsPreconditionsOrRangeIsNotKept() async throws {
+    @Test func responseToPreconditionsOrARangeIsNotStored() async throws {
         for code in [304, 412, 416] {
             let refusal = Storability.refusal(
                 HTTPResponse(status: .init(code: code), headerFields: [.cacheControl: "max-age=60"]),
@@ -88,7 +88,7 @@ struct HTTPStoringTests {
         #expect(refusal == .status)
     }
 
-    @Test func answerThatForbidsItIsNotKept() async throws {
+    @Test func noStoreResponseIsNotStored() async throws {
         #expect(try await cached.isSentAgain([.cacheControl: "no-store, max-age=60"]))
         #expect(cached.network.cache.byteCount < 400)
     }
@@ -118,7 +118,7 @@ struct HTTPStoringTests {
         #expect(try await cached.send("/a", [.authorization: "Bearer 1"]).source == .cache)
     }
 
-    @Test func noCallSeesWhatIsKeptForAnotherAccountServiceOrEnvironment() async throws {
+    @Test func cachesAreSeparateByAccountServiceAndEnvironment() async throws {
         for body in ["one", "two", "three", "for another caller", "four"] {
             cached.respond(body, [.cacheControl: "max-age=60"])
         }
@@ -148,7 +148,7 @@ struct HTTPStoringTests {
     }
 
     /// Without a socket: no transport passes a coding on that it does not know.
-    @Test func everyFieldIsKeptButThoseOfOneHop() async throws {
+    @Test func allButHopByHopFieldsAreStored() async throws {
         let cached = HTTPCachedLayer(isInProcess: true)
         var fields: HTTPFields = [.cacheControl: "max-age=60", .connection: "X-Hop, close", .setCookie: "a=1"]
         for name in [
@@ -178,7 +178,7 @@ struct HTTPStoringTests {
     }
 
     /// For a layer that several users share: no response that sets a cookie, whole or streamed, nor one that a 304 or HEAD updates so.
-    @Test func noSetCookieIsStoredWhereThePolicyForbidsIt() async throws {
+    @Test func policyCanForbidStoringSetCookie() async throws {
         var policy = CachePolicy.http()
         policy.storesSetCookie = false
         let options = CallOptions(cache: policy)
@@ -226,7 +226,7 @@ struct HTTPStoringTests {
         }
     }
 
-    @Test func answerThatTheEnvelopeCallsAFailureIsNotKept() {
+    @Test func responseWithAnEnvelopeErrorIsNotStored() {
         func refusal(_ verdict: Verdict, _ status: HTTPResponse.Status = .ok) -> NotStoredReason? {
             Storability.refusal(
                 HTTPResponse(status: status, headerFields: [.cacheControl: "max-age=60"]), to: cached.request().head,

@@ -44,7 +44,7 @@ struct HTTPValidationTests {
         #expect(cached.last[.ifNoneMatch] == nil && cached.last[.ifModifiedSince] == nil)
     }
 
-    @Test func notModifiedMakesTheAnswerFreshAgain() async throws {
+    @Test func notModifiedMakesTheResponseFreshAgain() async throws {
         try await keepStale([.eTag: "\"x\"", .age: "1"])
         cached.respond(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"x\""])
         let valid = try await cached.send()
@@ -55,7 +55,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == 2)
     }
 
-    @Test func fieldsOfNotModifiedReplaceThoseThatAreKept() async throws {
+    @Test func fieldsOfNotModifiedReplaceStoredOnes() async throws {
         try await keepStale([
             .eTag: "\"x\"", .server: "old", .contentLength: "3", .contentType: "text/plain", .setCookie: "a=1",
             .contentLanguage: "de",
@@ -85,7 +85,7 @@ struct HTTPValidationTests {
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func fullAnswerTakesThePlaceOfTheKeptOne() async throws {
+    @Test func fullResponseReplacesTheStoredOne() async throws {
         try await keepStale([.eTag: "\"x\""])
         cached.respond("two", [.cacheControl: "max-age=60", .eTag: "\"y\""])
         #expect(try await cached.send().text == "two")
@@ -100,7 +100,7 @@ struct HTTPValidationTests {
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func errorOfTheServerIsPassedOnAndTheKeptAnswerStays() async throws {
+    @Test func serverErrorIsReturnedAndTheStoredResponseStays() async throws {
         try await keepStale([.eTag: "\"x\""])
         cached.respond("error", status: .internalServerError)
         #expect(try await cached.send().text == "error")
@@ -141,7 +141,7 @@ struct HTTPValidationTests {
         #expect(cached.last[.ifNoneMatch] == "W/\"x\"")
     }
 
-    @Test func oneOfSeveralKeptAnswersIsChosenByItsStrongValidator() async throws {
+    @Test func strongValidatorSelectsAStoredResponse() async throws {
         cached.respond([.cacheControl: "max-age=1", .eTag: "\"1\"", .vary: "Accept", .date: cached.date(-9)])
         try await cached.send("/a", [.accept: "a"])
         cached.respond("two", [.cacheControl: "max-age=1", .eTag: "\"2\"", .vary: "Accept-Language"])
@@ -164,7 +164,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == 4 && cached.last[.ifNoneMatch] == nil)
     }
 
-    @Test func modificationDateOfNotModifiedNamesTheAnswer() async throws {
+    @Test func lastModifiedOfNotModifiedSelectsTheResponse() async throws {
         let modified = cached.date(-1000)
         try await keepStale([.lastModified: modified])
         cached.respond(status: .notModified, [.lastModified: modified])
@@ -186,7 +186,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == 4)
     }
 
-    @Test func ownConditionsOfTheCallerAreAnsweredFromWhatIsKept() async throws {
+    @Test func ownConditionsOfTheCallerAreEvaluatedByTheCache() async throws {
         let modified = cached.date(-1000)
         cached.respond([.cacheControl: "max-age=60", .eTag: "\"x\"", .lastModified: modified, .server: "s"])
         try await cached.send()
@@ -202,7 +202,8 @@ struct HTTPValidationTests {
         #expect(try await status([.ifNoneMatch: "\"y\"", .ifModifiedSince: modified]) == .ok)
         let response = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
         #expect(
-            response.text == "" && response.head.headerFields[.eTag] == "\"x\"" && response.head.headerFields[.age] == "0")
+            response.text == "" && response.head.headerFields[.eTag] == "\"x\""
+                && response.head.headerFields[.age] == "0")
         #expect(response.head.headerFields[.server] == nil && cached.sent == 1)
     }
 
@@ -275,7 +276,7 @@ struct HTTPValidationTests {
         #expect(try await cached.send().text == "two")
     }
 
-    @Test func bareNotModifiedForTheStoredTagIsNotAskedTwice() async throws {
+    @Test func bareNotModifiedForTheStoredTagIsAccepted() async throws {
         try await keepStale([.eTag: "\"x\""])
         let count = cached.sent
         cached.respond(status: .notModified, [.cacheControl: "max-age=60"])
@@ -292,7 +293,7 @@ struct HTTPValidationTests {
         #expect(cached.last[.ifNoneMatch] == "\"x\"" && cached.last[.ifModifiedSince] == nil)
     }
 
-    @Test func headThatAgreesMakesTheKeptAnswerFreshAgain() async throws {
+    @Test func matchingHeadMakesTheStoredResponseFresh() async throws {
         try await keepStale([.eTag: "\"x\"", .contentLength: "3", .server: "old"])
         cached.respond("", [.eTag: "\"x\"", .contentLength: "3", .cacheControl: "max-age=60", .server: "new"])
         try await cached.send(method: .head)
@@ -305,7 +306,7 @@ struct HTTPValidationTests {
         arguments: [
             [.eTag: "\"y\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [.eTag: "\"x\"", .contentLength: "4"],
         ] as [HTTPFields])
-    func headThatDisagreesMakesTheKeptAnswerOneToValidate(_ fields: HTTPFields) async throws {
+    func differingHeadRequiresValidation(_ fields: HTTPFields) async throws {
         cached.respond([.cacheControl: "max-age=600, stale-if-error=600", .eTag: "\"x\"", .contentLength: "3"])
         try await cached.send()
         cached.respond("", fields)

@@ -51,7 +51,8 @@ actor LoopbackOrigin {
     private var count = 0
 
     /// Sends a request over a socket and gives the answer that came back.
-    func send(_ request: Request, in flight: Flight, response: @escaping Answer) async throws(NetworkError) -> Response {
+    func send(_ request: Request, in flight: Flight, response: @escaping Answer) async throws(NetworkError) -> Response
+    {
         count += 1
         let (mark, exchange) = ("\(count)", Exchange(request, response))
         exchanges[mark] = exchange

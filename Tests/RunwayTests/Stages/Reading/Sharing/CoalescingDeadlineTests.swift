@@ -16,7 +16,7 @@ struct CoalescingDeadlineTests {
         return calls
     }
 
-    @Test(arguments: [true, false]) func everyCallKeepsItsOwnDeadline(listens: Bool) async throws {
+    @Test(arguments: [true, false]) func everyCallHasItsOwnDeadline(listens: Bool) async throws {
         let room = ReadingRoom(listens: listens)
         let calls = try await calls(room, [.seconds(2), .seconds(9), .seconds(1), .seconds(9)])
         for (index, instant) in [(2, 1), (0, 2)] {
@@ -32,7 +32,7 @@ struct CoalescingDeadlineTests {
         #expect(room.transport.sent == [1])
     }
 
-    @Test func theSharedFlightsDeadlineIsTheLatestOfThoseThatWait() async throws {
+    @Test func theSharedDeadlineIsTheLatestOfTheWaiters() async throws {
         let room = ReadingRoom()
         let calls = try await calls(room, [.seconds(5), .seconds(3), .seconds(9)])
         let flight = try #require(room.transport.flight(1))

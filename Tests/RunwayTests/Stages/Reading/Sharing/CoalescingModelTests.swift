@@ -11,7 +11,7 @@ struct CoalescingModelTests {
     /// How many sequences are played; `RUNWAY_COALESCING` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_COALESCING"].flatMap { Int($0) } ?? 1000
 
-    @Test func callsEndAsASmallModelSaysTheyShould() async throws {
+    @Test func callsEndAsInTheModel() async throws {
         for seed in Seeds.some(Self.count) {
             var play = CoalescingPlay(seed: seed)
             try await play.run()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct CoalescingRecordTests {
-    @Test func aCallThatJoinedSaysWhichAndThatNothingOfItsOwnFlew() async throws {
+    @Test func aFollowersRecordNamesTheLeaderAndHasNoAttempt() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.join(Shelf())]
         room.clock.advance(by: .seconds(2))
@@ -38,7 +38,7 @@ struct CoalescingRecordTests {
         #expect(try await room.records(count: 1)[0].decisions(of: SharingDecision.self).isEmpty)
     }
 
-    @Test func theRecordOfACallThatLeftIsToldOnceAndHoldsTheWholeRequest() async throws {
+    @Test func theRecordOfALeaderThatLeftIsReportedOnceAndComplete() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(Shelf(), as: 1)
         let second = try await room.join(Shelf())
@@ -60,7 +60,7 @@ struct CoalescingRecordTests {
         #expect(records[0].decisions(of: SharingDecision.self).contains(.left(others: 1)))
     }
 
-    @Test func theRecordOfACallThatLeftIsToldWhenTheOthersLeaveToo() async throws {
+    @Test func theRecordOfALeaderThatLeftIsReportedWhenAllLeave() async throws {
         for listens in [true, false] {
             let room = ReadingRoom(listens: listens)
             let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]

@@ -32,7 +32,7 @@ struct CoalescingTests {
         #expect(room.transport.sent == [1])
     }
 
-    @Test func aCallAfterTheAnswerBeginsAnew() async throws {
+    @Test func aCallAfterTheResponseSendsANewRequest() async throws {
         let room = ReadingRoom()
         for number: UInt64 in 1...3 {
             let call = try await room.begin(Shelf(), as: number)
@@ -42,7 +42,7 @@ struct CoalescingTests {
         #expect(room.transport.sent == [1, 2, 3])
     }
 
-    @Test func aFailureIsSharedByThoseWhoWaitAndByNobodyAfter() async throws {
+    @Test func aFailureIsSharedOnlyByTheWaiters() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
         room.transport.respond(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
@@ -92,7 +92,7 @@ struct CoalescingTests {
         room.transport.respond(1)
     }
 
-    @Test func aCancelledCallJoinsAndBeginsNothing() async throws {
+    @Test func aCancelledCallNeitherJoinsNorStarts() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(Shelf(), as: 1)
         let gate = ScriptedGate()
@@ -111,7 +111,7 @@ struct CoalescingTests {
         #expect(records.flatMap { $0.decisions(of: SharingDecision.self) }.isEmpty)
     }
 
-    @Test func readsThatDifferInAnythingFlyApart() async throws {
+    @Test func differentReadsAreSentSeparately() async throws {
         let room = ReadingRoom()
         let network = room.network
         var calls = [try await room.begin(Shelf(), as: 1)]
@@ -133,7 +133,7 @@ struct CoalescingTests {
         for (index, call) in calls.enumerated() { #expect(try await call.number == UInt64(index + 1)) }
     }
 
-    @Test func aCallThatDoesNotWaitForANetworkFailsAtOnceBesideOneThatDoes() async throws {
+    @Test func callsThatDoNotWaitForANetworkFailAtOnce() async throws {
         let status = SettableNetworkStatus(.none)
         let transport = CarryingTransport()
         let network = NetworkLayer(
@@ -156,7 +156,7 @@ struct CoalescingTests {
         #expect(try await hasty.failure().kind == .noNetwork)
     }
 
-    @Test func aCallThatMayBeTriedAgainDoesNotShareTheFailureOfOneThatMayNot() async throws {
+    @Test func callsWithDifferentRetryPoliciesShareNoFailure() async throws {
         let room = ReadingRoom()
         let once = room.call(Shelf(), CallOptions(retry: .off))
         try await room.transport.waitForArrival(of: 1)
@@ -170,7 +170,7 @@ struct CoalescingTests {
         for call in [once, other] { _ = try await call.value }
     }
 
-    @Test func aReadAfterAClearDoesNotJoinOneOfBeforeIt() async throws {
+    @Test func aReadAfterAClearJoinsNoEarlierOne() async throws {
         for clear in [
             { @Sendable (network: NetworkLayer) in network.cache.clear() }, { $0.cache.clear(Library.self) },
             { $0.cache.clear(Shelf.self) }, { try? $0.clearCache(of: Shelf()) },
@@ -201,7 +201,7 @@ struct CoalescingTests {
         for call in [first, second] { #expect(try await call.number == 1) }
     }
 
-    @Test func whatIsNoWholeReadFliesAlone() async throws {
+    @Test func streamsAndChangesAreSentSeparately() async throws {
         let room = ReadingRoom()
         for number: UInt64 in 1...2 { _ = try await room.begin(Put(), as: number) }
         for number: UInt64 in 3...4 { _ = try await room.begin(Alone(), as: number) }
@@ -251,7 +251,7 @@ struct CoalescingTests {
     }
 
     @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted(), .http(), .off])
-    func postsAreSharedWhereTheirAnswersAreKeptAsThoseOfReads(_ policy: CachePolicy) async throws {
+    func cachedPostsAreShared(_ policy: CachePolicy) async throws {
         let room = ReadingRoom()
         let isShared = policy.rule == .timeToLive || policy.rule == .untilEvicted
         let first = room.call(Search(word: "a"), CallOptions(cache: policy))
@@ -276,7 +276,7 @@ struct CoalescingTests {
         for (call, number) in zip(calls, [1, 1, 3, 3, 5] as [UInt64]) { #expect(try await call.number == number) }
     }
 
-    @Test func oneRequestMoreThanMayBeSharedFliesAlone() async throws {
+    @Test func aRequestBeyondTheLimitIsSentSeparately() async throws {
         let room = ReadingRoom(limits: CoalescingLimits(maximumRequests: 1))
         var calls = [try await room.begin(Shelf(), as: 1), try await room.begin(Shelf(number: 2), as: 2)]
         calls.append(try await room.begin(Shelf(number: 2), as: 3))
@@ -285,7 +285,7 @@ struct CoalescingTests {
         for (call, number) in zip(calls, [1, 2, 3, 1] as [UInt64]) { #expect(try await call.number == number) }
     }
 
-    @Test func nothingIsLeftOfReadsThatAreOver() async throws {
+    @Test func completedReadsLeaveNoState() async throws {
         let room = ReadingRoom()
         weak var flight: Flight?
         do {

@@ -71,7 +71,7 @@ struct LandedReadTests {
         return (room, first)
     }
 
-    @Test func aCallBetweenAnAnswerAndItsKeepingSendsNothing() async throws {
+    @Test func aCallBeforeTheResponseIsStoredSendsNoRequest() async throws {
         let (room, first) = try await roomWithAnAnswer()
         let call = room.call(KeptShelf())
         try await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
@@ -95,7 +95,7 @@ struct LandedReadTests {
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aCallAfterAClearIsGivenNothingOfBefore() async throws {
+    @Test func aCallAfterAClearGetsNoEarlierResponse() async throws {
         let (room, first) = try await roomWithAnAnswer()
         room.network.cache.clear()
         let second = try await room.begin(KeptShelf(), as: 2)
@@ -119,7 +119,7 @@ struct LandedReadTests {
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aCallThatWasOverBeforeTheAnswerLeavesNothingBehind() async throws {
+    @Test func aCallThatEndedBeforeTheResponseLeavesNoState() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(KeptShelf(), as: 1)
         let second = try await room.join(KeptShelf())
