@@ -68,9 +68,9 @@ enum HTTP1Fuzz {
     }
 
     /// The answer again, with its body in chunks and with its length.
-    private static func checkWritten(_ answer: Read) {
-        var head = ByteBuffer(string: "HTTP/1.1 \(answer.statuses.last ?? 200) again\r\n")
-        let fields = HTTPFields(answer.fields.filter { $0.name != .contentLength && $0.name != .transferEncoding })
+    private static func checkWritten(_ response: Read) {
+        var head = ByteBuffer(string: "HTTP/1.1 \(response.statuses.last ?? 200) again\r\n")
+        let fields = HTTPFields(response.fields.filter { $0.name != .contentLength && $0.name != .transferEncoding })
         for field in fields {
             head.writeString("\(field.name.rawName): ")
             field.withUnsafeBytesOfValue { _ = head.writeBytes($0) }
@@ -78,19 +78,19 @@ enum HTTP1Fuzz {
         }
         var chunked = head
         chunked.writeString("Transfer-Encoding: chunked\r\n\r\n")
-        var rest = answer.body[...]
+        var rest = response.body[...]
         while !rest.isEmpty {
             chunked.writeHTTP1Chunk(Array(rest.prefix(7)))
             rest = rest.dropFirst(7)
         }
         chunked.writeString("0\r\n\r\n")
-        head.writeString("Content-Length: \(answer.body.count)\r\n\r\n")
-        head.writeBytes(answer.body)
+        head.writeString("Content-Length: \(response.body.count)\r\n\r\n")
+        head.writeBytes(response.body)
         for written in [head, chunked] {
             let again = read(
                 [Array(written.readableBytesView)[...]], to: .get, headBytes: 1 << 20, fieldCount: 1000)
             check(again.failure == nil && again.endCount == 1, "what was read can't be read again")
-            check(again.body == answer.body && !again.hasSurplus, "another body when it is read again")
+            check(again.body == response.body && !again.hasSurplus, "another body when it is read again")
             let own = HTTPFields(again.fields.filter { $0.name != .contentLength && $0.name != .transferEncoding })
             check(own == fields, "other fields when they are read again")
         }

@@ -8,7 +8,7 @@ enum MergedFuzz {
 
     static func run(_ input: FuzzInput) {
         let head = HTTPResponse(status: .ok, headerFields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"])
-        guard let answer = try? MergeAnswer(input.bytes, head: head, within: bounds) else { return }
+        guard let answer = try? MergeResponse(input.bytes, head: head, within: bounds) else { return }
         check(answer.results.count == bounds.count, "another number of answers")
         check(answer.unknownCount <= input.bytes.count, "more answers than came")
         for (result, bound) in zip(answer.results, bounds) {

@@ -1,41 +1,41 @@
-// The first file to read: what every request passes, from the caller down to the wire.
+// The first file to read: the stages that every request passes, from the caller down to the wire.
 
 extension RequestPipeline {
-    /// Makes the stage of a place of the parts of a layer that it needs.
+    /// Creates the stage of a place from the parts of a layer that it needs.
     typealias MakeStage = @Sendable (LayerParts) -> any RequestStage
 
-    /// The places of the pipeline, from the caller down, and the stage that stands at each.
+    /// The places of the pipeline from the caller down, and the stage at each.
     ///
-    /// A place without a stage passes everything; it is the seam at which a stage of the app's own may stand.
+    /// A place without a stage passes every request on; an app's own stage can stand there.
     static let defaultStages: [(place: StagePlace, make: MakeStage?)] = [
-        // the whole call, whatever the stages below do with the time
+        // Outermost: bounds the whole call, whatever the stages below do with the time.
         (.deadline, { _ in DeadlineStage() }),
-        // first of all: a response in memory needs neither network nor permission; above all that sends: who shares a request shares its
-        // attempts, too
+        // First below the deadline: a cached response needs neither a network nor a slot. Above all that sends: calls that
+        // share a request share its attempts, too.
         (.reading, { ReadingStage($0.cache, $0.admission) }),
         (.offlineQueue, nil),
-        // below memory, which it must not stand in the way of
+        // Below the cache, whose responses it must not delay.
         (.admission, { AdmissionStage($0.admission, $0.connectivity) }),
-        // above address and signature: each attempt has a fresh route and nonce
+        // Above address and signature: each attempt has a new route and nonce.
         (.retrying, { RetryingStage($0.retries, $0.admission) }),
-        // below retrying: another attempt takes the token that is newest then
+        // Below retrying: another attempt uses the newest token.
         (.authorizing, { AuthorizingStage($0.tokens, $0.admission) }),
-        // a request that failed in an envelope is sent again by itself
+        // A request that failed in an envelope is sent again by itself.
         (.merging, { MergingStage($0.merger) }),
-        // every hop is routed and signed anew
+        // Every hop is routed and signed anew.
         (.redirecting, { _ in RedirectingStage() }),
-        // below redirecting: no hop leaves TLS either
+        // Below redirecting: no hop may leave TLS either.
         (.securing, { SecuringStage($0.strictTransport) }),
-        // every hop has its own
+        // Every hop has cookies of its own.
         (.cookies, { CookieStage($0.cookieJars) }),
-        // above signing, which covers what is really sent
+        // Above signing, which covers the bytes that are sent.
         (.compressing, { _ in CompressingStage() }),
-        // each of its two attempts has a route and a nonce of its own
+        // Each of its two attempts has a route and a nonce of its own.
         (.hedging, { HedgingStage($0.hedges, $0.deadlines, $0.admission, $0.connectivity) }),
         (.routing, nil),
-        // the last thing done on the way out, because it covers what is really sent
+        // Last on the way out, because it covers what is sent.
         (.signing, nil),
-        // the first on the way back: status 200 may say "token expired" inside
+        // First on the way back: a response with status 200 may contain "token expired".
         (.judging, { _ in JudgingStage() }),
     ]
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What all flights of a layer use, whatever stages they pass.
+/// What all flights of a layer use, whichever stages they pass.
 final class FlightContext: Sendable {
     /// The name of the layer.
     let network: String
@@ -12,7 +12,7 @@ final class FlightContext: Sendable {
     let cookieJars: CookieJars
     let services: ServiceConfigurations
     let redaction: Redaction
-    /// What carries records to the sinks.
+    /// Carries records to the sinks.
     let events: EventQueue
     private let flightCount = Atomic<UInt64>(0)
 
@@ -32,20 +32,21 @@ final class FlightContext: Sendable {
         self.events = events
     }
 
-    /// The number of the next call.
+    /// Returns the number of the next call.
     func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
 
-    /// Starts the record of a call, which keeps `keeper` alive.
+    /// Creates the flight of a call, which keeps `keeper` alive while it is in flight.
     func makeFlight<E: Endpoint>(
         _ endpoint: E.Type, _ options: CallOptions, keeper: any AnyObject & Sendable
     ) -> Flight {
         let service = E.Service.self
-        // Read before the session, so that a sign-out in between clears with a later one; after the sign-out nothing is stored.
+        // Read before the session: a sign-out in between then has a later sequence number, and no response of this call is
+        // stored after it.
         let start = cache.lastSequenceNumber
         let renewals = RenewalScope.scopes(of: self).map(\.configuration)
         let configuration = renewals.last { $0.service == service } ?? services.configuration(of: service)
         let lifetime = E.deadline ?? configuration.settings.deadline
-        // No clock needs to count further than a year, and a negative time has passed already.
+        // No clock counts further than a year; a negative lifetime has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: makeID(), endpoint: endpoint, configuration: configuration, options: options,

@@ -1,4 +1,4 @@
-/// The parts of a layer that its calls share, of which each stage is given what it needs.
+/// The parts of a layer that its calls share. Each stage receives the ones that it needs.
 struct LayerParts: Sendable {
     let deadlines: DeadlineTimer
     let cache: ResponseCache
@@ -7,9 +7,9 @@ struct LayerParts: Sendable {
     let retries: RetryControl
     let hedges: HedgeControl
     /// The access tokens of the services.
-    let tokens: TokenKeeper
+    let tokens: AccessTokens
     let merger: Merger
-    /// The hosts that want TLS.
+    /// The hosts that require TLS (RFC 6797).
     let strictTransport: StrictTransport
     let cookieJars: CookieJars
 }

@@ -24,7 +24,7 @@ extension NetworkLayer {
             }
             let endpoint = try prepared(endpoint)
             var draft = try draft(endpoint, in: flight)
-            if let kept = try acceptedImmediately(&draft, for: endpoint, in: flight), !kept.isProvisional {
+            if let cached = try acceptedImmediately(&draft, for: endpoint, in: flight), !cached.isProvisional {
                 flight.finish(.succeeded)
                 return flight.id
             }

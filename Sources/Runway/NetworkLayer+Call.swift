@@ -1,5 +1,5 @@
 extension NetworkLayer {
-    /// Makes one call and waits for its answer. For code whose next step depends on the answer: chains, scripts, servers, tests.
+    /// Makes one call and returns its response, for code whose next step depends on it: chains, scripts, servers, tests.
     ///
     /// Groups and chains of calls are plain structured concurrency:
     ///
@@ -9,9 +9,10 @@ extension NetworkLayer {
     /// let both = try await (rentals, homes)
     /// ```
     ///
-    /// What memory holds is returned without leaving the caller's actor. Interceptors, which belong to managers, do not see the call.
+    /// A cached response is returned without leaving the caller's actor. Interceptors, which belong to managers, do not see the
+    /// call.
     ///
-    /// - Throws: The one error that the call ended in; of kind ``NetworkError/Kind/cancelled`` at once when the task is cancelled.
+    /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` as soon as the task is cancelled.
     public func call<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> RawData {
@@ -20,8 +21,8 @@ extension NetworkLayer {
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             var draft = try draft(endpoint, in: flight)
-            let accepted: AcceptedAnswer =
-                if let answer = try acceptedImmediately(&draft, for: endpoint, in: flight) { answer } else {
+            let accepted: AcceptedResponse =
+                if let response = try acceptedImmediately(&draft, for: endpoint, in: flight) { response } else {
                     try await accept(draft.request(in: flight), for: endpoint, in: flight)
                 }
             flight.storeProposal()
@@ -33,13 +34,14 @@ extension NetworkLayer {
         }
     }
 
-    /// Makes one call and gives the body of its answer part by part, as it comes in.
+    /// Makes one call and returns the body of its response part by part, as it arrives.
     ///
-    /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the transport's own limit
-    /// on silence holds, and ``CallOptions/wholeDeadline`` where the options name one. The record of the call is closed when the
-    /// body is read to its end, fails, or is let go. To stop the transfer, let the body go or cancel the task that reads it.
+    /// The service judges the head alone. The deadline of the call covers the wait for the head; after it the transport's own
+    /// limit on silence holds, and ``CallOptions/wholeDeadline`` if the options name one. The record of the call is closed when
+    /// the body is read to its end, fails, or is discarded. To stop the transfer, discard the body or cancel the task that
+    /// reads it.
     ///
-    /// - Throws: The one error that the call ended in. What goes wrong while the body is read is thrown there, as a ``NetworkError``.
+    /// - Throws: The error of the call. A failure while the body is read is thrown by the body, as a ``NetworkError``.
     public func stream<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> StreamedResponse {
@@ -65,7 +67,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Lets an endpoint complete and check its parameters.
+    /// Completes and checks the parameters of an endpoint.
     func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
         do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
@@ -73,15 +75,16 @@ extension NetworkLayer {
         return endpoint
     }
 
-    /// The answer that a stage has at once and the endpoint accepts; `nil` if the request has to fly.
+    /// Returns the response that a stage has without waiting and that the endpoint accepts; `nil` if the request has to be
+    /// sent.
     ///
-    /// What was kept and is refused now is let go, and the request flies.
+    /// A stored response that the endpoint rejects is removed.
     func acceptedImmediately<E: Endpoint>(
         _ draft: inout RequestDraft, for endpoint: E, in flight: Flight
-    ) throws(NetworkError) -> AcceptedAnswer? {
-        guard let response = try answerImmediately(&draft, in: flight) else { return nil }
+    ) throws(NetworkError) -> AcceptedResponse? {
+        guard let response = try respondImmediately(&draft, in: flight) else { return nil }
         do {
-            return AcceptedAnswer(
+            return AcceptedResponse(
                 rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
         } catch {
             if flight.rejectCached(response.source) { return nil }
@@ -89,33 +92,35 @@ extension NetworkLayer {
         }
     }
 
-    /// Sends a request and gives the answer that the service and the endpoint accept. It is checked where it came: off the caller's
-    /// actor, which may be the main actor.
+    /// Sends a request and returns the response that the service and the endpoint accept. It is checked off the caller's actor,
+    /// which may be the main actor.
     ///
-    /// Where what was kept is refused now, it is let go, and the request is sent once more.
+    /// If the endpoint rejects a stored response, that is removed, and the request is sent once more.
     @concurrent func accept<E: Endpoint>(
         _ request: Request, for endpoint: E, in flight: Flight
-    ) async throws(NetworkError) -> AcceptedAnswer {
+    ) async throws(NetworkError) -> AcceptedResponse {
         var response = try await send(request, in: flight)
         do {
-            return AcceptedAnswer(
+            return AcceptedResponse(
                 rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
         } catch {
             guard flight.rejectCached(response.source) else { throw error }
         }
         response = try await send(request, in: flight)
-        return AcceptedAnswer(
+        return AcceptedResponse(
             rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
     }
 
-    /// Turns an answer into raw data that the service and the endpoint accept.
+    /// Returns the raw data of a response that the service and the endpoint accept.
     func checked<E: Endpoint>(
         _ response: Response, for endpoint: E, in flight: Flight
     ) throws(NetworkError) -> RawData {
         try flight.checkSession(in: .checking)
         if let error = response.refusal { throw error }
         guard case .whole(var rawData) = response.body else {
-            throw NetworkError(.invalidResponse, in: .checking, "A whole answer was asked for, and a stream came.")
+            throw NetworkError(
+                .invalidResponse, in: .checking,
+                "The call expects a whole response, but the transport returned a stream.")
         }
         rawData.source = response.source
         flight.recorder.setSource(response.source)
@@ -124,9 +129,9 @@ extension NetworkLayer {
     }
 }
 
-/// An answer that the service and the endpoint accepted.
-struct AcceptedAnswer {
+/// A response that the service and the endpoint accepted.
+struct AcceptedResponse {
     var rawData: RawData
-    /// Whether it is stale, and a fresh one is to be fetched although it lands.
+    /// Whether it is stale, and lands while a fresh one is fetched.
     var isProvisional: Bool
 }

@@ -1,11 +1,11 @@
 extension NetworkLayer {
-    /// The cookies that are kept for a service and the account that is signed in to it now, the oldest first.
+    /// The stored cookies of a service, for the account that is signed in to it now, the oldest first.
     public func cookies(of service: any APIService.Type) -> [Cookie] {
         let date = clock.date
         return cookieJars.withJar(of: cookieOwner(service)) { $0.cookies(at: date) }
     }
 
-    /// Removes the cookies that are kept for a service and the account that is signed in to it now.
+    /// Removes the stored cookies of a service, for the account that is signed in to it now.
     public func removeCookies(of service: any APIService.Type) {
         cookieJars.withJar(of: cookieOwner(service)) { $0.removeAll() }
     }

@@ -1,16 +1,17 @@
 import HTTPTypes
 
 extension NetworkLayer {
-    /// Sends a request as it is and gives the answer, whatever the service says of it.
+    /// Sends a request unchanged and returns the response, whatever the service's verdict on it.
     ///
-    /// For what no ``Endpoint`` describes: a tool in which a person writes the request, a URL that an answer gave, a proxy. Where an
-    /// endpoint can be written, ``call(_:options:)`` is the better choice: it throws for an answer that is not fine, and gives raw data.
+    /// For requests that no ``Endpoint`` describes: a tool in which a person writes the request, a URL from a response, a
+    /// proxy. Where an endpoint can be written, ``call(_:options:)`` is the better choice: it throws for a response that the
+    /// service does not accept, and returns raw data.
     ///
-    /// The request passes all stages, over the service's transport and within its deadline. Nothing is added to it: not the
-    /// service's base URL, nor its common parameters and header fields, since the request may be for another place. The service's
-    /// judgement is the answer's ``Response/verdict``; one that is not fine is the outcome of the call in its record, and is not
-    /// thrown. A body that was asked for as a stream behaves as that of ``stream(_:options:)``. Nothing is sent a second time, unless
-    /// the options have a retry policy.
+    /// The request passes all stages, over the service's transport and within its deadline. The layer adds nothing to it: not
+    /// the service's base URL, nor its common parameters and header fields, since the request may be for another server. The
+    /// service's judgement is the response's ``Response/verdict``; a refusal is the outcome of the call in its record, and is
+    /// not thrown. A streamed body behaves as that of ``stream(_:options:)``. Nothing is sent a second time, unless the options
+    /// have a retry policy.
     ///
     /// - Throws: The error of the call. Its kind is ``NetworkError/Kind/cancelled`` as soon as the task is cancelled,
     ///   ``NetworkError/Kind/invalidParameters`` if the request has no scheme or authority, or an authority that names no server or has
@@ -33,18 +34,18 @@ extension NetworkLayer {
         do throws(NetworkError) {
             guard request.head.scheme != nil, let authority = request.head.authority else {
                 throw NetworkError(
-                    .invalidParameters, in: .assembling, "The request does not say which server it is for.")
+                    .invalidParameters, in: .assembling, "The request has no scheme or no authority.")
             }
             var request = request
             do throws(URIAuthority.Problem) {
                 request.head.authority = try URIAuthority(authority.utf8).text
             } catch {
-                // Of credentials, which are an error in a URL (RFC 9110 §4.2.4), nothing is shown.
+                // Credentials in a URL are an error (RFC 9110 §4.2.4); the message does not show them.
                 throw NetworkError(.invalidParameters, in: .assembling, "The request can't be sent: \(error).")
             }
             var draft = RequestDraft(request)
             var response: Response =
-                if let answer = try answerImmediately(&draft, in: flight) { answer } else {
+                if let response = try respondImmediately(&draft, in: flight) { response } else {
                     try await send(request, in: flight)
                 }
             try flight.checkSession(in: .checking)
@@ -67,13 +68,13 @@ extension NetworkLayer {
     }
 }
 
-/// Stands for the endpoint of a request that none describes, so that its record can say what it was.
+/// The endpoint of a request that no ``Endpoint`` describes, so that its record has a name and a service.
 private struct Exchange<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
     static var retry: RetryPolicy { .off }
     static var hedging: HedgingPolicy { .off }
-    /// Whoever writes a request wants it sent: two of them may be for two people, whose answers must not be mixed up.
+    /// Two equal requests may be for two users, whose responses must not be mixed up.
     static var coalesces: Bool { false }
     static var isMergeable: Bool { false }
     /// Nothing is added to the request.

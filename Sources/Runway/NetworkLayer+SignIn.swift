@@ -5,16 +5,16 @@ extension NetworkLayer {
     /// with this one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
     /// lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies any more.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` for a token that can't be sent, and ``NetworkError/Kind/storage`` where
-    ///   it can't be kept, or not within ``AuthorizingLimits/storeDeadline``: it is in use all the same, until the app ends. So it is
-    ///   where the task is cancelled meanwhile, ``NetworkError/Kind/cancelled``.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if it could
+    ///   not be stored, or not within ``AuthorizingLimits/storeDeadline``; ``NetworkError/Kind/cancelled`` if the task is
+    ///   cancelled while it is being stored. In the latter two cases the token is in use all the same, until the app ends.
     public func signIn<Service: APIService>(
         _ token: AccessToken, to service: Service.Type
     ) async throws(NetworkError) {
         guard token.isUsable else {
             throw NetworkError(
                 .invalidParameters, in: .stage(.authorizing),
-                "The access token is empty, or has a character that may not stand in a header field.")
+                "The access token is empty, or has a character that is not allowed in a header field.")
         }
         let environment = settings(of: service).environment
         let identity = TokenIdentity(service: service, environment: environment, account: token.account)
@@ -24,12 +24,12 @@ extension NetworkLayer {
         repeat {
             session = services.session(of: token.account, at: service)
             change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
-            // Where a sign-out comes in between, the session is over, and the account signs in to a new one.
+            // If a sign-out came in between, that session is over, and the account signs in to a new one.
         } while !services.enter(session, of: service)
         guard let (held, write) = change else { return }
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .success(held))
         guard let write else { return }
-        try await settle(write, "The access token is in use, but could not be kept")
+        try await settle(write, "The access token is in use, but could not be stored")
     }
 
     /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
@@ -45,9 +45,9 @@ extension NetworkLayer {
     ///   - cancelsCalls: Whether the account's calls are cancelled. They fail as ``NetworkError/Kind/cancelled``, and so do their streamed
     ///     bodies. The default is `true`. With `false`, calls in flight continue and return to their callers; they neither send nor store
     ///     cookies any more, and a call that still needs the access token fails as ``NetworkError/Kind/needsLogin``.
-    /// - Throws: ``NetworkError/Kind/storage`` where the token could not be removed from its store, or not within
-    ///   ``AuthorizingLimits/storeDeadline``: it is not used again until the app ends. Nor is it where the task is cancelled meanwhile,
-    ///   ``NetworkError/Kind/cancelled``.
+    /// - Throws: ``NetworkError/Kind/storage`` if the token could not be removed from its store, or not within
+    ///   ``AuthorizingLimits/storeDeadline``; ``NetworkError/Kind/cancelled`` if the task is cancelled while it is being
+    ///   removed. In both cases the token is not used again until the app ends.
     public func signOut<Service: APIService>(
         of service: Service.Type, cancelling cancelsCalls: Bool = true
     ) async throws(NetworkError) {
@@ -61,18 +61,18 @@ extension NetworkLayer {
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
         if cancelsCalls { deadlines.expire(session) }
         cache.clear(account: account, of: service)
-        // A login that was made while nobody was signed in has left its cookies in nobody's jar.
+        // A login that was made while nobody was signed in stored its cookies without an account.
         for owner in [account, nil] {
             cookieJars.withJar(of: CookieJars.Owner(service: service, account: owner)) { $0.removeAll() }
         }
         guard let write else { return }
-        try await settle(write, "The access token is out of use, but could not be removed")
+        try await settle(write, "The access token is not used any more, but could not be removed")
     }
 
-    /// The user was asked to log in to a service and declined: the calls that wait for a renewal of the token fail as
-    /// ``NetworkError/Kind/loginCancelled``.
+    /// Fails the calls that wait for a renewal of the token as ``NetworkError/Kind/loginCancelled``. Call it if the user was
+    /// asked to log in to a service and declined.
     ///
-    /// - Returns: Whether there was a renewal under way.
+    /// - Returns: Whether a renewal was in progress.
     @discardableResult
     public func cancelLogin<Service: APIService>(of service: Service.Type) -> Bool {
         let configuration = services.configuration(of: service)
@@ -84,9 +84,9 @@ extension NetworkLayer {
             TokenRenewal(identity: identity, session: configuration.session), with: .failure(declined))
     }
 
-    /// What the layer does for its token keeper, as long as the layer is there.
-    var tokenOwner: TokenKeeper.Owner {
-        TokenKeeper.Owner { [weak self] credentials, token in
+    /// What the layer does for its tokens, as long as the layer exists.
+    var tokenOwner: AccessTokens.Owner {
+        AccessTokens.Owner { [weak self] credentials, token in
             guard let self else { throw NetworkError.cancelled(in: .stage(.authorizing)) }
             return try await credentials.refresh(token, on: self)
         } askForLogin: { [weak self] identity, flights in

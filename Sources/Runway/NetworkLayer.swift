@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The pipeline that all calls of an app pass, and everything that they share. One per app.
+/// Sends the calls of an app through one pipeline, and holds what they share: cache, connections, tokens, limits. An app has
+/// one.
 ///
 /// Environments, transports, clocks and sinks belong to this object and never to statics, so that two layers can live side by side in
-/// one process. Business code holds an ``APIManager`` for each API; code whose next step depends on the answer uses
+/// one process. Business code has an ``APIManager`` for each API; code whose next step depends on the response uses
 /// ``call(_:options:)`` directly.
 ///
 /// ```swift
@@ -16,13 +17,13 @@ public final class NetworkLayer: Sendable {
     public let name: String
     /// The chain that every request passes.
     public let pipeline: RequestPipeline
-    /// The clocks that every wait and every date of the layer comes from.
+    /// The clocks of every wait and every date of the layer.
     public let clock: LayerClock
-    /// What carries records to the sinks.
+    /// Carries records to the sinks.
     let events: EventQueue
-    /// What is kept out of records, logs and errors.
+    /// What is removed from records, logs and errors.
     public let redaction: Redaction
-    /// The answers that are kept.
+    /// The stored responses.
     public let cache: ResponseCache
 
     let cookieJars: CookieJars
@@ -32,14 +33,14 @@ public final class NetworkLayer: Sendable {
     let connectivity: NetworkStatusMonitor
     let admission: AdmissionControl
     /// The access tokens of the services.
-    let tokens: TokenKeeper
+    let tokens: AccessTokens
     #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         private let memoryPressure: SystemMemoryPressure
     #endif
     private let transport: any Transport
-    /// Guards what is known of the network that connections were made on.
+    /// Guards the status of the network on which connections were opened.
     private let track: Mutex<NetworkTrack>
-    /// The stages that every request passes, made for this layer.
+    /// The stages that every request passes, created for this layer.
     let chain: StageChain
     let context: FlightContext
 
@@ -48,20 +49,20 @@ public final class NetworkLayer: Sendable {
     /// The interceptors for every manager of an endpoint, by the endpoint's type.
     @MainActor var interceptors: [ObjectIdentifier: [WeakInterceptor]] = [:]
 
-    /// Makes a layer.
+    /// Creates a layer.
     ///
     /// - Parameters:
     ///   - name: The name that records show. The default is `default`.
-    ///   - transport: What puts bytes on the wire, for every service that has none of its own.
+    ///   - transport: Sends the requests of every service that has no transport of its own.
     ///   - pipeline: The chain of stages. The default is the default stages.
     ///   - clock: The clocks. The default is the system's.
-    ///   - sinks: What is told what happened to every call. The default is none.
-    ///   - redaction: What is kept out of records, logs and errors. The default is secrets and bodies.
+    ///   - sinks: Receive a record of every call. The default is none.
+    ///   - redaction: What is removed from records, logs and errors. The default is secrets and bodies.
     ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
-    ///   - diskCache: Where the answers of endpoints that say so are kept beyond memory. The default, `nil`, is nowhere.
-    ///   - status: Knows what network the device has. The default knows nothing and takes every host to be reachable.
-    ///   - tokens: Where access tokens are kept. The default is the app's memory, which forgets them when the app ends.
-    ///   - randomness: What spreads waits in time. The default is the system's; a test gives one with a seed.
+    ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on disk.
+    ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable.
+    ///   - tokens: Stores access tokens. The default stores them in memory, until the app ends.
+    ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
@@ -90,7 +91,7 @@ public final class NetworkLayer: Sendable {
             connectivity: NetworkStatusMonitor(status),
             retries: RetryControl(limits: limits.retrying, randomness: randomness),
             hedges: HedgeControl(limits: limits.hedging),
-            tokens: TokenKeeper(network: name, store: tokens, limits.authorizing, clock: clock, timer: deadlines),
+            tokens: AccessTokens(network: name, store: tokens, limits.authorizing, clock: clock, timer: deadlines),
             merger: Merger(clock: clock, timer: deadlines), strictTransport: StrictTransport(),
             cookieJars: CookieJars())
         context = FlightContext(
@@ -104,9 +105,9 @@ public final class NetworkLayer: Sendable {
         self.tokens.setOwner(tokenOwner)
     }
 
-    /// Changes what this layer uses for a service, such as its environment. The change holds for calls that take off after it.
+    /// Changes what this layer uses for a service, such as its environment. The change applies to calls that start after it.
     ///
-    /// `change` may run more than once, where others change the same service at the same time.
+    /// `change` runs again if another task changed the same service in the meantime.
     ///
     /// ```swift
     /// network.configure(Listings.self) { $0.environment = .development }
@@ -115,39 +116,39 @@ public final class NetworkLayer: Sendable {
         services.change(service, change)
     }
 
-    /// Lets the transport of a service make ready for its first call, by connecting where it can. It returns at once, and does nothing
-    /// where there is no network or the service has no URL that can be read.
+    /// Prepares the transport of a service for its first call, by connecting if it can. It returns immediately, and does
+    /// nothing if there is no network or the service's URL is invalid.
     ///
     /// ```swift
     /// network.warmUp(Listings.self)      // at launch, before the first screen asks
     /// ```
     ///
-    /// What was warm, or in use, before the device came to another network is made ready again by itself.
+    /// After a change of network, connections that were warm or in use are prepared again automatically.
     public func warmUp<Service: APIService>(_ service: Service.Type) {
         let settings = settings(of: service)
         guard isReachable, let url = settings.baseURLs[settings.environment] else { return }
         (settings.transport ?? transport).warmUp(url)
     }
 
-    /// Tells every transport of the layer that what it connected to may be out of reach, where that is so.
+    /// Notifies every transport of the layer that its connections may be broken, if they may.
     func tellTransports(of status: NetworkStatus) {
         guard track.withLock({ $0.leadsElsewhere(status) }) else { return }
         for transport in [transport] + services.transports { transport.networkDidChange(to: status) }
     }
 
-    /// What this layer uses for a service now.
+    /// Returns what this layer uses for a service now.
     public func settings<Service: APIService>(of service: Service.Type) -> ServiceSettings {
         services.configuration(of: service).settings
     }
 }
 
 extension NetworkLayer {
-    /// Starts the record of a call.
+    /// Creates the flight of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
         context.makeFlight(endpoint, options, keeper: self)
     }
 
-    /// Turns a checked endpoint into its request.
+    /// Returns the request of a checked endpoint.
     func assemble<E: Endpoint>(
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
@@ -158,7 +159,7 @@ extension NetworkLayer {
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
 
-    /// Reads what a checked endpoint says, and what its answer is kept under where memory is asked before the request is made.
+    /// Returns the draft of a checked endpoint's request, with the cache key if that can be had before the request is made.
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try CallContent(of: endpoint)
@@ -169,10 +170,10 @@ extension NetworkLayer {
         return RequestDraft(content, of: endpoint)
     }
 
-    /// Returns the response that a stage has at once; `nil` if the request has to be sent.
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        guard let response = try chain.answerImmediately(&draft, in: flight) else { return nil }
-        flight.note(CallDecision.answeredImmediately)
+    /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
+        guard let response = try chain.respondImmediately(&draft, in: flight) else { return nil }
+        flight.note(CallDecision.landedImmediately)
         return response
     }
 

@@ -2,12 +2,12 @@
 enum ExitStatus {
     /// Everything was fine.
     static let fine: Int32 = 0
-    /// The server refused, or its response was not judged fine, or is not the JSON that it says it is.
+    /// The server refused, or its response was judged a failure, or is declared to be JSON and is not.
     static let refused: Int32 = 1
     /// The command line, or a file that it names, can't be used.
     static let unusable: Int32 = 2
     /// There was no response.
-    static let noAnswer: Int32 = 3
+    static let noResponse: Int32 = 3
 
     /// The code of a process that a signal ended, as shells count it.
     static func signalled(_ signal: Int32) -> Int32 { 128 + signal }

@@ -63,7 +63,7 @@ struct RunwayTool: AsyncParsableCommand {
         }
     }
 
-    /// Says what went wrong, in one sentence, and ends the process.
+    /// Prints the error in one sentence, and ends the process.
     private static func exit(with error: any Error) -> Never {
         switch error {
         case let failure as CommandFailure: exit(with: failure)

@@ -2,9 +2,9 @@ import Foundation
 import RunwayTransport
 
 extension TransportConfiguration.Trust {
-    /// What `--cacert` asks for: the certificate authorities in a file and no others, or without one the system's.
+    /// The certificate authorities of `--cacert`: those in a file and no others, or without a file the system's.
     ///
-    /// - Throws: ``CommandFailure`` for a file that can't be read or holds none.
+    /// - Throws: ``CommandFailure`` if the file can't be read or contains none.
     init(cacert path: String?) throws(CommandFailure) {
         guard let path else {
             self = .system

@@ -4,21 +4,21 @@
     public import Foundation
 #endif
 
-/// A JSON document: its bytes, and a compact index of them made in one validating pass.
+/// Reads a JSON document: holds its bytes, and a compact index of them made in one validating pass.
 ///
-/// Before the first value is handed out the whole document is checked against the grammar of RFC 8259 and against
-/// the table of well-formed UTF-8, so that a value in hand is always sound. Nothing else is made in advance: strings
-/// and numbers are read from the bytes when they are asked for.
+/// Before any value is returned the whole document is validated against the grammar of RFC 8259 and the table of well-formed
+/// UTF-8, so that every value is valid. Nothing else is made in advance: strings and numbers are read from the bytes when they
+/// are accessed.
 ///
 /// ```swift
 /// let document = try JSONDocument(#"{"data":{"list":[{"title":"Loft","price":4200}]}}"#)
 /// let title = document.root["data"]["list"][0]["title"].string
 /// ```
 ///
-/// What RFC 8259 leaves open is decided so:
+/// Where RFC 8259 leaves a choice:
 /// - A byte order mark before the document is ignored (§8.1 allows it). UTF-16 and UTF-32 are refused by their names.
 /// - Of members with the same name, a lookup finds the first, as Foundation's `JSONDecoder` does; ``JSONValue/members``
-///   shows them all (§4). Names are compared by their Unicode scalars, never by equivalence (§8.3).
+/// has them all (§4). Names are compared by their Unicode scalars, never by equivalence (§8.3).
 /// - A lone surrogate, which only an escape can write, is read as U+FFFD (§8.2).
 /// - Numbers of any length are accepted (§6); what a type cannot hold reads as nil.
 /// - Bounds on size, depth and number of values are those of ``JSONLimits`` (§9).
@@ -38,7 +38,7 @@ public struct JSONDocument: Sendable {
         }
     }
 
-    /// Reads data, of which the bytes are copied.
+    /// Reads data, whose bytes are copied.
     ///
     /// - Throws: ``JSONError`` of kind `syntax`, `invalidUTF8` or `limitExceeded`, with offset, line and column.
     public init(_ data: Data, limits: JSONLimits = .default) throws(JSONError) {
@@ -46,7 +46,7 @@ public struct JSONDocument: Sendable {
         try self.init(Array(data), limits: limits)
     }
 
-    /// Reads text, of which the UTF-8 bytes are copied.
+    /// Reads text, whose UTF-8 bytes are copied.
     ///
     /// - Throws: ``JSONError`` of kind `syntax` or `limitExceeded`, with offset, line and column.
     public init(_ text: String, limits: JSONLimits = .default) throws(JSONError) {
@@ -60,6 +60,6 @@ public struct JSONDocument: Sendable {
     /// The size of the document in bytes, with white space and byte order mark.
     public var byteCount: Int { storage.bytes.count }
 
-    /// The document's bytes as they were given.
+    /// The bytes of the document, unchanged.
     public var bytes: [UInt8] { storage.bytes }
 }

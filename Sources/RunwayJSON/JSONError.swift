@@ -1,9 +1,9 @@
-/// What was wrong with a document, or with what was asked of it.
+/// The error of a document, or of a value that is not of the required kind.
 ///
-/// ``description`` is one sentence that a person can act on. No member's value whose name is secret by
+/// ``description`` is one sentence that a person can act on. The texts contain no value of a member whose name is secret by
 /// ``JSONRedaction/default`` is in any of the texts.
 public struct JSONError: Error, Sendable, Hashable {
-    /// What went wrong.
+    /// The kind of the error.
     public enum Kind: String, Sendable, Hashable {
         /// The bytes are not JSON by the grammar of RFC 8259.
         case syntax
@@ -19,11 +19,11 @@ public struct JSONError: Error, Sendable, Hashable {
         case outOfRange
         /// A value could not be written as JSON: an infinite or undefined number, for example.
         case unwritable
-        /// Text of the right kind that does not say what was required: a date or base64 that cannot be read.
+        /// Text of the right kind whose content is invalid: a date or base64 that cannot be read.
         case invalidText
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     public var kind: Kind
     /// Where in the document's structure, as ``JSONValue/path`` writes it; nil when the document could not be read.
     public var path: String?
@@ -35,12 +35,12 @@ public struct JSONError: Error, Sendable, Hashable {
     public var column: Int?
     /// What would have been right, such as `a string` or `',' or ']'`.
     public var expected: String?
-    /// What was there instead, with a short excerpt.
+    /// What was found instead, with a short excerpt.
     public var found: String?
     /// The first bytes of the document as text, at most about 200 bytes, secrets redacted.
     public var bodyStart: String?
 
-    /// Makes an error; what is left out is nil.
+    /// Creates an error; omitted values are `nil`.
     public init(
         kind: Kind,
         path: String? = nil,
@@ -68,7 +68,7 @@ public struct JSONError: Error, Sendable, Hashable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One sentence: where, what was expected, what was found, and how the body starts.
+    /// One sentence: the place, what was expected, what was found, and the start of the body.
     public var description: String {
         var text = headline
         if let path { text += " at \(Self.shortened(path))" }
@@ -96,12 +96,12 @@ extension JSONError: CustomStringConvertible {
         switch kind {
         case .syntax: "The body is not JSON"
         case .invalidUTF8: "The body is not well-formed UTF-8"
-        case .limitExceeded: "The JSON is beyond what is accepted"
+        case .limitExceeded: "The JSON exceeds the limits"
         case .missing: "A required value is missing"
         case .typeMismatch: "A value is of the wrong kind"
         case .outOfRange: "A number does not fit"
         case .unwritable: "A value cannot be written as JSON"
-        case .invalidText: "A string cannot be read as what was asked"
+        case .invalidText: "A string does not have the required content"
         }
     }
 }

@@ -1,12 +1,12 @@
-/// What a ``JSONValue`` is, by RFC 8259 §3, or that nothing is there.
+/// The kind of a ``JSONValue``, by RFC 8259 §3, or that there is no value.
 public enum JSONKind: String, Sendable, Hashable, CaseIterable {
-    /// Nothing is at the path that was asked for. Not the same as ``null``, which the document says itself.
+    /// There is no value at the path. It differs from ``null``, which is a value of the document.
     case missing
     /// The literal `null`.
     case null
     /// The literal `true` or `false`.
     case boolean
-    /// A number, whether written as an integer or not; ``JSONValue/isInteger`` tells these apart.
+    /// A number, whether written as an integer or not; ``JSONValue/isInteger`` distinguishes these.
     case number
     /// A string.
     case string

@@ -1,13 +1,13 @@
-/// The bounds that a ``JSONDocument`` is read within.
+/// The bounds within which a ``JSONDocument`` is read.
 ///
 /// A document beyond a bound is refused as a whole, with a ``JSONError`` of kind ``JSONError/Kind/limitExceeded``,
-/// before any value of it is handed out. RFC 8259 §9 lets an implementation set such limits.
+/// before any of its values is returned. RFC 8259 §9 lets an implementation set such limits.
 public struct JSONLimits: Sendable, Hashable {
     /// The largest document, in bytes. Default 64 MiB; never above ``largestByteCount``.
     public var maximumByteCount: Int
-    /// How deep arrays and objects may stand in one another. Default 512; a lone `[]` has depth 1.
+    /// How deep arrays and objects may be nested. The default is 512; a lone `[]` has depth 1.
     ///
-    /// Nothing in this module recurses, so that a greater depth costs memory (24 bytes a level), never stack. Types that
+    /// This module does not recurse, so that a greater depth costs memory (24 bytes a level), never stack. Types that
     /// decode or encode trees by their own `init(from:)` and `encode(to:)` do recurse, and set a limit of their own.
     public var maximumDepth: Int
     /// The greatest number of values: the root, every element and every member's value. Default 8 million.
@@ -18,10 +18,10 @@ public struct JSONLimits: Sendable, Hashable {
     /// The size that no setting can exceed, in bytes: 128 MiB − 1, what an entry of the index can address.
     public static let largestByteCount = (1 << 27) - 1
 
-    /// The bounds that are used unless others are given: 64 MiB, depth 512, 8 million values.
+    /// The default bounds: 64 MiB, depth 512, 8 million values.
     public static let `default` = JSONLimits()
 
-    /// Makes bounds; what is left out keeps its default.
+    /// Creates bounds; see the properties for the defaults.
     public init(
         maximumByteCount: Int = 64 << 20,
         maximumDepth: Int = 512,
@@ -32,10 +32,10 @@ public struct JSONLimits: Sendable, Hashable {
         self.maximumValueCount = maximumValueCount
     }
 
-    /// The bound on bytes that really holds.
+    /// The bound on bytes that applies.
     var effectiveByteCount: Int { min(maximumByteCount, Self.largestByteCount) }
 
-    /// The error of a document of so many bytes.
+    /// The error of a document of this many bytes.
     func tooLarge(_ byteCount: Int) -> JSONError {
         JSONError(
             kind: .limitExceeded, expected: "at most \(effectiveByteCount) bytes", found: "\(byteCount) bytes")

@@ -4,21 +4,21 @@
     public import Foundation
 #endif
 
-/// A value of a ``JSONDocument``: a small view that keeps the document alive and never changes.
+/// Reads one value of a ``JSONDocument``: a small view that retains the document and never changes.
 ///
-/// Lookups never fail. What is not there is a value of kind ``JSONKind/missing``, of which every lookup is missing and
-/// every reading nil, so that a path can be written in one go:
+/// Lookups never fail. An absent value has the kind ``JSONKind/missing``; every lookup in it is missing and every reading
+/// `nil`, so that a path can be written in one expression:
 ///
 /// ```swift
 /// let title = raw["data"]["list"][3]["title"].string
 /// ```
 ///
-/// Where a value must be there, ``require(_:)`` throws an error that says what was found instead.
+/// If a value must exist, ``require(_:)`` throws an error that names what was found instead.
 ///
-/// Looking at values that exist allocates nothing: lookups, iteration, counts, kinds, booleans, integers, doubles, comparing
-/// text, raw bytes. Strings are made when they are asked for. What allocates besides: a lookup of what is not there, once,
-/// twice where it goes on from there, for the path that it keeps; a double of more than 19 digits or of a size beyond 10^-21
-/// and 10^38, once; a decimal of more than 19 digits, a few times.
+/// Reading existing values allocates nothing: lookups, iteration, counts, kinds, booleans, integers, doubles, comparing text,
+/// raw bytes. A string is made when it is read. These allocate: a lookup of an absent value, once, and once more for a lookup
+/// in it, for the path that it stores; a double of more than 19 digits or of a size beyond 10^-21 and 10^38, once; a decimal of
+/// more than 19 digits, a few times.
 public struct JSONValue: Sendable {
     @usableFromInline let storage: JSONStorage
     /// Where the value's entry is in the index.
@@ -40,7 +40,7 @@ public struct JSONValue: Sendable {
     /// How many bytes the index of the value's whole document takes beside the document's own.
     package var indexByteCount: Int { storage.indexByteCount }
 
-    /// What the value is.
+    /// The kind of the value.
     @inlinable public var kind: JSONKind { storage.kind(at: index) }
 
     /// Whether something is there; a `null` is.
@@ -49,7 +49,7 @@ public struct JSONValue: Sendable {
     /// Whether the value is the literal `null`. A missing value is not.
     @inlinable public var isNull: Bool { kind == .null }
 
-    /// The error that stands for the document when it could not be read; nil for every value of a document.
+    /// The error of a document that could not be read; `nil` for every value of a document.
     public var invalidDocumentError: JSONError? {
         if case .invalid(let error) = storage.absence { error } else { nil }
     }
@@ -58,10 +58,10 @@ public struct JSONValue: Sendable {
 // MARK: - Lookups
 
 extension JSONValue {
-    /// The value of the first member with a name; missing when there is none or the value is not an object.
+    /// The value of the first member with a name; missing if there is none or the value is not an object.
     ///
-    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). It takes time in proportion to the members before: to
-    /// read many members of a large object, whose names are data, go through ``members`` once.
+    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). It takes time in proportion to the members before: to read
+    /// many members of a large object whose names are data, iterate over ``members`` once.
     @inlinable
     public subscript(key: String) -> JSONValue {
         let found = storage.member(named: key, ofObjectAt: index)
@@ -71,9 +71,9 @@ extension JSONValue {
     @usableFromInline
     func missing(name: String) -> JSONValue { missing(.name(name)) }
 
-    /// The element at an index counted from zero; missing when there is none or the value is not an array.
+    /// The element at an index counted from zero; missing if there is none or the value is not an array.
     ///
-    /// It takes time in proportion to the elements before: to read them all, go through ``elements``.
+    /// It takes time in proportion to the elements before: to read them all, iterate over ``elements``.
     public subscript(index: Int) -> JSONValue {
         let entry = entry
         if entry.tag == .array, index >= 0, index < count {
@@ -98,7 +98,7 @@ extension JSONValue {
     /// The number of elements or members; 0 for every other kind.
     @inlinable public var count: Int { storage.count(at: index) }
 
-    /// The elements in document order, found as the sequence goes on; none unless the value is an array.
+    /// The elements in document order, found during the iteration; none unless the value is an array.
     @inlinable public var elements: JSONElements { JSONElements(array: self) }
 
     /// The members in document order, names that occur twice twice; none unless the value is an object.
@@ -111,7 +111,7 @@ extension JSONValue {
     /// The text of a string; nil for every other kind. A lone surrogate is read as U+FFFD.
     @inlinable public var string: String? { storage.string(at: index) }
 
-    /// Whether the value is a string that says exactly these Unicode scalars; compares bytes and makes no string.
+    /// Whether the value is a string of exactly these Unicode scalars; compares bytes and creates no string.
     @inlinable
     public func isString(_ text: String) -> Bool { storage.isString(text, at: index) }
 
@@ -137,13 +137,13 @@ extension JSONValue {
     public var decimal: Decimal? { storage.decimal(at: index) }
 }
 
-// MARK: - Where it stands
+// MARK: - Position
 
 extension JSONValue {
-    /// The value's bytes as they stand in the document, a string with its quotation marks; empty when missing.
+    /// The value's bytes in the document, a string with its quotation marks; empty if missing.
     public var rawBytes: ArraySlice<UInt8> { storage.bytes[byteRange] }
 
-    /// Where the value's bytes stand in the document, counted from zero; empty when missing.
+    /// The position of the value's bytes in the document, counted from zero; empty if missing.
     public var byteRange: Range<Int> {
         let entry = entry
         switch entry.tag {
@@ -161,10 +161,10 @@ extension JSONValue {
         GrammarCheck.position(of: byteRange.lowerBound, in: storage.bytes)
     }
 
-    /// The value's place, such as `data.list[3].title`; `$` for the root.
+    /// The value's path, such as `data.list[3].title`; `$` for the root.
     ///
-    /// Names that are not plain ASCII identifiers stand in brackets and quotation marks: `data["per-page"]`. The path of
-    /// a missing value is the one that was asked for. It takes time in proportion to the document up to the value.
+    /// Names that are not plain ASCII identifiers are in brackets and quotation marks: `data["per-page"]`. The path of a
+    /// missing value is the one of its lookup. It takes time in proportion to the document up to the value.
     public var path: String { JSONPathStep.path(steps) }
 
     var steps: [JSONPathStep] {

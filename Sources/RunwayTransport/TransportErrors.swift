@@ -134,7 +134,7 @@ extension NetworkError {
 }
 
 extension HTTPParserError {
-    /// What is wrong with a message of HTTP/1.1, in fixed words.
+    /// The problem with a message of HTTP/1.1, in fixed words.
     package var reason: String {
         switch self {
         case .headerOverflow: "its head is too large"

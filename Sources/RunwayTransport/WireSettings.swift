@@ -8,11 +8,12 @@ public struct WireSettings: Sendable {
     public var streamWindowByteCount = 8 << 20
     /// The flow-control window of an HTTP/2 connection: from 64 KiB to 2 GiB; the default is 16 MiB.
     ///
-    /// It is opened again by what came, read or not, so that an unread response does not delay the others, but not beyond
+    /// It is opened again by the bytes received, read or not, so that an unread response does not delay the others, but not
+    /// beyond
     /// ``maximumUnreadByteCount``.
     public var connectionWindowByteCount = 16 << 20
     /// The most unread bytes of streamed responses over one HTTP/2 connection, those of responses that have ended included: at
-    /// least 64 KiB; the default is 64 MiB. It limits the memory of a connection; bytes that came in small parts may take several
+    /// least 64 KiB; the default is 64 MiB. It limits the memory of a connection; bytes in small parts may take several
     /// times as much.
     ///
     /// At the limit the server may not send on any stream until a reader consumes bytes or is released. Other calls wait meanwhile,
@@ -47,7 +48,7 @@ public struct WireSettings: Sendable {
     /// The most bytes of a decoded response. The default is 64 GiB; a whole response has a lower limit of its own.
     public var maximumDecodedByteCount = 64 << 30
 
-    /// Makes settings; see the properties for the defaults.
+    /// Creates settings; see the properties for the defaults.
     public init() {}
 }
 

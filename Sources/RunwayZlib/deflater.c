@@ -32,16 +32,16 @@ void runway_deflater_run(
     runway_deflater *deflater, const uint8_t *input, size_t input_count, int is_last, size_t *input_used,
     uint8_t *output, size_t output_capacity, size_t *output_used) {
     z_stream *stream = &deflater->stream;
-    uInt given = clamped(input_count);
+    uInt available = clamped(input_count);
     uInt room = clamped(output_capacity);
     // zlib only reads what its older declaration does not call constant.
     stream->next_in = (Bytef *)(uintptr_t)input;
-    stream->avail_in = given;
+    stream->avail_in = available;
     stream->next_out = output;
     stream->avail_out = room;
-    // The only errors are those of a caller that goes on after the end, and of no progress, which is none.
-    (void)deflate(stream, is_last && given == input_count ? Z_FINISH : Z_NO_FLUSH);
-    *input_used = given - stream->avail_in;
+    // The only errors are those of a caller that continues after the end, and of no progress, which is not an error here.
+    (void)deflate(stream, is_last && available == input_count ? Z_FINISH : Z_NO_FLUSH);
+    *input_used = available - stream->avail_in;
     *output_used = room - stream->avail_out;
     stream->next_in = NULL;
     stream->next_out = NULL;

@@ -31,15 +31,15 @@ runway_inflate_status runway_inflater_run(
     runway_inflater *inflater, const uint8_t *input, size_t input_count, size_t *input_used, uint8_t *output,
     size_t output_capacity, size_t *output_used) {
     z_stream *stream = &inflater->stream;
-    uInt given = clamped(input_count);
+    uInt available = clamped(input_count);
     uInt room = clamped(output_capacity);
     // zlib only reads what its older declaration does not call constant.
     stream->next_in = (Bytef *)(uintptr_t)input;
-    stream->avail_in = given;
+    stream->avail_in = available;
     stream->next_out = output;
     stream->avail_out = room;
     int status = inflate(stream, Z_NO_FLUSH);
-    *input_used = given - stream->avail_in;
+    *input_used = available - stream->avail_in;
     *output_used = room - stream->avail_out;
     stream->next_in = NULL;
     stream->next_out = NULL;

@@ -121,7 +121,7 @@ struct ExitCodeTests {
         }
     }
 
-    @Test func noWholeAnswerEndsWithThree() async throws {
+    @Test func incompleteResponseEndsWithThree() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/closed", respond: .closing)
             origin.on("/never", respond: .never)

@@ -33,7 +33,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func aCallThatIsCancelledBeforeItBeginsSendsNothing() async throws {
+    @Test func aCallCancelledBeforeItStartsSendsNoRequest() async throws {
         try await withScriptedOrigin { origin in
             let network = try NetworkLayer(to: origin.baseURL)
             let gate = ScriptedGate()
@@ -47,17 +47,17 @@ struct CancellationTests {
         }
     }
 
-    @Test func aReaderOfAStreamThatIsCancelledGetsAnErrorAndNotTheEnd() async throws {
+    @Test func aCancelledStreamReaderGetsAnError() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             let read = ScriptedGate()
             read.open()
             let reader = Task {
                 // What is asked about is the stream, and not the gate, which throws by itself when it is passed too late.
-                for try await _ in answer.body { try? await read.pass() }
+                for try await _ in response.body { try? await read.pass() }
             }
             try await read.waitForArrivals()
             reader.cancel()

@@ -69,13 +69,13 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aStreamThatIsReadToItsEndGivesItsConnectionBack() async throws {
+    @Test func aStreamReadToItsEndReleasesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .chunks(["one", "two"]))
             let network = try NetworkLayer(to: origin.baseURL)
             for _ in 0..<3 {
-                let answer = try await network.stream(Fetch<GET>("a"))
-                #expect(try await answer.body.text() == "onetwo")
+                let response = try await network.stream(Fetch<GET>("a"))
+                #expect(try await response.body.text() == "onetwo")
             }
             #expect(origin.connectionCount == 1)
         }

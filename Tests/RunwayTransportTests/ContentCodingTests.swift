@@ -39,7 +39,7 @@ enum Coded {
 /// Content codings are undone below the layer.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct ContentCodingTests {
-    private func answer(to response: ScriptedResponse) async throws -> RawData {
+    private func respond(to response: ScriptedResponse) async throws -> RawData {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: response)
             return try await NetworkLayer(to: origin.baseURL).call(Fetch<GET>("a"))
@@ -55,7 +55,7 @@ struct ContentCodingTests {
 
     @Test(arguments: [("gzip", Coded.gzip), ("GZIP", Coded.gzip), ("deflate", Coded.deflate)])
     func codingsAreUndoneAndTheHeadSpeaksOfThePlainBody(coding: String, body: [UInt8]) async throws {
-        let raw = try await answer(
+        let raw = try await respond(
             to: .bytes(body, contentType: "text/plain; charset=utf-8").header(.contentEncoding, coding))
         #expect(raw.text == Coded.text)
         #expect(raw.response.headerFields[.contentEncoding] == nil)
@@ -69,26 +69,26 @@ struct ContentCodingTests {
             var response = ScriptedResponse(headerFields: [.contentEncoding: "gzip"], chunks: pieces)
             response.framing = .chunked
             origin.on("/a", respond: response)
-            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
-            #expect(try await answer.body.text() == Coded.text)
-            #expect(answer.response.headerFields[.contentEncoding] == nil)
+            let response = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            #expect(try await response.body.text() == Coded.text)
+            #expect(response.response.headerFields[.contentEncoding] == nil)
         }
     }
 
     @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
     func codingsThatTheTransportDoesNotKnowAreLeftToTheCaller() async throws {
-        let raw = try await answer(to: .text("as it came").header(.contentEncoding, "compress"))
+        let raw = try await respond(to: .text("as it came").header(.contentEncoding, "compress"))
         #expect(raw.text == "as it came")
         #expect(raw.response.headerFields[.contentEncoding] == "compress")
         #expect(raw.response.headerFields[.contentLength] == "10")
     }
 
     @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
-    func codingsBelowOneThatIsNotKnownAreStillNamed() async throws {
-        let raw = try await answer(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress, gzip"))
+    func codingsBelowAnUnknownOneStayNamed() async throws {
+        let raw = try await respond(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress, gzip"))
         #expect(raw.text == Coded.text)
         #expect(raw.response.headerFields[.contentEncoding] == "gzip, compress")
-        let coded = try await answer(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress"))
+        let coded = try await respond(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress"))
         #expect(coded.bytes == Coded.gzip)
         #expect(coded.response.headerFields[.contentEncoding] == "gzip, compress")
     }
@@ -96,7 +96,7 @@ struct ContentCodingTests {
     @Test func noCodingOfABodyIsLeftWhereAllAreKnown() async throws {
         var coded = Coded.deflate
         for _ in 0..<2 { coded = try Tool.run("/bin/sh", ["-c", "gzip -c"], coded) }
-        let raw = try await answer(to: .bytes(coded).header(.contentEncoding, "deflate, gzip, x-gzip"))
+        let raw = try await respond(to: .bytes(coded).header(.contentEncoding, "deflate, gzip, x-gzip"))
         #expect(raw.text == Coded.text)
         #expect(raw.response.headerFields[.contentEncoding] == nil)
     }

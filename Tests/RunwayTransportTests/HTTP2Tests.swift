@@ -37,7 +37,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func http1AloneIsUsedWhereTheConfigurationSaysSo() async throws {
+    @Test func configurationCanRestrictToHTTP1() async throws {
         try await withBackend(versions: .http1Only) { network, _, records in
             _ = try await network.call(Fetch<GET>("esf/list"))
             let record = try #require(try await records.records(count: 1).first)
@@ -56,7 +56,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func aCancelledCallStopsItsWorkAndKeepsTheConnection() async throws {
+    @Test func aCancelledCallLeavesTheConnectionOpen() async throws {
         let clock = ManualClock()
         try await withBackend(clock: clock) { network, serving, _ in
             _ = try await network.call(Fetch<GET>("zf/list"))
@@ -77,8 +77,8 @@ struct HTTP2Tests {
     @Test func aStreamIsReadAndOneThatIsReleasedKeepsTheConnection() async throws {
         try await withBackend { network, serving, records in
             let whole = try await network.call(Fetch<GET>("xinfang/list")).bytes
-            let answer = try await network.stream(Fetch<GET>("xinfang/list"))
-            #expect(try await answer.body.collect(upTo: 1 << 20) == whole)
+            let response = try await network.stream(Fetch<GET>("xinfang/list"))
+            #expect(try await response.body.collect(upTo: 1 << 20) == whole)
             for _ in 0..<5 { _ = try await network.stream(Fetch<GET>("xinfang/list")) }
             #expect(try await network.call(Fetch<GET>("xinfang/list")).bytes == whole)
             #expect(serving.statistics.connections == 1)
@@ -93,7 +93,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func aServerThatGoesAwayFailsItsCallsAsNoNetwork() async throws {
+    @Test func aServerThatDisappearsFailsItsCallsAsNoNetwork() async throws {
         let clock = ManualClock()
         let calls = try await withListingsBackend(ListingsBackend(seed: 3, listingsPerKind: 50, clock: clock)) {
             serving in

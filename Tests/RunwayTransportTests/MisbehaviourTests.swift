@@ -60,9 +60,9 @@ struct MisbehaviourTests {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: response.pausing(.beforeChunk(0), .gate(gate)))
-            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            let response = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
             gate.open()
-            let error = try await answer.body.failure()
+            let error = try await response.body.failure()
             #expect(error.kind == .noNetwork || error.kind == .invalidResponse, "\(name)")
             #expect(error.step == .transporting)
             #expect(error.request == "GET \(origin.baseURL)/a")
@@ -122,9 +122,9 @@ struct MisbehaviourTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst and more than was said",
     ])
-    func whatFollowsAResponseIsNeverTheResponseToAnother(answers: String) async throws {
+    func bytesAfterAResponseAnswerNoOtherRequest(responses: String) async throws {
         try await withScriptedOrigin { origin in
-            origin.on("/a", respond: .raw(answers).ending(.stayOpen))
+            origin.on("/a", respond: .raw(responses).ending(.stayOpen))
             origin.on("/b", respond: .text("clean"))
             let network = try NetworkLayer(to: origin.baseURL)
             let first = try await network.call(Fetch<GET>("a"))
@@ -147,7 +147,7 @@ struct MisbehaviourTests {
 
     @Test func aResponseThatCameBeforeItsRequestIsRefusedOrReadAsItsResponse() async throws {
         try await withScriptedOrigin { origin in
-            origin.onConnections([.answer(.text("unasked")), .serve])
+            origin.onConnections([.respond(.text("unasked")), .serve])
             origin.on("/a", respond: .text("asked"))
             let network = try NetworkLayer(to: origin.baseURL)
             do throws(NetworkError) {
@@ -165,7 +165,7 @@ struct MisbehaviourTests {
     static let switched = ScriptedResponse.raw(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n\0\0\0")
 
-    @Test func unaskedSwitchOfProtocolsIsNoResponse() async throws {
+    @Test func unrequestedSwitchOfProtocolsIsNoResponse() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: Self.switched)
             origin.on("/b", respond: .text("next"))
@@ -181,7 +181,7 @@ struct MisbehaviourTests {
     }
 
     @Test(.except(.urlSession, "it does not say why it could not connect"))
-    func aRefusedConnectionFailsAtOnceAndIsNotTriedAgain() async throws {
+    func aRefusedConnectionFailsAtOnceWithoutRetry() async throws {
         let port = try DeafPort()
         let network = try NetworkLayer(
             to: "http://127.0.0.1:\(port.number)", TransportConfiguration(connectTimeout: .seconds(500)))

@@ -181,7 +181,7 @@ struct RedirectTests {
 
     /// The body of a redirect that nobody reads must not keep the only connection from the next hop.
     @Test(.except(.urlSession, "on Linux the body of a redirect comes whole"))
-    func aStreamedRedirectGivesItsConnectionBack() async throws {
+    func aStreamedRedirectReleasesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(
@@ -195,7 +195,7 @@ struct RedirectTests {
             origin.on("/c", respond: .chunks(["the ", "answer"]))
             let configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 1)
             let network = try NetworkLayer(to: origin.baseURL, configuration)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             #expect(try await answer.body.text() == "the answer")
             gate.open()
         }
@@ -205,7 +205,7 @@ struct RedirectTests {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))
             home.on("/b", respond: .chunks(["the ", "answer"]))
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             #expect(try await answer.body.text() == "the answer")
         }
     }

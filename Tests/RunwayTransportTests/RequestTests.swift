@@ -38,7 +38,7 @@ struct RequestTests {
         #expect(request["X-Case"] == "Mixed, \"quoted\"; é")
     }
 
-    @Test func whatMayNotStandInAURLIsEscapedAndEscapesAreNotEscapedAgain() async throws {
+    @Test func urlsAreEscapedOnce() async throws {
         struct Bracketed: Endpoint {
             static let service = TestService.self
             static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets))
@@ -122,14 +122,14 @@ struct RequestTests {
     }
 
     @Test(arguments: [3, 20])
-    func aStreamThatIsNotAsLongAsItSaidFailsAsInvalidParameters(byteCount: Int) async throws {
+    func aStreamOfAWrongLengthIsInvalid(byteCount: Int) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
             let network = try NetworkLayer(to: origin.baseURL)
             let body = RequestBody.stream(Self.parts(["one", "two"]), byteCount: byteCount, isReplayable: true)
             let error = try await network.failure(of: Fetch<POST>("a", body))
             #expect(error.kind == .invalidParameters)
-            #expect(error.detail == "The body of the request is not as long as it was said to be.")
+            #expect(error.detail == "The body of the request does not have the announced length.")
             #expect(origin.requests.allSatisfy { !$0.isComplete })
         }
     }
@@ -144,7 +144,7 @@ struct RequestTests {
         }
     }
 
-    @Test func aStreamThatThrowsFailsTheCallAndNamesWhatItThrew() async throws {
+    @Test func aStreamThatThrowsFailsTheCall() async throws {
         struct DiskFull: Error {}
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
@@ -175,7 +175,7 @@ struct RequestTests {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             // The connection is never read: what the client can get rid of is what the sockets' buffers take.
             let gate = ScriptedGate()
-            origin.onConnections([.answer(.raw().held(by: gate).ending(.stayOpen))])
+            origin.onConnections([.respond(.raw().held(by: gate).ending(.stayOpen))])
             let network = try NetworkLayer(to: origin.baseURL)
             let call = Task {
                 try await network.call(Fetch<POST>("a", .stream(body, byteCount: 200 << 20, isReplayable: true)))

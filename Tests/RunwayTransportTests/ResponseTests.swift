@@ -74,8 +74,8 @@ struct ResponseTests {
         try await withScriptedOrigin { origin in
             let part = [UInt8](repeating: 7, count: 1 << 16)
             origin.on("/a", respond: ScriptedResponse(chunks: Array(repeating: part, count: 40)))
-            let answer = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
-            #expect(try await answer.body.collect(upTo: 40 << 16).count == 40 << 16)
+            let response = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
+            #expect(try await response.body.collect(upTo: 40 << 16).count == 40 << 16)
         }
     }
 
@@ -117,7 +117,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func partsOfAStreamAreGivenAsTheyComeIn() async throws {
+    @Test func partsOfAStreamAreReturnedAsTheyArrive() async throws {
         try await withScriptedOrigin { origin in
             let gates = (1...2).map { _ in ScriptedGate() }
             origin.on(
@@ -125,9 +125,9 @@ struct ResponseTests {
                 respond: .chunks(["one", "two", "three"])
                     .pausing(.beforeChunk(1), .gate(gates[0])).pausing(.beforeChunk(2), .gate(gates[1])))
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(Fetch<GET>("a"))
-            #expect(answer.response.status == .ok)
-            var parts = answer.body.makeAsyncIterator()
+            let response = try await network.stream(Fetch<GET>("a"))
+            #expect(response.response.status == .ok)
+            var parts = response.body.makeAsyncIterator()
             #expect(try await parts.next() == Array("one".utf8))
             gates[0].open()
             #expect(try await parts.next() == Array("two".utf8))
@@ -147,8 +147,8 @@ struct ResponseTests {
                 .betweenChunks, .gate(sent))
             origin.on("/a", respond: large)
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(Fetch<GET>("a"))
-            var parts = answer.body.makeAsyncIterator()
+            let response = try await network.stream(Fetch<GET>("a"))
+            var parts = response.body.makeAsyncIterator()
             var byteCount = try #require(try await parts.next()).count
             // What was sent without being asked for is what buffers take, a few megabytes.
             await #expect(throws: WaitTimedOut.self) {
@@ -163,8 +163,8 @@ struct ResponseTests {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes([UInt8](repeating: 1, count: 5000)))
             let network = try NetworkLayer(to: origin.baseURL)
-            let answer = try await network.stream(SmallFetch(path: "a"))
-            #expect(try await answer.body.collect(upTo: 5000).count == 5000)
+            let response = try await network.stream(SmallFetch(path: "a"))
+            #expect(try await response.body.collect(upTo: 5000).count == 5000)
         }
     }
 
@@ -191,7 +191,7 @@ struct ResponseSizeTests {
         }
     }
 
-    @Test func aResponseThatSaysThatItIsTooLargeIsRefusedBeforeItsBodyComes() async throws {
+    @Test func aDeclaredTooLargeResponseIsRefusedAtOnce() async throws {
         try await withScriptedOrigin { origin in
             // The body never comes: only the head can be what is refused.
             let gate = ScriptedGate()

@@ -19,7 +19,7 @@ struct SendingTests {
         #expect(error.kind == .noNetwork && error.sending == .notSent)
     }
 
-    @Test func handshakeThatFailsTookNothing() async throws {
+    @Test func failedHandshakeSentNothing() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<POST>("a", .bytes([1])))
             #expect(error.kind == .notTrusted && error.sending == .notSent)
@@ -39,7 +39,7 @@ struct SendingTests {
     }
 
     @Test(.except(.urlSession, "it counts waits for a connection as silence"))
-    func callThatFindsNoFreeConnectionTookNothing() async throws {
+    func callWithoutAConnectionSentNothing() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/held", respond: .text("held").held(by: gate))

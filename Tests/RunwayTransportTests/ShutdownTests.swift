@@ -110,9 +110,9 @@ struct ShutdownTests {
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             let transport = try TransportUnderTest.makeEnding()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             await transport.shutdown(.cutting)
-            let error = try await answer.body.failure()
+            let error = try await response.body.failure()
             #expect(error.kind == .noNetwork)
             #expect(error.detail == "The transport was shut down.")
         }
@@ -125,13 +125,13 @@ struct ShutdownTests {
             origin.on("/free", respond: .text("free"))
             let transport = try TransportUnderTest.makeEnding()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
-            let answer = try await network.stream(Fetch<GET>("a"))
-            let reader = Task { try await answer.body.text() }
+            let response = try await network.stream(Fetch<GET>("a"))
+            let reader = Task { try await response.body.text() }
             let shutdown = Task { await transport.shutdown(.waiting(atMost: .seconds(60))) }
             _ = try await waitUntilRefusing(network)
             gate.open()
             #expect(try await reader.value == "onetwo")
-            _ = consume answer
+            _ = consume response
             await shutdown.value
         }
     }
@@ -146,7 +146,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test func shuttingDownAgainChangesNothing() async throws {
+    @Test func aSecondShutdownHasNoEffect() async throws {
         let transport = try TransportUnderTest.makeEnding()
         await transport.shutdown()
         await transport.shutdown(.cutting)
@@ -211,7 +211,7 @@ struct ShutdownTests {
                         if isCut { await transport.shutdown(.cutting) } else { call.cancel() }
                         let expected: NetworkError.Kind = isCut ? .noNetwork : .cancelled
                         switch await call.result {
-                        case .success(let answer): #expect(isFree && answer.text == "free")
+                        case .success(let response): #expect(isFree && response.text == "free")
                         case .failure(let error): #expect((error as? NetworkError)?.kind == expected)
                         }
                     }

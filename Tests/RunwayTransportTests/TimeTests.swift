@@ -57,15 +57,15 @@ struct TimeTests {
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
             // Long enough for the head to come in time on a busy machine.
             let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(idleTimeout: .seconds(5)))
-            let answer = try await network.stream(Fetch<GET>("a"))
-            let error = try await answer.body.failure()
+            let response = try await network.stream(Fetch<GET>("a"))
+            let error = try await response.body.failure()
             #expect(error.kind == .timedOut)
             try await origin.waitForDisconnects(count: 1)
         }
     }
 
     @Test(.except(.urlSession, "it has no time-out for connecting"))
-    func aHandshakeThatIsNeverAnsweredFailsWithinTheConnectTimeout() async throws {
+    func aHangingHandshakeFailsWithinTheConnectTimeout() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
             origin.onConnections([.ignore])
             let network = try NetworkLayer(

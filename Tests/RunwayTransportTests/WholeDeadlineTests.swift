@@ -22,8 +22,8 @@ struct WholeDeadlineTests {
             let gates = [ScriptedGate(), ScriptedGate(), ScriptedGate()]
             origin.on("/a", respond: dripping(gates))
             let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock), sinks: [records])
-            let answer = try await network.stream(Fetch<GET>("a"), options: options)
-            var parts = answer.body.makeAsyncIterator()
+            let response = try await network.stream(Fetch<GET>("a"), options: options)
+            var parts = response.body.makeAsyncIterator()
             #expect(try await parts.next() == Array("0".utf8))
             for gate in gates.dropLast() {
                 clock.advance(by: .seconds(7))
@@ -43,7 +43,7 @@ struct WholeDeadlineTests {
                 } catch {
                     let error = error as? NetworkError
                     #expect(error?.kind == .timedOut)
-                    #expect(error?.detail == "The call was not over within 20.0 seconds.")
+                    #expect(error?.detail == "The call did not end within 20.0 seconds.")
                 }
             }
             try await passed
@@ -62,20 +62,20 @@ struct WholeDeadlineTests {
             let clock = ManualClock()
             origin.on("/a", respond: .chunks(["one", "two"]))
             let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
-            let answer = try await network.stream(Fetch<GET>("a"), options: options)
+            let response = try await network.stream(Fetch<GET>("a"), options: options)
             clock.advance(by: .seconds(19))
-            #expect(try await answer.body.text() == "onetwo")
+            #expect(try await response.body.text() == "onetwo")
         }
     }
 
-    @Test func aReaderThatComesTooLateIsToldSo() async throws {
+    @Test func aLateReaderGetsATimeout() async throws {
         try await withScriptedOrigin { origin in
             let clock = ManualClock()
             origin.on("/a", respond: .chunks(["one", "two"]))
             let network = try NetworkLayer(to: origin.baseURL, clock: LayerClock(clock))
-            let answer = try await network.stream(Fetch<GET>("a"), options: options)
+            let response = try await network.stream(Fetch<GET>("a"), options: options)
             clock.advance(by: .seconds(20))
-            #expect(try await answer.body.failure().kind == .timedOut)
+            #expect(try await response.body.failure().kind == .timedOut)
         }
     }
 
@@ -89,7 +89,7 @@ struct WholeDeadlineTests {
             try await origin.waitForRequests(count: 1)
             clock.advance(by: .seconds(20))
             let error = await #expect(throws: NetworkError.self) { _ = try await call.value }
-            #expect(error?.kind == .timedOut && error?.detail == "The call was not over within 20.0 seconds.")
+            #expect(error?.kind == .timedOut && error?.detail == "The call did not end within 20.0 seconds.")
         }
     }
 
@@ -106,7 +106,7 @@ struct WholeDeadlineTests {
             try await gate.waitForArrivals()
             clock.advance(by: .seconds(20))
             let error = await #expect(throws: NetworkError.self) { _ = try await download.value }
-            #expect(error?.kind == .timedOut && error?.detail == "The call was not over within 20.0 seconds.")
+            #expect(error?.kind == .timedOut && error?.detail == "The call did not end within 20.0 seconds.")
         }
     }
 }

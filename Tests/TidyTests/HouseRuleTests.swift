@@ -62,7 +62,7 @@ struct HouseRuleTests {
         }
     }
 
-    @Test func noFileKnowsTheMachineItWasWrittenOn() throws {
+    @Test func noFileNamesTheMachineItWasWrittenOn() throws {
         let homes = ["/ro" + "ot/", "/wo" + "rk/", "/Us" + "ers/"]
         for file in try Project.files(
             in: "Sources", "Tests", "Benchmarks", "docs", "Scripts", ".ci", endingIn: [".swift", ".md", ".sh", "run"])
@@ -113,7 +113,7 @@ struct HouseRuleTests {
         }
     }
 
-    @Test func theLayerKnowsNeitherNIONorSQLite() throws {
+    @Test func theLayerImportsNeitherNIONorSQLite() throws {
         for file in try Project.files(
             in: "Sources/Runway", "Sources/RunwayJSON", "Sources/RunwayTesting", endingIn: Self.swift)
         {

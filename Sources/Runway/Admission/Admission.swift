@@ -1,14 +1,14 @@
-/// What the admission stage decided, for the record. A call that is let out at once leaves no line.
+/// A decision of the admission stage, for the record. A call that is admitted at once adds none.
 package enum Admission: StageDecision, Equatable {
-    /// The call waited so long for a network.
+    /// How long the call waited for a network.
     case waitedForNetwork(Duration)
-    /// The call waited so long for a concurrency slot.
+    /// How long the call waited for a concurrency slot.
     case waitedForSlot(Duration, priority: CallPriority)
-    /// The call looks whether a host that kept failing is well again.
+    /// The call tests whether a host that kept failing has recovered.
     case probing(host: String)
-    /// The call's failure was one too many: the host is left alone for so long.
+    /// The call's failure opened the circuit of its host, for this long.
     case opened(host: String, for: Duration)
-    /// The call was not let out.
+    /// The call was refused.
     case refused(AdmissionRefusal)
 
     package static var step: FlightStep { .stage(.admission) }
@@ -36,11 +36,11 @@ package enum Admission: StageDecision, Equatable {
 public enum AdmissionRefusal: Error, Equatable {
     /// The device has no network.
     case noNetwork
-    /// The device has no network, and so many calls wait for it that no more may.
+    /// The device has no network, and the maximum number of calls waits for one already.
     case tooManyWaitForNetwork(maximum: Int)
-    /// The request was made too often.
+    /// The same request was made too often.
     case flood(maximum: Int, within: Duration, refusedFor: Duration)
-    /// The host keeps failing.
+    /// The circuit of the host is open, since the host keeps failing.
     case circuitOpen(host: String, for: Duration)
     /// Too many calls wait for a concurrency slot.
     case queueFull(maximum: Int)
@@ -71,12 +71,12 @@ extension AdmissionRefusal {
         switch self {
         case .noNetwork: "The device has no network."
         case .tooManyWaitForNetwork(let maximum):
-            "The device has no network, and \(maximum) calls wait for one already."
+            "The device has no network, and \(maximum) calls already wait for one."
         case .flood(let maximum, let window, let time):
             "The same request was made more than \(maximum) times within \(window), as by a loop that has no end; "
-                + "it is let out again in \(time)."
+                + "it is refused for \(time)."
         case .circuitOpen(let host, let time):
-            "\(host) keeps failing and is left alone for \(time) (its circuit is open)."
+            "\(host) keeps failing: its circuit is open for \(time)."
         case .queueFull(let maximum): "\(maximum) calls already wait for a concurrency slot."
         }
     }

@@ -1,27 +1,27 @@
 import HTTPTypes
 import Synchronization
 
-/// What the flights of a layer share to be let out in good order: the concurrency slots, the circuits of failing hosts, and the
-/// counts of identical requests.
+/// Admits the flights of a layer: holds the concurrency slots, the circuits of failing hosts, and the counts of identical
+/// requests.
 final class AdmissionControl: Sendable {
     private struct State {
         var flood: FloodGuard
         var circuits: Circuits
         var queue: PriorityQueue
         var waiting: [UInt64: (flight: FlightID, continuation: CheckedContinuation<WaitEnd, Never>)] = [:]
-        /// The tickets of the waiting flights.
-        var tickets: [FlightID: UInt64] = [:]
-        var ticket: UInt64 = 0
+        /// The numbers of the waiting flights.
+        var numbers: [FlightID: UInt64] = [:]
+        var number: UInt64 = 0
 
         /// Removes a waiter and returns its continuation.
-        mutating func release(_ ticket: UInt64) -> CheckedContinuation<WaitEnd, Never>? {
-            guard let released = waiting.removeValue(forKey: ticket) else { return nil }
-            tickets[released.flight] = nil
+        mutating func release(_ number: UInt64) -> CheckedContinuation<WaitEnd, Never>? {
+            guard let released = waiting.removeValue(forKey: number) else { return nil }
+            numbers[released.flight] = nil
             return released.continuation
         }
     }
 
-    /// What happens to a call that arrives.
+    /// The result of a call's arrival.
     enum Entry {
         /// It has a concurrency slot.
         case admitted(CircuitBreaker.Pass)
@@ -31,7 +31,7 @@ final class AdmissionControl: Sendable {
     }
 
     let limits: AdmissionLimits
-    /// Guards all of it: a call takes the lock once on its way out and once on its way back.
+    /// Guards all state: a call takes the lock once on its way out and once on its way back.
     private let state: Mutex<State>
 
     init(_ limits: AdmissionLimits) {
@@ -43,9 +43,9 @@ final class AdmissionControl: Sendable {
                 queue: PriorityQueue(capacity: limits.maximumFlights, maximumWaiting: limits.maximumWaiting)))
     }
 
-    /// Admits a call, if that needs no waiting.
+    /// Admits a call, if it does not have to wait.
     ///
-    /// - Parameter identity: What identical requests have in common; `nil` where they are not counted.
+    /// - Parameter identity: A hash of what identical requests have in common; `nil` if the request is not counted.
     func enter(_ identity: Int?, to head: HTTPRequest, _ priority: CallPriority, at now: Duration) -> Entry {
         state.withLock { state in
             if let identity, let maximum = limits.maximumIdenticalRequests,
@@ -72,7 +72,7 @@ final class AdmissionControl: Sendable {
     private static func refusal(
         of head: HTTPRequest, at now: Duration, _ state: inout State
     ) -> AdmissionRefusal? {
-        // As long as no host has failed, which is nearly always, there is no host to look for.
+        // As long as no host has failed, which is nearly always, no host has to be looked up.
         guard !state.circuits.isEmpty else { return nil }
         let origin = Origin(head)
         return state.circuits.refusal(of: origin, at: now).map { .circuitOpen(host: origin.host, for: $0) }
@@ -86,18 +86,18 @@ final class AdmissionControl: Sendable {
     ///
     /// - Parameter isReturning: Whether the call had a slot before; it is not refused however many wait.
     func waitForSlot(_ flight: Flight, _ priority: CallPriority, isReturning: Bool = false) async -> WaitEnd {
-        let ticket = state.withLock { state in
-            state.ticket += 1
-            return state.ticket
+        let number = state.withLock { state in
+            state.number += 1
+            return state.number
         }
         return await flight.wait { continuation in
             let end: WaitEnd? = state.withLock { state in
-                switch state.queue.arrive(ticket, priority, isReturning: isReturning) {
+                switch state.queue.arrive(number, priority, isReturning: isReturning) {
                 case .enters: return .granted
                 case .isRefused: return .refused
                 case .waits:
-                    state.waiting[ticket] = (flight.id, continuation)
-                    state.tickets[flight.id] = ticket
+                    state.waiting[number] = (flight.id, continuation)
+                    state.numbers[flight.id] = number
                     return nil
                 }
             }
@@ -105,7 +105,7 @@ final class AdmissionControl: Sendable {
             return end
         } leave: { [weak self] end in
             let continuation = self?.state.withLock { state in
-                state.queue.abandon(ticket) ? state.release(ticket) : nil
+                state.queue.abandon(number) ? state.release(number) : nil
             }
             continuation?.resume(returning: end)
         }
@@ -114,8 +114,8 @@ final class AdmissionControl: Sendable {
     /// Raises the priority of a waiter to that of a call that joined it, if that is higher.
     func raise(_ flight: FlightID, to priority: CallPriority) {
         let continuation: CheckedContinuation<WaitEnd, Never>? = state.withLock { state in
-            guard let ticket = state.tickets[flight], state.queue.raise(ticket, to: priority) else { return nil }
-            return state.release(ticket)
+            guard let number = state.numbers[flight], state.queue.raise(number, to: priority) else { return nil }
+            return state.release(number)
         }
         continuation?.resume(returning: .granted)
     }

@@ -1,20 +1,20 @@
-/// What is known of a host that failed, and whether it is called: a state machine without a clock of its own.
+/// The failures of one host, and whether it may be called: a state machine without a clock.
 struct CircuitBreaker {
-    /// What a call that was let pass is to the circuit.
+    /// What an admitted call is to the circuit.
     enum Pass: Sendable, Equatable {
-        /// One of many.
+        /// A call like any other.
         case ordinary
-        /// The one that looks whether the host is well again, by its number.
+        /// The call that tests whether the host has recovered, by its number.
         case probe(UInt64)
     }
 
-    /// What became of a call, as far as the host is concerned.
+    /// The outcome of a call, as far as the host is concerned.
     enum Outcome: Sendable, Equatable {
-        /// The host did its work.
+        /// The host responded.
         case success
-        /// It did not, and may have said when it will.
+        /// The host failed, and may have named a time to wait.
         case failure(retryAfter: Duration?)
-        /// The call says nothing of the host.
+        /// The outcome is no evidence about the host.
         case unknown
     }
 
@@ -31,7 +31,7 @@ struct CircuitBreaker {
     private var windowStart = Duration.zero
     private var outcomesInWindow = 0
     private var failuresInWindow = 0
-    /// How long the circuit was last opened for, without what a server asked for.
+    /// How long the circuit was last opened for, without regard to `Retry-After`.
     private var openTime: Duration
 
     init(_ limits: CircuitLimits) {
@@ -39,22 +39,22 @@ struct CircuitBreaker {
         openTime = limits.openTime
     }
 
-    /// Whether there is nothing to remember.
+    /// Whether the state is that of a host that never failed.
     var isIdle: Bool { state == .closed && failuresInARow == 0 && failuresInWindow == 0 }
 
-    /// How long calls are refused for; `nil` where one may pass.
+    /// How long calls are refused for; `nil` if one may pass.
     func refusal(at now: Duration) -> Duration? {
         let end: Duration
         switch state {
         case .closed: return nil
         case .open(let until): end = until
-        // A probe that takes longer than the circuit was open for gets company.
+        // A second probe is sent if one takes longer than the circuit was open for.
         case .probing(_, let since): end = since + max(openTime, .seconds(1))
         }
         return now < end ? end - now : nil
     }
 
-    /// Lets a call pass, if ``refusal(at:)`` has nothing against it.
+    /// Admits a call that ``refusal(at:)`` does not refuse.
     ///
     /// - Parameter number: The number that the call has if it is a probe.
     mutating func pass(at now: Duration, number: UInt64) -> Pass {
@@ -63,7 +63,7 @@ struct CircuitBreaker {
         return .probe(number)
     }
 
-    /// Takes in what became of a call. Gives for how long the circuit opened, if that is what it did.
+    /// Records the outcome of a call. Returns for how long the circuit opened; `nil` if it did not.
     mutating func record(_ outcome: Outcome, of pass: Pass, at now: Duration) -> Duration? {
         switch (state, pass) {
         case (.closed, .ordinary): return count(outcome, at: now)
@@ -77,7 +77,7 @@ struct CircuitBreaker {
                 return open(retryAfter, at: now)
             }
             return nil
-        // What took off before the circuit changed says nothing of how the host is now.
+        // A call that started before the circuit changed is no evidence about the host now.
         default: return nil
         }
     }

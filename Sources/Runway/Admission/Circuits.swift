@@ -1,4 +1,4 @@
-/// The circuit breakers of the hosts that failed of late.
+/// The circuit breakers of hosts that failed recently.
 struct Circuits {
     private let limits: CircuitLimits?
     private var breakers: LeastRecentlyUsed<Origin, CircuitBreaker>
@@ -9,16 +9,16 @@ struct Circuits {
         breakers = LeastRecentlyUsed(maximumCount: limits?.maximumHosts ?? 0, maximumByteCount: .max)
     }
 
-    /// Whether no host failed of late, and no host has to be looked for.
+    /// Whether no host failed recently, so that none has to be looked up.
     var isEmpty: Bool { breakers.count == 0 }
 
-    /// How long calls to a host are refused for; `nil` where one may pass.
+    /// How long calls to a host are refused for; `nil` if one may pass.
     func refusal(of origin: Origin, at now: Duration) -> Duration? { breakers.peek(origin)?.refusal(at: now) }
 
     /// Whether calls to a host pass without being probes.
     func isClosed(to origin: Origin) -> Bool { breakers.peek(origin).map { $0.state == .closed } ?? true }
 
-    /// Lets a call pass that is not refused.
+    /// Admits a call that is not refused.
     mutating func pass(to origin: Origin, at now: Duration) -> CircuitBreaker.Pass {
         guard var breaker = breakers.value(for: origin) else { return .ordinary }
         count += 1
@@ -27,7 +27,7 @@ struct Circuits {
         return pass
     }
 
-    /// Takes in what became of a call. Gives for how long the circuit opened, if that is what it did.
+    /// Records the outcome of a call. Returns for how long the circuit opened; `nil` if it did not.
     mutating func record(
         _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to origin: Origin, at now: Duration
     ) -> Duration? {

@@ -15,7 +15,7 @@ struct PriorityQueue {
 
     private let capacity: Int
     private let maximumWaiting: Int
-    /// The waiters of each priority, by their tickets, in the order of arrival.
+    /// The waiters of each priority, by their numbers, in the order of arrival.
     private var queues: [CallPriority: [UInt64]] = [:]
     /// How many slots were passed on to a waiter.
     private var passedCount = 0
@@ -36,18 +36,18 @@ struct PriorityQueue {
         return true
     }
 
-    /// Occupies a slot, or enqueues a call with a ticket that is greater than all before.
+    /// Occupies a slot, or enqueues a call with a number that is greater than all before.
     ///
     /// - Parameter isReturning: Whether the call had a slot before. It is enqueued even if the queue is full.
-    mutating func arrive(_ ticket: UInt64, _ priority: CallPriority, isReturning: Bool = false) -> Arrival {
+    mutating func arrive(_ number: UInt64, _ priority: CallPriority, isReturning: Bool = false) -> Arrival {
         if enterAtOnce(priority) { return .enters }
         guard waitingCount < maximumWaiting || isReturning else { return .isRefused }
-        queues[priority, default: []].append(ticket)
+        queues[priority, default: []].append(number)
         waitingCount += 1
         return .waits
     }
 
-    /// Releases a slot. Returns the ticket of the waiter that occupies it now, if there is one.
+    /// Releases a slot. Returns the number of the waiter that occupies it now, if there is one.
     mutating func leave() -> UInt64? {
         occupied -= 1
         guard occupied < capacity, waitingCount > 0, let priority = nextPriority() else { return nil }
@@ -57,10 +57,10 @@ struct PriorityQueue {
         return queues[priority]?.removeFirst()
     }
 
-    /// Removes a waiter from the queue; returns `false` if the ticket is not in it.
-    mutating func abandon(_ ticket: UInt64) -> Bool {
+    /// Removes a waiter from the queue; returns `false` if the number is not in it.
+    mutating func abandon(_ number: UInt64) -> Bool {
         for (priority, queue) in queues {
-            guard let index = queue.firstIndex(of: ticket) else { continue }
+            guard let index = queue.firstIndex(of: number) else { continue }
             queues[priority]?.remove(at: index)
             waitingCount -= 1
             return true
@@ -71,16 +71,16 @@ struct PriorityQueue {
     /// Raises the priority of a waiter, which then waits behind the earlier waiters of that priority.
     ///
     /// - Returns: Whether the call has a slot now, as an urgent one does.
-    mutating func raise(_ ticket: UInt64, to priority: CallPriority) -> Bool {
-        guard let old = queues.first(where: { $0.value.contains(ticket) })?.key, old < priority else { return false }
-        queues[old]?.removeAll { $0 == ticket }
+    mutating func raise(_ number: UInt64, to priority: CallPriority) -> Bool {
+        guard let old = queues.first(where: { $0.value.contains(number) })?.key, old < priority else { return false }
+        queues[old]?.removeAll { $0 == number }
         if priority == .urgent {
             waitingCount -= 1
             occupied += 1
             return true
         }
         var queue = queues[priority] ?? []
-        queue.insert(ticket, at: queue.firstIndex { $0 > ticket } ?? queue.endIndex)
+        queue.insert(number, at: queue.firstIndex { $0 > number } ?? queue.endIndex)
         queues[priority] = queue
         return false
     }

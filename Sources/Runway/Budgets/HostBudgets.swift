@@ -1,30 +1,30 @@
-/// The budgets of hosts, each a ``RetryBudget``. Those that are full take no room.
+/// The retry budgets of hosts. A full budget is not stored.
 struct HostBudgets {
     private let full: RetryBudget
     /// The budgets that are not full.
     private var budgets: LeastRecentlyUsed<Origin, RetryBudget>
 
-    /// Makes budgets that are all full.
+    /// Creates budgets that are all full.
     ///
     /// - Parameters:
-    ///   - callsPerAttempt: How many calls earn a further attempt.
-    ///   - reserve: The most further attempts that one holds.
-    ///   - maximumHosts: The most hosts that are kept apart; the least recently used is forgotten, and full again.
+    ///   - callsPerAttempt: How many calls add one further attempt to a budget.
+    ///   - reserve: The most further attempts in one budget.
+    ///   - maximumHosts: The most hosts with a budget of their own; the least recently used is removed, and is full again.
     init(callsPerAttempt: Int, reserve: Int, maximumHosts: Int) {
         full = RetryBudget(callsPerAttempt: callsPerAttempt, reserve: reserve)
         budgets = LeastRecentlyUsed(maximumCount: maximumHosts, maximumByteCount: .max)
     }
 
-    /// Whether no budget was drawn on of late, which is nearly always so: a deposit changes nothing then.
+    /// Whether all budgets are full, as they nearly always are: a deposit then changes nothing.
     var areFull: Bool { budgets.count == 0 }
 
-    /// Puts into the budget of a host what a call to it earns.
+    /// Adds to the budget of a host what a call to it earns.
     mutating func deposit(for origin: Origin) { change(origin) { $0.deposit() } }
 
-    /// Puts back a further attempt that was not made.
-    mutating func giveBack(for origin: Origin) { change(origin) { $0.giveBack() } }
+    /// Returns to a budget a further attempt that was not made.
+    mutating func refund(for origin: Origin) { change(origin) { $0.refund() } }
 
-    /// Takes one further attempt out of the budget of a host; `false` where there is none left.
+    /// Takes one further attempt from the budget of a host; returns `false` if there is none left.
     mutating func withdraw(for origin: Origin) -> Bool {
         var budget = budgets.value(for: origin) ?? full
         guard budget.withdraw() else { return false }

@@ -1,31 +1,31 @@
-/// The further attempts, or the hedges, that one host is still given: a token bucket that is counted in whole calls.
+/// The further attempts, or hedges, that one host may still receive: a token bucket counted in whole calls.
 struct RetryBudget {
     private let price: Int
     private let capacity: Int
     /// How many calls' worth of attempts is left.
     private(set) var balance: Int
 
-    /// Makes a full budget.
+    /// Creates a full budget.
     ///
     /// - Parameters:
-    ///   - callsPerAttempt: How many calls earn a further attempt.
-    ///   - reserve: The most further attempts that it holds.
+    ///   - callsPerAttempt: How many calls add one further attempt.
+    ///   - reserve: The most further attempts in the budget.
     init(callsPerAttempt: Int, reserve: Int) {
         price = max(1, callsPerAttempt)
         capacity = price * max(0, reserve)
         balance = capacity
     }
 
-    /// Whether nothing was taken out that was not put back.
+    /// Whether everything that was withdrawn has been deposited again.
     var isFull: Bool { balance == capacity }
 
-    /// Puts in what one call earns.
+    /// Adds what one call earns.
     mutating func deposit() { balance = min(capacity, balance + 1) }
 
-    /// Puts back one further attempt that was not made.
-    mutating func giveBack() { balance = min(capacity, balance + price) }
+    /// Returns one further attempt that was not made.
+    mutating func refund() { balance = min(capacity, balance + price) }
 
-    /// Takes out one further attempt; `false` where there is none left.
+    /// Takes one further attempt; returns `false` if there is none left.
     mutating func withdraw() -> Bool {
         guard balance >= price else { return false }
         balance -= price

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Calls back when deadlines pass. One sleeping task serves all flights of a layer.
+/// Calls actions when deadlines pass. One sleeping task serves all flights of a layer.
 ///
-/// Almost no deadline is ever reached, so setting one and taking it back are what is cheap: each is one dictionary
-/// operation. The sleeping task wakes at the earliest deadline it knew of when it went to sleep, looks through what is left,
-/// and sleeps again; it ends when nothing is left.
+/// Almost no deadline is ever reached, so scheduling and removing one are cheap: each is one dictionary operation. The sleeping
+/// task wakes at the earliest deadline that was scheduled when it fell asleep, checks those that are left, and sleeps again; it
+/// ends when none is left.
 final class DeadlineTimer: Sendable {
-    /// What is called, once, when the deadline passed. It must return at once.
+    /// Called once when the deadline has passed. It must return immediately.
     typealias Action = @Sendable () -> Void
 
-    /// Names one deadline that was set.
+    /// Identifies one scheduled deadline.
     struct Token: Hashable, Sendable {
         fileprivate let number: UInt64
     }
@@ -34,10 +34,11 @@ final class DeadlineTimer: Sendable {
 
     /// Calls `expire` when the clock reaches `instant`, unless the deadline is removed before.
     ///
-    /// - Parameter flight: Whose deadline it is; where that was put off by then, it is waited for.
+    /// - Parameter flight: The call whose deadline it is. If the call's deadline was extended by then, the timer waits for that
+    ///   instead.
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
-            // Read under the lock: a sign-out that this does not see finds the deadline among the pending ones.
+            // Read under the lock: a sign-out that comes later finds the deadline among the pending ones.
             let instant = flight?.isCalledOff == true ? .zero : instant
             state.count += 1
             let token = Token(number: state.count)
@@ -47,7 +48,7 @@ final class DeadlineTimer: Sendable {
         }
     }
 
-    /// Takes a deadline back.
+    /// Removes a deadline.
     func remove(_ token: Token) {
         state.withLock { _ = $0.pending.removeValue(forKey: token) }
     }

@@ -2,13 +2,13 @@ public import struct Foundation.Date
 
 /// The two clocks that a network layer reads: a monotonic one for waits and durations, a wall clock for dates.
 ///
-/// They are apart because a person or a time server may set the wall clock at any moment; no wait may depend on it.
-/// Instants of the monotonic clock are given as the `Duration` since this value was made.
+/// They are separate because a person or a time server may set the wall clock at any moment; no wait may depend on it. Instants
+/// of the monotonic clock are the `Duration` since this value was created.
 public struct LayerClock: Sendable {
-    /// A hundred years. Systems know no much longer wait, and trap.
+    /// A hundred years. Systems trap for much longer waits.
     private static let longestWait = Duration.seconds(3_155_760_000)
 
-    /// The time since this clock was made.
+    /// The time since this clock was created.
     public var now: Duration { readMonotonic() }
 
     /// The date and time of day.
@@ -18,10 +18,10 @@ public struct LayerClock: Sendable {
     private let readWall: @Sendable () -> Date
     private let suspend: @Sendable (Duration) async throws -> Void
 
-    /// The system's clocks: `ContinuousClock`, which goes on while the device sleeps, and `Date`.
+    /// The system's clocks: `ContinuousClock`, which continues while the device sleeps, and `Date`.
     public static var system: LayerClock { LayerClock(ContinuousClock()) }
 
-    /// Makes a layer's clock from any clock, such as one that a test drives.
+    /// Creates a layer's clock from any clock, such as one that a test advances.
     ///
     /// - Parameters:
     ///   - clock: The monotonic clock.
@@ -33,7 +33,7 @@ public struct LayerClock: Sendable {
         suspend = { try await clock.sleep(until: origin.advanced(by: min($0, Self.longestWait)), tolerance: nil) }
     }
 
-    /// Waits until `instant`, a duration since this clock was made, or for a hundred years.
+    /// Waits until `instant`, a duration since this clock was created, or for a hundred years.
     ///
     /// - Throws: `CancellationError` at once when the task is cancelled.
     public func sleep(until instant: Duration) async throws {

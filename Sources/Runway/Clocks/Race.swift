@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets exactly one of several outcomes resume a caller; the others find it done.
+/// Resumes a caller with the first of several outcomes; later outcomes are ignored.
 final class Race<Outcome: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Outcome, Never>?
@@ -8,11 +8,11 @@ final class Race<Outcome: Sendable>: Sendable {
         var outcome: Outcome?
     }
 
-    /// Guards who waits, who works, and what the first brought.
+    /// Guards the caller that waits, the task that works, and the first outcome.
     private let state = Mutex(State())
 
-    /// Works in a task of its own and waits for the first outcome: the work's, that of the caller's cancellation, or one that is given to
-    /// ``finish(_:)`` meanwhile. The work that lost is cancelled and left to wind down.
+    /// Runs `work` in a task of its own and waits for the first outcome: that of the work, that of the caller's cancellation,
+    /// or one that is passed to ``finish(_:)``. Work that lost is cancelled, and nobody waits for its end.
     func run(onCancel cancelled: Outcome, _ work: @escaping @Sendable () async -> Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -38,7 +38,7 @@ final class Race<Outcome: Sendable>: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Registers the caller. Gives `false`, and resumes it, where the race was over before it began.
+    /// Registers the caller. Returns `false`, and resumes it, if the race ended before it began.
     private func begin(_ continuation: CheckedContinuation<Outcome, Never>) -> Bool {
         let early = state.withLock { state in
             if state.outcome == nil { state.continuation = continuation }
@@ -48,7 +48,7 @@ final class Race<Outcome: Sendable>: Sendable {
         return early == nil
     }
 
-    /// Registers the task that works; it is cancelled at once where the race is already over without it.
+    /// Registers the task that works; it is cancelled at once if the race has already ended.
     private func attach(_ task: Task<Void, Never>) {
         let isOver = state.withLock { state in
             state.task = task

@@ -2,16 +2,17 @@
 ///
 /// Every operation but the removal of all takes constant time. It is a value without a lock: whoever shares it locks.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
-    /// The neighbours of a place in the row of use, apart from what is held there, so that a use touches numbers alone.
+    /// The neighbours of an entry in the order of use, stored apart from its key and value, so that a use touches numbers
+    /// alone.
     private struct Link {
         var newer = none
         var older = none
     }
 
-    /// Stands for no node.
+    /// The index that means no entry.
     private static var none: Int { -1 }
 
-    /// The most values that it holds.
+    /// The most values.
     let maximumCount: Int
     /// The most bytes that its values may have together.
     let maximumByteCount: Int
@@ -19,7 +20,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     private(set) var byteCount = 0
 
     private var places: [Key: Int] = [:]
-    /// What is held at each place: apart from one another, since a look at a value is to copy no key.
+    /// The keys of all entries, stored apart from the values: reading a value copies no key.
     private var keysHeld: [Key?] = []
     private var values: [Value?] = []
     private var byteCounts: [Int] = []
@@ -28,7 +29,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     private var newest = none
     private var oldest = none
 
-    /// Makes an empty one. A bound below 0 is 0: nothing is held.
+    /// Creates an empty dictionary. A bound below 0 is 0: nothing is stored.
     init(maximumCount: Int, maximumByteCount: Int) {
         self.maximumCount = max(0, maximumCount)
         self.maximumByteCount = max(0, maximumByteCount)
@@ -53,7 +54,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
     /// Changes the value of a key in its place, which counts as use; `nil` if there is none.
     mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
-        // Taken out, it is held nowhere else and need not be copied.
+        // Moved out first, so that it has one owner and is not copied.
         guard let place = places[key], var value = values[place].take() else { return nil }
         defer { values[place] = value }
         if place != newest { renew(place) }
@@ -122,7 +123,8 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         }
     }
 
-    /// Makes an entry that is in the row, and not its newest, the newest: unlinks and links it in one go, since every use does this.
+    /// Makes an entry the newest that is linked and not the newest: unlinks and links it in one step, since every use does
+    /// this.
     private mutating func renew(_ place: Int) {
         let head = newest
         let former = links.withUnsafeMutableBufferPointer { links in
@@ -137,14 +139,14 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
         newest = place
     }
 
-    /// Makes an entry that is in no row the newest.
+    /// Makes an entry that is not linked the newest.
     private mutating func link(_ place: Int) {
         links[place] = Link(newer: Self.none, older: newest)
         if newest == Self.none { oldest = place } else { links[newest].newer = place }
         newest = place
     }
 
-    /// Takes an entry out of the row.
+    /// Unlinks an entry.
     private mutating func unlink(_ place: Int) {
         let link = links[place]
         if link.newer == Self.none { newest = link.older } else { links[link.newer].older = link.older }

@@ -1,39 +1,39 @@
 import Synchronization
 
-/// A value that is set once, by whoever is first, and that one task waits for.
+/// A value that is set once, by whichever task is first, and that one task waits for.
 final class Deferred<Value: Sendable>: Sendable {
     private enum State {
         case open
         case awaited(CheckedContinuation<Value, Never>)
-        case given(Value)
+        case set(Value)
     }
 
-    /// Guards the value, or who waits for it.
+    /// Guards the value, or the task that waits for it.
     private let state = Mutex(State.open)
 
-    /// Waits for the value, whatever becomes of the task. To be asked for by one task.
+    /// Waits for the value, even if the task is cancelled. Only one task may read it.
     var value: Value {
         get async {
             await withCheckedContinuation { continuation in
-                let given: Value? = state.withLock { state in
-                    if case .given(let value) = state { return value }
+                let existing: Value? = state.withLock { state in
+                    if case .set(let value) = state { return value }
                     state = .awaited(continuation)
                     return nil
                 }
-                if let given { continuation.resume(returning: given) }
+                if let existing { continuation.resume(returning: existing) }
             }
         }
     }
 
-    /// Gives the value. The first counts; the others change nothing.
-    func give(_ value: Value) {
+    /// Sets the value. Only the first call has an effect.
+    func set(_ value: Value) {
         let continuation: CheckedContinuation<Value, Never>? = state.withLock { state in
             switch state {
-            case .open: state = .given(value)
+            case .open: state = .set(value)
             case .awaited(let continuation):
-                state = .given(value)
+                state = .set(value)
                 return continuation
-            case .given: break
+            case .set: break
             }
             return nil
         }

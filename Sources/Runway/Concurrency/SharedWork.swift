@@ -192,10 +192,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if let running {
             running.task?.cancel()
             onEnd(running.leader)
-            running.leaver?.outcome.give(.failure(running.leaver?.error ?? .cancelled(in: step)))
+            running.leaver?.outcome.set(.failure(running.leaver?.error ?? .cancelled(in: step)))
         }
         guard let ending else { return false }
-        for waiter in ending.members { waiter.outcome.give(outcome) }
+        for waiter in ending.members { waiter.outcome.set(outcome) }
         return true
     }
 }
@@ -258,6 +258,6 @@ extension SharedWork {
             left.task?.cancel()
             if outcome != nil { onEnd(left.leader) }
         }
-        outcome?.give(.failure(error))
+        outcome?.set(.failure(error))
     }
 }

@@ -1,16 +1,16 @@
 /// How many calls may share work, and what happens at the limits.
 struct SharedWorkRules: Sendable {
-    /// What becomes of one who asks for work that has as many members as it may have.
+    /// What happens to a call for work that already has its maximum number of members.
     enum Crowding { case beginsAnother, isRefused }
-    /// What becomes of work that nobody waits for any more.
+    /// What happens to work that no member waits for any more.
     enum Abandonment { case isCancelled, isCompleted }
 
-    /// The most works that can be joined at a time; one more is begun for whoever asks, and joined by nobody.
+    /// The most works that calls can join at a time. A further one starts unlisted: no other call can join it.
     var maximumListed: Int
-    /// The most members of one work; less than one is one.
+    /// The most members of one work; at least 1.
     var maximumMembers: Int
-    /// What becomes of one member more.
+    /// What happens to a call beyond the maximum of members.
     var crowding: Crowding
-    /// What becomes of work that the last has left.
+    /// What happens to work that its last member has left.
     var abandonment: Abandonment
 }

@@ -1,39 +1,39 @@
-/// Who waits for which work: the rules of ``SharedWork`` without tasks and locks.
+/// Which calls wait for which work: the state machine of ``SharedWork``, without tasks and locks.
 ///
-/// Work is listed under its key from its beginning until it ends, or until the last leaves it where that ends it; while it is
-/// listed, it is joined by those who ask for its key.
+/// A work is listed under its key from its start until it ends, or until the last member leaves if that ends it. While it is
+/// listed, calls for its key join it.
 struct SharedWorkTable<Key: Hashable, Member> {
-    /// The place of one who waits.
+    /// Identifies one member of one work.
     struct Seat: Hashable, Sendable {
         /// The number of the work, counted from 1.
         let work: UInt64
-        /// The number of the place, counted from 0: the one who began the work sits there.
+        /// The number of the member, counted from 0, which is the leader.
         let number: Int
     }
 
-    /// What becomes of one who asks.
+    /// The result of a call's entry.
     enum Entry {
-        /// The work has to be begun.
+        /// The call has to start the work.
         case begins(Seat)
-        /// The work is under way, begun by `beginner`.
-        case joins(Seat, beginner: Member)
-        /// As many wait as may.
+        /// The call joins the work that `leader` started.
+        case joins(Seat, leader: Member)
+        /// The work has its maximum number of members.
         case refused
     }
 
-    /// What a departure means for the work.
+    /// The effect of a member's departure on the work.
     enum Departure {
-        /// Who left waits no more: the work has ended, or was left before.
+        /// The work has ended, or the member left before.
         case wasOver
-        /// The work goes on.
+        /// The work continues.
         case left(Member)
-        /// Nobody waits any more, and the work is to be cancelled.
+        /// The work has no member any more, and has to be cancelled.
         case wasLast(Member)
     }
 
     private struct Work {
         let key: Key
-        let beginner: Member
+        let leader: Member
         var members: [(number: Int, member: Member)]
         var seatCount = 1
     }
@@ -44,35 +44,35 @@ struct SharedWorkTable<Key: Hashable, Member> {
     private var listed: [Key: UInt64] = [:]
     private var count: UInt64 = 0
 
-    /// Makes an empty table.
+    /// Creates an empty table.
     init(_ rules: SharedWorkRules) { self.rules = rules }
 
     /// How many works have not ended.
     var workCount: Int { works.count }
-    /// How many wait for all of them.
+    /// How many members all works have together.
     var memberCount: Int { works.values.reduce(0) { $0 + $1.members.count } }
     /// How many works can be joined.
     var listedCount: Int { listed.count }
 
-    /// Takes in one who asks for the work of a key.
+    /// Adds a call for the work of a key.
     ///
-    /// - Parameter isJoinable: Whether others may share the work with this one.
+    /// - Parameter isJoinable: Whether others may share the work with this call.
     mutating func enter(_ member: Member, for key: Key, isJoinable: Bool) -> Entry {
         if isJoinable, let number = listed[key], let work = works[number] {
             if work.members.count < max(1, rules.maximumMembers) {
                 works[number]?.members.append((work.seatCount, member))
                 works[number]?.seatCount += 1
-                return .joins(Seat(work: number, number: work.seatCount), beginner: work.beginner)
+                return .joins(Seat(work: number, number: work.seatCount), leader: work.leader)
             }
             if rules.crowding == .isRefused { return .refused }
         }
         count += 1
-        works[count] = Work(key: key, beginner: member, members: [(0, member)])
+        works[count] = Work(key: key, leader: member, members: [(0, member)])
         if isJoinable, listed.count < rules.maximumListed || listed[key] != nil { listed[key] = count }
         return .begins(Seat(work: count, number: 0))
     }
 
-    /// Lets one go who waits no longer.
+    /// Removes a member that waits no longer.
     mutating func leave(_ seat: Seat) -> Departure {
         guard let work = works[seat.work], let place = work.members.firstIndex(where: { $0.number == seat.number })
         else { return .wasOver }
@@ -84,20 +84,20 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .wasLast(member)
     }
 
-    /// Ends a work; returns its waiters in the order in which they came, and its leader. `nil` if it has ended.
-    mutating func end(_ number: UInt64) -> (beginner: Member, members: [Member])? {
+    /// Ends a work; returns its leader and its members in the order in which they came, or `nil` if it has ended already.
+    mutating func end(_ number: UInt64) -> (leader: Member, members: [Member])? {
         guard let work = works.removeValue(forKey: number) else { return nil }
         unlist(number, work.key)
-        return (work.beginner, work.members.map(\.member))
+        return (work.leader, work.members.map(\.member))
     }
 
-    /// The work that is joined by whoever asks for a key.
+    /// The work that a call for this key joins.
     func work(for key: Key) -> UInt64? { listed[key] }
 
-    /// Those who wait for a work, in the order in which they came.
+    /// The members of a work, in the order in which they came.
     func members(of number: UInt64) -> [Member] { works[number]?.members.map(\.member) ?? [] }
 
-    /// Lets nobody join the works of some keys any more. They go on for those who wait.
+    /// Unlists the works of some keys: no call joins them any more. They continue for their members.
     mutating func close(where isClosed: (Key) -> Bool) {
         listed = listed.filter { !isClosed($0.key) }
     }

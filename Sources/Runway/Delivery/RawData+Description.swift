@@ -13,7 +13,7 @@ extension RawData: CustomStringConvertible {
 }
 
 extension RawData {
-    /// The words before the start of a body, in errors of the JSON, too.
+    /// The words before the start of a body; errors of the JSON reader use them, too.
     private static let startIntroduction = "the body starts with: "
 
     /// Appends the start of the body to a sentence about it, unless the sentence has that already.

@@ -3,7 +3,7 @@ public import HTTPTypes
 public import RunwayJSON
 import Synchronization
 
-/// A response: the bytes of the body, the head, and JSON read on demand.
+/// The response of a call: the bytes of the body, the head, and JSON read on demand.
 ///
 /// ```swift
 /// let title = raw["data"]["list"][3]["title"].string          // nil if any of it is missing
@@ -27,7 +27,7 @@ public struct RawData: Sendable {
         content = Content(bytes: bytes, response: response, document: LazyDocument())
     }
 
-    /// Returns the same body with another head. The index is kept, unless the other head has another content type.
+    /// Returns the same body with another head. The index is reused, unless the other head has another content type.
     func with(response: HTTPResponse) -> RawData {
         guard response.headerFields[.contentType] == self.response.headerFields[.contentType] else {
             return RawData(bytes, response: response)

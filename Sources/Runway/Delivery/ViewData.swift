@@ -6,7 +6,7 @@
 /// label.text = row[PropertyListKeys.title]
 /// ```
 ///
-/// Meant for the few values that one view shows; a lookup is a linear search.
+/// It is made for the few values that one view shows; a lookup is a linear search.
 public struct ViewData: Sendable {
     /// One value with the name of its key, and that name's hash, which is compared first: names of one space differ only at
     /// their ends.

@@ -1,14 +1,15 @@
 import RunwayJSON
 
-/// An error of this package whose description is written for records: it holds nothing of what was sent, received or stored, other than
-/// names that a record shows anyway.
+/// An error of this package whose description is written for records: it contains nothing that was sent, received or stored,
+/// except names that a record shows anyway.
 package protocol DescribedError: Error, CustomStringConvertible {}
 
 extension Error {
     /// What a record, a log or a response may show of the error.
     ///
     /// This is the description if the error is one of this package's; the expected type and the place of an error of JSON or `Codable`;
-    /// and otherwise the name of its type and, of an enum, of its case. The text of any other error may hold anything, such as the header
+    /// and otherwise the name of its type and, of an enum, of its case. The text of any other error may contain anything, such
+    /// as the header
     /// fields of a request.
     package var redactedDescription: String {
         switch self {
@@ -35,7 +36,7 @@ extension Error {
 }
 
 extension JSONError {
-    /// What was expected where. What was found may be secret in a document whose secrets have other names than the common ones.
+    /// What was expected at which place. The excerpt may be secret in a document whose secrets have unusual names.
     fileprivate var withoutExcerpts: JSONError {
         var error = self
         error.found = nil

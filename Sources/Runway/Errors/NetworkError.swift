@@ -15,8 +15,9 @@ public struct NetworkError: Error, Sendable {
     /// What went wrong, in one sentence, without secrets. In the error that ends a call this is one line, whatever the server sent.
     ///
     /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names only its type
-    /// and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path. To supply a sentence, throw
-    /// a `NetworkError`.
+    /// ``kind-swift.property`` is what happened, and what code switches over; ``description`` is one sentence that a
+    /// person can act on. The other properties locate it: the step of the call, the request, the host and the attempt. The
+    /// texts are in
     public var detail: String
     /// The error that caused this one, if another part reported one.
     public var underlying: (any Error)?
@@ -24,19 +25,19 @@ public struct NetworkError: Error, Sendable {
     public var request: String?
     /// The host that the request was for; `nil` if the call failed before the host was known.
     public var host: String?
-    /// Which attempt failed, counted from 1; 0 if nothing left the app.
+    /// Which attempt failed, counted from 1; 0 if nothing was sent.
     public var attempt = 0
     /// The status of the response; `nil` if none was received.
     public var status: HTTPResponse.Status?
     /// The error that the service's envelope names, if the kind is ``Kind/service``; otherwise `nil`.
     public var serviceError: ServiceError?
-    /// The whole response that was found invalid or that says that the call failed; `nil` if there is none. Records never hold it.
+    /// The whole response that is invalid or that reports the failure; `nil` if there is none. Records never contain it.
     public var rawData: RawData?
     /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
     public var sending: SendState
     /// The origin that the error concerns, if a redirect led there; `nil` if it is the origin that the call is for.
     var redirectedOrigin: Origin?
-    /// Whether the service says that the error does not concern business code.
+    /// Whether the service declares that the error does not concern business code.
     var isAbsorbed = false
 
     /// Creates an error.
@@ -104,9 +105,9 @@ extension NetworkError {
         public static let cancelled = Kind(.cancelled)
         /// The server did not prove that it is the requested host (TLS, pin), or it refused the client's certificate.
         public static let notTrusted = Kind(.notTrusted)
-        /// The server refused the request; ``NetworkError/status`` says how.
+        /// The server refused the request; see ``NetworkError/status``.
         public static let refused = Kind(.refused)
-        /// The service's envelope says that the call failed; ``NetworkError/serviceError`` is the error it names.
+        /// The service's envelope reports a failure; ``NetworkError/serviceError`` is the error that it names.
         public static let service = Kind(.service)
         /// The user has to log in (again) before this call can succeed.
         public static let needsLogin = Kind(.needsLogin)
@@ -158,7 +159,7 @@ extension NetworkError {
 }
 
 extension NetworkError: CustomStringConvertible, DescribedError {
-    /// One sentence that says what happened, where, and to which request.
+    /// One sentence: what happened, at which step, and to which request.
     public var description: String {
         var text = detail
         if let request {

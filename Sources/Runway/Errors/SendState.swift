@@ -1,14 +1,15 @@
 /// Whether any part of a request, or of an earlier request of the same call, reached the wire before the failure.
 ///
-/// It decides whether a request that changes something may be sent again. Only a transport that is certain says
-/// ``notSent``; whatever is ``unknown`` is treated as sent.
+/// It decides whether a request that changes something may be sent again. A transport reports ``notSent`` only if it is
+/// certain;
+/// ``unknown`` is treated as sent.
 public enum SendState: String, Sendable, Hashable {
-    /// Certainly nothing: there was no connection, or TLS was not set up on it, or the server said that it acted on none of it
-    /// (RFC 9113 §8.7).
+    /// Certainly nothing: there was no connection, or its TLS handshake was incomplete, or the server reported that it
+    /// processed none of it (RFC 9113 §8.7).
     case notSent
     /// Something, and maybe all of it.
     case sent
-    /// Nobody can say.
+    /// It is not known.
     case unknown
 
     /// The state of a call whose earlier requests have this state and whose later request has `later`.

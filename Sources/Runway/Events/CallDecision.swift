@@ -13,7 +13,7 @@ package enum CallDecision: StageDecision, Equatable {
     /// The account that the call was made for is not signed in any more, so that the manager does not land it.
     case accountChanged
     /// The response landed before `load` returned.
-    case answeredImmediately
+    case landedImmediately
     /// A reformer threw.
     indirect case reformingFailed(reformer: String, detail: String)
 
@@ -27,7 +27,7 @@ package enum CallDecision: StageDecision, Equatable {
         case .vetoedFailure: .init("vetoed", ["hook": "failure"], "an interceptor vetoed the failure")
         case .replacedRunning(let count): .init("replaced", ["count": count], "replaced \(count) calls in flight")
         case .accountChanged: .init("accountChanged", "not landed: its account has signed out")
-        case .answeredImmediately: .init("landedImmediately", "landed before load returned")
+        case .landedImmediately: .init("landedImmediately", "landed before load returned")
         case .reformingFailed(let reformer, let detail):
             .init("reformingFailed", ["reformer": reformer, "detail": detail], "\(reformer) failed: \(detail)")
         }

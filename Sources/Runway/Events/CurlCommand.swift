@@ -4,8 +4,8 @@ import HTTPTypes
 extension FlightRecord.Attempt {
     /// A command line that sends this request again with curl, for any POSIX shell.
     ///
-    /// What the layer's ``Redaction`` keeps out of records is not in it. A body that is not text, or that is
-    /// longer than a word of a command line can be, is piped into curl as Base64.
+    /// Secrets that the layer's ``Redaction`` removes are not in it. A body that is not text, or that is
+    /// longer than an argument of a command line may be, is piped into curl as Base64.
     public var curlCommand: String {
         var words = ["curl"]
         if method == .head {

@@ -4,10 +4,10 @@
 /// sink delays other records, not flights. When more than 4,096 wait, further ones are dropped and
 /// counted.
 public protocol EventSink: Sendable {
-    /// Takes one record.
+    /// Receives one record.
     ///
-    /// Called once for every call, after it landed; and again with the same ``FlightRecord/id`` if a reformer fails on
-    /// the cached response later. The record of a call that was cancelled while others shared its request follows when that request is
-    /// over. The implementation should not block for long.
+    /// Called once for every call, after it landed; and again with the same ``FlightRecord/id`` if a reformer fails on the
+    /// cached response later. The record of a call that was cancelled while others shared its request follows when that request
+    /// has ended. The implementation should not block for long.
     func receive(_ record: FlightRecord)
 }

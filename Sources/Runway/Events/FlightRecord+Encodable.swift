@@ -1,7 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// A record for programs: times in seconds to the microsecond, those of steps since the call; what is not known is left out.
+/// A record for programs: times in seconds to the microsecond, those of steps since the start of the call; unknown values are
+/// left out.
 extension FlightRecord: Encodable {
     /// Encodes the record as one object.
     public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
@@ -11,16 +12,16 @@ extension FlightRecord: Encodable {
         let network: String
         let service: String
         let endpoint: String
-        /// When the call was asked for, in RFC 3339.
+        /// When the call was made, in RFC 3339.
         let date: String
         let seconds: Double
-        /// The same text as in a query, which every reader of the record knows.
+        /// The same text as in a query, a format that programs can parse.
         let parameters: String
         /// Likewise, of what was sent.
         let sentParameters: String?
         /// What became of the call, in one word.
         let outcome: String
-        /// The call that flew already, of one that was ignored.
+        /// For an ignored call, the call that was in flight already.
         let running: UInt64?
         let error: NetworkError?
         let source: String?
@@ -48,7 +49,7 @@ extension FlightRecord: Encodable {
     private struct DecisionForm: Encodable {
         let at: Double
         let step: String
-        /// What was decided, in one stable word.
+        /// The name of the decision, one stable word.
         let name: String
         let fields: [String: String]?
         /// The same in a few words.
@@ -67,7 +68,7 @@ extension FlightRecord: Encodable {
     private struct AttemptForm: Encodable {
         let method: String
         let url: String
-        /// Names and values in order, since a name may stand more than once.
+        /// Names and values in order, since a name may occur more than once.
         let headers: [[String]]
         let requestByteCount: Int?
         let start: Double
@@ -140,7 +141,7 @@ extension FlightRecord: Encodable {
 
 /// An error for programs.
 extension NetworkError: Encodable {
-    /// Encodes the error as one object: `kind`, `step`, `message`, `attempt`, and `status` and `host` where there are any.
+    /// Encodes the error as one object: `kind`, `step`, `message`, `attempt`, and `status` and `host` if it has them.
     public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
 
     private struct Form: Encodable {

@@ -1,13 +1,13 @@
 import HTTPTypes
 
 extension FlightRecord: CustomStringConvertible {
-    /// One line: which call, what became of it, how long it took, and what went over the wire.
+    /// One line: the call, its outcome, its duration, and what was sent and received.
     public var summary: String {
         var text = "\(id) \(service) \(endpoint) \(outcome.name)"
         switch outcome {
         case .failed(let error): text += ": \(error)"
         case .absorbed(let error): text += ": \(error)"
-        case .ignored(let running): text += ": \(running) flies already"
+        case .ignored(let running): text += ": \(running) is in flight already"
         case .succeeded, .cancelled, .replaced, .vetoed: break
         }
         text += " after \(duration.text)"
@@ -36,7 +36,7 @@ extension FlightRecord: CustomStringConvertible {
                 lines.append((attempt.end ?? attempt.start, "wire: \(wire)"))
             }
         }
-        // Swift's sort is stable: what was decided at one instant stays in order.
+        // Swift's sort is stable: decisions of one instant stay in order.
         lines.sort { $0.elapsed < $1.elapsed }
         return ([summary] + lines.map { "    +\($0.elapsed.text)  \($0.text.oneLine)" }).joined(separator: "\n")
     }

@@ -5,7 +5,7 @@ public import struct Foundation.Date
 
 /// Describes one call: its parameters, what every stage decided and why, the requests on the wire, and the outcome.
 ///
-/// Secrets and bodies are redacted as the layer's ``Redaction`` says, before a sink receives it.
+/// Secrets and bodies are redacted by the layer's ``Redaction`` before a sink receives it.
 public struct FlightRecord: Sendable, Identifiable {
     /// The number of the call in its layer.
     public var id: FlightID
@@ -15,20 +15,20 @@ public struct FlightRecord: Sendable, Identifiable {
     public var service: String
     /// The name of the endpoint.
     public var endpoint: String
-    /// The date at which the call was asked for.
+    /// The date at which the call was made.
     public var date: Date
     /// The time from the call to its landing.
     public var duration: Duration
-    /// The parameters as they were given; empty where none were.
+    /// The parameters as the caller passed them; empty if there were none.
     public var parameters: Parameters
-    /// The parameters as they were sent, after the endpoint and interceptors completed them, the common ones among them; `nil` where
-    /// the call did not come so far.
+    /// The parameters as they were sent, after the endpoint and interceptors completed them, including the common ones; `nil`
+    /// if the call ended before that.
     public var sentParameters: Parameters?
-    /// What was decided, in order.
+    /// The decisions, in order.
     public var decisions: [Decision]
-    /// The requests that went to the transport, in order: what was really sent, and what came back.
+    /// The requests that were passed to the transport, in order: what was sent, and what was received.
     public var attempts: [Attempt]
-    /// Where the answer came from; `nil` where there was none.
+    /// Where the response came from; `nil` if there was none.
     public var source: ResponseSource?
     /// What became of the call.
     public var outcome: FlightOutcome
@@ -47,7 +47,7 @@ public struct FlightRecord: Sendable, Identifiable {
         public var elapsed: Duration
         /// The step that decided.
         public var step: FlightStep
-        /// What was decided, in one word that stays the same from release to release.
+        /// The name of the decision, one word that stays the same from release to release.
         public var name: String { decision.entry.name }
         /// The values that belong to the decision, by their names; durations are in seconds.
         public var fields: [String: String] { decision.entry.fields }
@@ -57,7 +57,7 @@ public struct FlightRecord: Sendable, Identifiable {
         package var decision: any StageDecision
     }
 
-    /// One request that went to the transport. A time or size that is not known is `nil`, never 0.
+    /// One request that was passed to the transport. An unknown time or size is `nil`, never 0.
     public struct Attempt: Sendable {
         /// The method.
         public var method: HTTPRequest.Method
@@ -69,7 +69,7 @@ public struct FlightRecord: Sendable, Identifiable {
         public var requestByteCount: Int?
         /// The body of the request, if ``Redaction/recordsBodies`` is set.
         public var requestBody: [UInt8]?
-        /// The time from the call to the hand-over of this request to the transport.
+        /// The time from the start of the call until this request was passed to the transport.
         public var start: Duration
         /// The time from the call to the end of this attempt.
         public var end: Duration?

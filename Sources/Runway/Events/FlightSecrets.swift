@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// What a call proves itself with: left out of its record, whatever the names of the fields it travels in.
+/// What authenticates a call: removed from its record, whatever the names of the fields that contain it.
 struct FlightSecrets: Sendable {
     /// The header fields that hold it.
     private(set) var fields: Set<HTTPField.Name> = []
-    /// The secrets themselves, as they may stand in a URL or in a field of the response.
+    /// The secrets themselves, which a URL or a field of the response may contain.
     private(set) var texts: [String] = []
 
     /// Whether the body holds one.
@@ -13,7 +13,7 @@ struct FlightSecrets: Sendable {
     mutating func add(_ fields: Set<HTTPField.Name>, _ texts: [String], isInBody: Bool = false) {
         if isInBody { self.isInBody = true }
         self.fields.formUnion(fields)
-        // A shorter one would be found in what is no secret at all.
+        // A shorter one would match texts that are not secret.
         for text in texts where text.utf8.count >= 8 {
             var escaped = ""
             escaped.appendPercentEncoded(text, allowing: PercentEncoding.unreserved)
@@ -36,6 +36,6 @@ struct FlightSecrets: Sendable {
 }
 
 extension Redaction {
-    /// What of a call's secrets is masked: all, except for a developer who wants to see every header field.
+    /// Which of a call's secrets are masked: all, unless a developer chose to see every header field.
     func hidden(_ secrets: FlightSecrets) -> FlightSecrets { headerFields.isEmpty ? FlightSecrets() : secrets }
 }

@@ -2,24 +2,25 @@ public import Logging
 
 /// Writes records to a swift-log logger.
 ///
-/// A call that succeeded is `info`, one that the network or the server failed `warning`, one that only a change of the app or the server
-/// can mend `error`; what the app itself cancelled is `debug`, with the requests as curl command lines; every decision is
-/// `trace`. What a reformer could not read is a `warning` of its own, as the record was written when its call landed.
+/// A successful call is logged at `info`, a failure of the network or the server at `warning`, one that only a change of the
+/// app or the server can fix at `error`; a call that the app itself cancelled at `debug`, with the requests as curl command
+/// lines; every decision at `trace`. A failed reformer is a `warning` of its own, since the record was logged when its call
+/// landed.
 public struct LogSink: EventSink {
     private let logger: Logger
 
-    /// Makes a sink. The default logger has the label `runway`.
+    /// Creates a sink. The default logger has the label `runway`.
     public init(logger: Logger = Logger(label: "runway")) {
         self.logger = logger
     }
 
-    /// Writes one record; of one that amends another, what was decided last.
+    /// Logs one record; of a record that amends another, the last decision.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment {
             guard let last = record.decisions.last else { return }
             return logger.warning("\(record.id) \("\(last)".oneLine)", metadata: record.metadata)
         }
-        // The arguments are closures that swift-log runs only where the level is on: no text is made for nobody.
+        // The arguments are closures that swift-log runs only if the level is enabled, so that no unused text is made.
         logger.log(level: record.outcome.logLevel, "\(record.summary)", metadata: record.metadata)
         for attempt in record.attempts { logger.debug("\(record.id) \(attempt.curlCommand)") }
         logger.trace("\(record.description)")
@@ -33,7 +34,7 @@ extension FlightRecord {
 }
 
 extension FlightOutcome {
-    /// The level at which a person wants to see this outcome.
+    /// The log level of this outcome.
     var logLevel: Logger.Level {
         switch self {
         case .succeeded: .info

@@ -1,7 +1,7 @@
 import HTTPTypes
 public import Metrics
 
-/// Makes swift-metrics of records.
+/// Counts and measures calls with swift-metrics.
 ///
 /// - `runway_calls_total`: calls, by service, endpoint and outcome.
 /// - `runway_call_duration_seconds`: from the call to its landing, by service, endpoint and outcome.
@@ -10,12 +10,12 @@ public import Metrics
 public struct MetricsSink: EventSink {
     private let factory: any MetricsFactory
 
-    /// Makes a sink. The default factory is the one the process was bootstrapped with.
+    /// Creates a sink. The default factory is the one the process was bootstrapped with.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }
 
-    /// Counts one record; what amends one that was counted is left out.
+    /// Counts one record; a record that amends one that was counted is skipped.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment { return }
         let api = [("service", record.service), ("endpoint", record.endpoint)]

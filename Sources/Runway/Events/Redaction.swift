@@ -2,11 +2,11 @@ import Foundation
 public import HTTPTypes
 public import RunwayJSON
 
-/// What is left out of records, logs and errors: the values of secret header fields and parameters, and bodies.
+/// What is removed from records, logs and errors: the values of secret header fields and parameters, and bodies.
 ///
 /// It is applied before a sink sees a record, never after. The values are replaced by ``placeholder``.
 public struct Redaction: Sendable, Equatable {
-    /// What stands in the place of a secret.
+    /// Replaces a secret.
     public static let placeholder = JSONRedaction.mask
 
     /// Header fields whose values are secret, in addition to those that ``names`` matches.
@@ -18,18 +18,18 @@ public struct Redaction: Sendable, Equatable {
     /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
     public var recordsBodies: Bool
 
-    /// Secrets and bodies are left out.
+    /// Removes secrets and bodies.
     public static let `default` = Redaction()
 
-    /// Nothing is left out; bodies are included. For a developer's own machine.
+    /// Removes nothing and records bodies. For a developer's own machine.
     public static let none = Redaction(headerFields: [], names: .none, recordsBodies: true)
 
-    /// Makes a redaction.
+    /// Creates a redaction.
     ///
     /// - Parameters:
     ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.
     ///   - names: Names of parameters, members and header fields whose values are secret. The default is `JSONRedaction.default`.
-    ///   - recordsBodies: Whether records hold bodies. The default is `false`.
+    ///   - recordsBodies: Whether records contain bodies. The default is `false`.
     public init(
         headerFields: Set<HTTPField.Name> = Redaction.secretHeaderFields, names: JSONRedaction = .default,
         recordsBodies: Bool = false
@@ -53,7 +53,7 @@ extension Redaction {
         return HTTPFields(
             fields.map { field in
                 if isSecret(field.name) { return HTTPField(name: field.name, value: Self.placeholder) }
-                // Any field may hold a URL: `Location`, `Link`, `Refresh` and those that a service makes up.
+                // Any field may contain a URL: `Location`, `Link`, `Refresh` and those that a service defines.
                 return mayHoldSecret(field.value)
                     ? HTTPField(name: field.name, value: redacted(urlsIn: field.value)) : field
             })
@@ -63,7 +63,7 @@ extension Redaction {
         headerFields.contains(name) || names.isSecretField(name.rawName)
     }
 
-    /// A field's value with its URLs redacted. Those of `Link` stand in angle brackets (RFC 8288 §3), which no URL contains.
+    /// A field's value with its URLs redacted. Those of `Link` are in angle brackets (RFC 8288 §3), which no URL contains.
     private func redacted(urlsIn value: String) -> String {
         guard value.utf8.first == UInt8(ascii: "<") else { return redacted(url: value) }
         var text = ""
@@ -99,7 +99,7 @@ extension Redaction {
     func redacted(url: String) -> String { redacted(url: url, depth: 0) }
 
     private func redacted(url: String, depth: Int) -> String {
-        // Most URLs have nothing in which a secret could be, and this is done for every request.
+        // Most URLs contain no possible secret, and this runs for every request.
         if !mayHoldSecret(url) { return url }
         // By scalars: a sign with a mark that combines is another `Character`, and the same sign to a server.
         let url = Self.withoutUserInfo(url).unicodeScalars
@@ -132,7 +132,7 @@ extension Redaction {
         return ["%3F", "%3f", "%23", "%40"].contains { url.utf8.firstRange(of: $0.utf8) != nil }
     }
 
-    /// The name of a parameter, as it was before it was escaped.
+    /// The name of a parameter, unescaped.
     private static func decoded(_ name: String) -> String {
         name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? name : name
     }
@@ -156,15 +156,16 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Whether a value is a URL, escaped or not, that has a secret in it, such as where a login returns to. At most three URLs are looked for
-    /// within each other.
+    /// Whether a value is a URL, escaped or not, that contains a secret, such as the return address of a login. At most three
+    /// nested URLs are examined.
     private func isURLWithSecret(_ value: String, depth: Int) -> Bool {
         if depth > 2 { return false }
         let url = Self.decoded(value)
         return redacted(url: url, depth: depth + 1) != url
     }
 
-    /// What an error says, which may show the start of a body. The common secrets are masked there already; an app may have named others.
+    /// The detail of an error, which may contain the start of a body. The common secrets are masked there already; an app may
+    /// have named others.
     func redacted(detail: String) -> String {
         if names == .default || names == .none { return detail }
         return names.redactedText(of: detail.utf8, maximumByteCount: 2 * detail.utf8.count)
@@ -190,7 +191,7 @@ extension Redaction {
         return attempt
     }
 
-    /// A body without secrets, as far as they can be found: in JSON, whatever its media type says, and in forms.
+    /// A body without the secrets that can be found: in JSON, whatever its media type is, and in forms.
     private func redacted(body: [UInt8], _ contentType: String?) -> [UInt8] {
         guard names != .none, !body.isEmpty else { return body }
         let mediaType = contentType.flatMap { MediaType($0) }
@@ -199,7 +200,7 @@ extension Redaction {
             return Array(text.utf8)
         }
         if mediaType?.isJSON == true {
-            // JSON that can't be read, cut off for instance; a mask may be longer than the secret that it stands for.
+            // Invalid JSON, for instance truncated; a mask may be longer than the secret that it replaces.
             return Array(names.redactedText(of: body, maximumByteCount: 16 * body.count).utf8)
         }
         if mediaType?.subtype == "x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) {

@@ -1,8 +1,8 @@
-/// What a stage decided about one call, as enums and numbers; the text is made only when somebody reads the record.
+/// The decision of a stage about one call, as enums and numbers; the text is made only when the record is read.
 package protocol StageDecision: Sendable, CustomStringConvertible {
     /// The step of the call that decides.
     static var step: FlightStep { get }
-    /// What was decided, for readers of the record.
+    /// The decision as the record contains it.
     var entry: DecisionEntry { get }
 }
 
@@ -12,7 +12,7 @@ extension StageDecision {
 
 /// A decision as the record shows it.
 package struct DecisionEntry: Sendable, Equatable {
-    /// What was decided, in one stable word.
+    /// The name of the decision, one stable word.
     package var name: String
     /// The values that belong to it; durations are in seconds.
     package var fields: [String: String]
@@ -33,7 +33,7 @@ package struct DecisionEntry: Sendable, Equatable {
     }
 }
 
-/// What a stage of the app decided.
+/// A decision of an app's own stage.
 struct CustomDecision: StageDecision {
     static var step: FlightStep { .landing }
     let entry: DecisionEntry

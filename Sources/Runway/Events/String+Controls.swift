@@ -1,5 +1,5 @@
 extension String {
-    /// The text in one line, with control characters as `\u{A}`: what a server says makes no lines of its own in a log.
+    /// The text in one line, with control characters as `\u{A}`: text from a server can't add lines to a log.
     package var oneLine: String {
         escapingControls { _, _ in
             true
@@ -8,9 +8,9 @@ extension String {
         }
     }
 
-    /// The text as a terminal may show it, with control characters as `\u001B`; line feeds, CRLF and tabs stay.
+    /// The text as a terminal can show it safely, with control characters as `\u001B`; line feeds, CRLF and tabs stay.
     ///
-    /// JSON writes such characters so, too: what was JSON is still the same JSON.
+    /// JSON uses the same escapes, so JSON stays the same JSON.
     package var terminalText: String {
         escapingControls { scalar, next in
             scalar != "\n" && scalar != "\t" && !(scalar == "\r" && next == "\n")
@@ -20,12 +20,12 @@ extension String {
         }
     }
 
-    /// The text with those control characters escaped that `isEscaped` says, which is passed the next character as well.
+    /// The text with the control characters escaped for which `isEscaped` returns `true`; it also receives the next character.
     private func escapingControls(
         where isEscaped: (_ scalar: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool,
         as escape: (Unicode.Scalar) -> String
     ) -> String {
-        // Most texts need nothing, and are not copied.
+        // Most texts need no change, and are not copied.
         if !unicodeScalars.contains(where: \.isControl) { return self }
         var text = ""
         // "\r\n" is one character, and two scalars.

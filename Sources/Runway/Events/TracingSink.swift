@@ -2,20 +2,21 @@ import Foundation
 import HTTPTypes
 public import Tracing
 
-/// Makes a span of every record (swift-distributed-tracing), as a child of the span in which the call was made.
+/// Creates a span for every record (swift-distributed-tracing), as a child of the span in which the call was made.
 ///
 /// The span has the times of the call, an event for every request and the attributes of the OpenTelemetry conventions for HTTP
-/// clients. A transport that traces, as AsyncHTTPClient does, adds spans of its own for the requests and carries the context to
+/// clients. A transport with tracing, such as AsyncHTTPClient, adds spans of its own for the requests and propagates the
+/// context to
 /// the server.
 public struct TracingSink: EventSink {
     private let tracer: any Tracer
 
-    /// Makes a sink. The default tracer is the one the process was bootstrapped with.
+    /// Creates a sink. The default tracer is the one the process was bootstrapped with.
     public init(tracer: any Tracer = InstrumentationSystem.tracer) {
         self.tracer = tracer
     }
 
-    /// Makes the span of one record; a span that has ended is not amended.
+    /// Creates the span of one record; a span that has ended is not amended.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment { return }
         let span = tracer.startSpan(
@@ -38,7 +39,7 @@ public struct TracingSink: EventSink {
             span.addEvent(SpanEvent(name: "request", at: SpanInstant(record, after: attempt.start)))
         }
         if case .failed(let error) = record.outcome {
-            // The conventions want the status, where that is what says that the request failed.
+            // The conventions require the status if it is the reason of the failure.
             let status = error.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }
             span.attributes["error.type"] = status ?? error.kind.name
             span.recordError(error, attributes: [:], at: SpanInstant(record, after: record.duration))
@@ -49,7 +50,7 @@ public struct TracingSink: EventSink {
 }
 
 extension FlightRecord.Attempt {
-    /// Where the request went; `nil` where its URL does not say.
+    /// The origin of the request; `nil` if its URL has none.
     fileprivate var origin: Origin? {
         guard let mark = url.firstRange(of: "://") else { return nil }
         let authority = url[mark.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }

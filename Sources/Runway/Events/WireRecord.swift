@@ -1,14 +1,14 @@
-/// What the wire did for one request: which connection, how long each step took, how many bytes went over it.
+/// What the transport measured for one request: the connection, the duration of each phase, and the bytes sent and received.
 ///
-/// What is not known is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are recorded for the request
-/// that it was made for alone; a request on a connection that was there already has none.
+/// An unknown value is `nil`, never 0. The times of ``dns``, ``tcp`` and ``tls`` belong to the connection and are recorded only
+/// for the request that opened it; a request on an existing connection has none.
 public struct WireRecord: Sendable, Equatable {
     /// Whether the connection was there already.
     public var isReused: Bool?
-    /// The address that was dialled, with its port; a proxy's where there is one.
+    /// The address that was dialled, with its port; the address of the proxy if one is used.
     public var address: String?
-    /// Every address that was dialled for the connection, in order, recorded only for the request that it was made for; empty where that is
-    /// not known. The one that won is ``address``.
+    /// Every address that was dialled for the connection, in order, recorded only for the request that opened it; empty if that
+    /// is unknown. The one that won is ``address``.
     public var dialed: [DialedAddress] = []
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     public var tlsVersion: String?
@@ -20,7 +20,7 @@ public struct WireRecord: Sendable, Equatable {
     public var tcp: Duration?
     /// The time that the TLS handshake took.
     public var tls: Duration?
-    /// The time from the first byte of the request to its last, as they were given to the system.
+    /// The time from the first byte of the request to its last, as they were passed to the system.
     public var sending: Duration?
     /// The time from the end of the request to the first byte of the response's head.
     public var waiting: Duration?
@@ -28,16 +28,16 @@ public struct WireRecord: Sendable, Equatable {
     public var receiving: Duration?
     /// The bytes of the request as they were sent, head and framing included, before TLS.
     public var sentByteCount: Int?
-    /// The bytes of the response as they came, head, framing and content coding included, after TLS.
+    /// The bytes of the response as received, including head, framing and content coding, after TLS.
     public var receivedByteCount: Int?
-    /// The statuses of the responses that came before the final one, such as 103, in order. At most 16 are stored.
+    /// The statuses of the interim responses before the final one, such as 103, in order. At most 16 are stored.
     public var informationalStatuses: [Int] = []
 
-    /// How often the request was moved to another connection, since the first connection was closed before the response: one that the server had
-    /// closed, or whose server said that it did not look at the request.
+    /// How often the request was moved to another connection because the server had closed the first one before the response,
+    /// or reported that it had not processed the request.
     public var moveCount = 0
 
-    /// Makes a record of which nothing is known.
+    /// Creates a record without any measurement.
     public init() {}
 }
 

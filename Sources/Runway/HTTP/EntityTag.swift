@@ -1,6 +1,6 @@
-/// An entity tag (RFC 9110 §8.8.3), compared as it was sent, marks of quotation included.
+/// An entity tag (RFC 9110 §8.8.3), compared as it was sent, including the quotation marks.
 ///
-/// What some servers send without marks of quotation is a strong tag of its own: it is sent back as it came.
+/// Some servers send a tag without quotation marks. It counts as a strong tag, and is sent back unchanged.
 struct EntityTag: Hashable, Sendable {
     /// The opaque part, as it was sent.
     let opaque: String
@@ -15,7 +15,7 @@ struct EntityTag: Hashable, Sendable {
         if opaque.isEmpty { return nil }
     }
 
-    /// The tag as it stands in a field.
+    /// The tag as it is written in a field.
     var text: String { (isWeak ? "W/" : "") + opaque }
 
     /// Whether both name the same bytes (RFC 9110 §8.8.3.2).

@@ -5,7 +5,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     /// The seconds since the first of January 1970; negative before it.
     let seconds: Int64
 
-    /// Makes a date from seconds since 1970.
+    /// Creates a date from seconds since 1970.
     init(seconds: Int64) { self.seconds = seconds }
 
     /// The last whole second that is not after `date`.

@@ -1,10 +1,10 @@
-/// Reads the three formats of an HTTP date, byte by byte. What does not follow the grammar is no date.
+/// Reads the three formats of an HTTP date, byte by byte. A text that does not follow the grammar is invalid.
 struct HTTPDateReader {
     private var rest: Substring.UTF8View
 
     init(_ text: String) { rest = text[...].utf8 }
 
-    /// The seconds since 1970; `nil` where the text is no date.
+    /// Returns the seconds since 1970; `nil` if the text is not a date.
     mutating func read(now: HTTPDate) -> Int64? {
         guard let weekday = weekday() else { return nil }
         let seconds: Int64?
@@ -35,7 +35,7 @@ struct HTTPDateReader {
             HTTPDate.days(year: today.year + 50, month: today.month, day: today.day) * 86_400 + now.seconds - days
             * 86_400
         var year = today.year / 100 * 100 + 100 + shortYear
-        // Whether the day exists depends on the century that is meant, so the date is checked last.
+        // Whether the day exists depends on the century, so the date is checked last.
         while HTTPDate.days(year: year, month: month, day: day) * 86_400 + time > latest { year -= 100 }
         return seconds(year, month, day, time)
     }
@@ -84,7 +84,7 @@ struct HTTPDateReader {
         return value
     }
 
-    /// Takes a text where it stands next, without regard to case.
+    /// Consumes a text if it comes next, without regard to case.
     private mutating func take(_ text: some StringProtocol) -> Bool {
         var position = rest.startIndex
         for byte in text.utf8 {

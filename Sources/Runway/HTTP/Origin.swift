@@ -1,17 +1,18 @@
 import Foundation
 package import HTTPTypes
 
-/// Scheme, host and port: what decides whether two requests go to the same place (RFC 6454 §4).
+/// Scheme, host and port, which decide whether two requests go to the same server (RFC 6454 §4).
 package struct Origin: Hashable, Sendable {
-    /// `http` or `https`, or whatever else a request says.
+    /// `http` or `https`, or whatever else the request has.
     package let scheme: String
-    /// The host as hosts are compared: in lower case, without the dot of the root at the end of a name, and an IPv6 address in its
-    /// brackets and in the form of RFC 5952. Whoever looks a host up by this can't be evaded by another spelling of its name.
+    /// The host in the form in which hosts are compared: in lower case, without the dot of the root at the end of a name, and
+    /// an IPv6 address in its brackets and in the form of RFC 5952. Another spelling of a name can't evade a lookup by this.
     package let host: String
     /// The port.
     package let port: Int
 
-    /// The origin of a request; hosts and schemes are compared without regard to case, a default port as if it were given.
+    /// The origin of a request; hosts and schemes are compared without regard to case, and an absent port equals the default
+    /// port.
     package init(_ head: HTTPRequest) {
         scheme = (head.scheme ?? "").inLowerCase
         let authority = head.authority ?? ""
@@ -53,13 +54,13 @@ extension StringProtocol {
         let host = asComparedHost
         if host.isLoopbackName { return true }
         if let address = IPAddress(host) { return address.isLoopback }
-        // `inet_aton` stops at the first blank, whatever follows it.
+        // `inet_aton` stops at the first blank and ignores what follows.
         var legacy = in_addr()
         guard host.utf8.allSatisfy({ $0 > 0x20 }), inet_aton(host, &legacy) != 0 else { return false }
         return IPAddress(v4: UInt32(bigEndian: legacy.s_addr)).isLoopback
     }
 
-    /// A host as hosts are compared; see ``Origin/host``.
+    /// The host in the form in which hosts are compared; see ``Origin/host``.
     package var asComparedHost: String {
         var host = inLowerCase
         while host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
@@ -71,7 +72,7 @@ extension StringProtocol {
         return host
     }
 
-    /// The text in lower case; as it is where it has nothing else, as almost every host does.
+    /// The text in lower case; unchanged if it has no other letters, as almost every host.
     fileprivate var inLowerCase: String {
         utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) } ? String(self) : lowercased()
     }

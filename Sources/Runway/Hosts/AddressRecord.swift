@@ -1,4 +1,4 @@
-/// What is known of one address of a host on one network.
+/// The measurements and failures of one address of a host on one network.
 struct AddressRecord {
     /// How many responses in a row have to be slow for an address to be slow: one is often the server's work.
     static let responsesToJudge = 3
@@ -15,7 +15,7 @@ struct AddressRecord {
     private var strikes = 0
     private var successes = 0
     private(set) var bannedUntil: Duration?
-    /// When it was last dialled to learn about it, and nothing was learned yet.
+    /// When it was last dialled to measure it, without a result yet.
     private var exploring: Duration?
     /// Whether it was silent for longer than it used to take, and was not measured since.
     private(set) var isInDoubt = false
@@ -30,17 +30,17 @@ struct AddressRecord {
         return max(latency, fastest)
     }
 
-    /// Whether it is left alone.
+    /// Whether it is banned.
     func isBanned(at now: Duration) -> Bool { bannedUntil.map { now < $0 } ?? false }
 
-    /// Whether somebody looks at it. Nobody waits for what never comes.
+    /// Whether it is being measured. An attempt without a result counts for 5 s.
     func isExplored(at now: Duration) -> Bool { exploring.map { now < $0 + .seconds(5) } ?? false }
 
     mutating func beginExploring(at now: Duration) { exploring = now }
 
     mutating func endExploring() { exploring = nil }
 
-    /// Lets it be dialled again, as one that was never in doubt; one that failed still has to prove itself.
+    /// Ends the ban: the address may be dialled again; one that failed still has to work once.
     mutating func endBan(at now: Duration) {
         if let end = bannedUntil { bannedUntil = min(end, now) }
         isInDoubt = false
@@ -58,16 +58,16 @@ struct AddressRecord {
         if successes >= 3 { strikes = 0 }
     }
 
-    /// Takes in that a round trip takes longer than `bound`. How much longer is measured, but that comes later than the next dial may.
-    mutating func noteOutrun(above bound: Double) {
+    /// Records that a round trip takes longer than `bound`. The measurement of how much longer may come after the next dial.
+    mutating func noteLoss(above bound: Double) {
         if let latency, bound > latency { smooth(bound) }
     }
 
-    /// Takes in that it was silent for so long. Where that is longer than it used to take, nobody waits for it first until it was measured;
-    /// while that is under way, nobody else looks at it.
+    /// Records that it was silent for this long. If that is longer than usual, no call waits for it first until it was
+    /// measured; while a measurement is in progress, no other starts.
     mutating func noteSilence(of time: Double, _ isMeasured: Bool, at now: Duration) {
         if let latency, time <= latency { return }
-        noteOutrun(above: time)
+        noteLoss(above: time)
         isInDoubt = true
         exploring = isMeasured ? now : nil
     }
@@ -77,7 +77,7 @@ struct AddressRecord {
         guard let latency, let lastSample else { return self.latency = sample }
         let isSlower = min(sample, lastSample) > 2 * latency
         let isFaster = max(sample, lastSample) < latency / 2
-        // One measurement far off is chance, and counts for little; two are another path.
+        // One outlying measurement counts for little; two indicate another path.
         self.latency =
             if isSlower {
                 min(sample, lastSample)
@@ -93,8 +93,8 @@ struct AddressRecord {
         excesses.append(excess)
     }
 
-    /// Bans it; `chance`, between 0 and 1, spreads the end of the ban. One that is banned already stays as it is: the calls that an
-    /// address took down with it are one failure.
+    /// Bans it; `chance`, between 0 and 1, spreads the end of the ban. An address that is banned already stays so: all calls
+    /// that an address failed at once count as one failure.
     mutating func noteFailure(_ limits: HostSelectionLimits, at now: Duration, chance: Double) {
         exploring = nil
         isInDoubt = false
@@ -105,7 +105,7 @@ struct AddressRecord {
         strikes += 1
         successes = 0
         excesses = []
-        // If it comes back it may be by another path.
+        // After the ban it may be reached by another path.
         lastSample = nil
     }
 }

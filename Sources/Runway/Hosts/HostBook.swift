@@ -34,9 +34,9 @@ public final class HostBook: Sendable {
     /// The shortest time between a failed refresh and the next one.
     static let pauseAfterFailure = Duration.seconds(300)
 
-    /// What a list may hold.
+    /// What a list may contain.
     public let policy: HostListPolicy
-    /// Orders the addresses of a host by what was measured.
+    /// Orders the addresses of a host by measurements.
     package let selector: HostSelector
     /// Why the list on disk is not in use; `nil` if it is valid or there is none.
     public let loadError: HostListError?
@@ -107,7 +107,7 @@ public final class HostBook: Sendable {
         return list?.addresses(of: host) ?? []
     }
 
-    /// Whether a list should be fetched: none was fetched today, or its lifetime is over.
+    /// Whether a list should be fetched: none was fetched today, or its lifetime has ended.
     public var isRefreshDue: Bool { state.withLock { isDue($0) } }
 
     /// Fetches a list from a service if one is due, and uses it from then on.

@@ -1,27 +1,27 @@
 import RunwayJSON
 
-/// Addresses of hosts, as an app brings them along or a server sends them.
+/// Addresses of hosts, bundled with an app or sent by a server.
 ///
-/// A list is data: it never widens trust. Whatever address is dialled, TLS verifies the host's name, and an address is used for calls to
-/// the very host that it stands under and for no others.
+/// A list never extends trust. TLS verifies the host's name at every address, and an address is used only for calls to the host
+/// that the list names it for.
 ///
 /// ```swift
 /// let bundled = try HostList(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
 /// ```
 public struct HostList: Sendable, Hashable {
-    /// The addresses of every host, the better first as far as the server knows.
+    /// The addresses of every host, in the server's order of preference.
     public let addresses: [String: [IPAddress]]
-    /// How long the list is good. At least a minute, at most thirty days; the default is a day.
+    /// How long the list is valid. At least a minute, at most thirty days; the default is a day.
     public let lifetime: Duration
 
-    /// Makes a list.
+    /// Creates a list.
     ///
     /// - Parameters:
     ///   - addresses: The addresses of every host, by its name in any case.
-    ///   - lifetime: How long the list is good.
-    ///   - policy: What it may hold.
-    /// - Throws: ``HostListError`` for an empty list, a host without an address, a name that is not one host's, what is no address, an
-    ///   address that the policy does not let a host have, and more than the policy allows of anything.
+    ///   - lifetime: How long the list is valid.
+    ///   - policy: What it may contain.
+    /// - Throws: ``HostListError`` for an empty list, a host without an address, an invalid host name or address, an address
+    ///   that the policy does not allow for the host, and more entries than the policy allows.
     public init(
         _ addresses: [String: [String]], lifetime: Duration = .seconds(86_400), policy: HostListPolicy = .standard
     ) throws(HostListError) {
@@ -29,10 +29,10 @@ public struct HostList: Sendable, Hashable {
             members: addresses.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, lifetime: lifetime, policy)
     }
 
-    /// Reads a list as a server sends it: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`. Other members are
-    /// left alone.
+    /// Reads a list in a server's format: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`. Other
+    /// members are ignored.
     ///
-    /// - Throws: ``HostListError``, also for what is not such a JSON object.
+    /// - Throws: ``HostListError``, also if the bytes are not such a JSON object.
     public init(json bytes: [UInt8], policy: HostListPolicy = .standard) throws(HostListError) {
         guard bytes.count <= policy.maximumByteCount else {
             throw HostListError(
@@ -55,7 +55,7 @@ public struct HostList: Sendable, Hashable {
         for member in hosts.members {
             guard member.value.kind == .array, member.value.count <= policy.maximumAddressesPerHost else {
                 throw HostListError(
-                    "What stands under \(Self.shown(member.key)) is not an array of at most \(policy.maximumAddressesPerHost) addresses."
+                    "The value of \(Self.shown(member.key)) is not an array of at most \(policy.maximumAddressesPerHost) addresses."
                 )
             }
             var texts: [String] = []
@@ -85,7 +85,7 @@ public struct HostList: Sendable, Hashable {
             guard HostListPolicy.isHostName(host) else {
                 throw HostListError("\(Self.shown(name)) is not the name of one host.")
             }
-            guard addresses[host] == nil else { throw HostListError("\(Self.shown(name)) stands in the list twice.") }
+            guard addresses[host] == nil else { throw HostListError("\(Self.shown(name)) occurs in the list twice.") }
             guard (1...policy.maximumAddressesPerHost).contains(texts.count) else {
                 throw HostListError(
                     "\(host) has \(texts.count) addresses; 1 to \(policy.maximumAddressesPerHost) are read.")
@@ -106,12 +106,12 @@ public struct HostList: Sendable, Hashable {
         self.lifetime = min(max(lifetime, .seconds(60)), .seconds(30 * 86_400))
     }
 
-    /// The addresses of a host, and of no other; none where the list does not name it.
+    /// The addresses of a host; empty if the list does not name it.
     public func addresses(of host: String) -> [IPAddress] { addresses[host.lowercased()] ?? [] }
 
     /// The list as a server sends it.
     public var json: [UInt8] {
-        // Names and addresses have nothing in them that JSON would escape.
+        // Names and addresses contain no character that JSON escapes.
         let hosts = addresses.sorted { $0.key < $1.key }.map { host, addresses in
             "\"\(host)\":[\(addresses.map { "\"\($0)\"" }.joined(separator: ","))]"
         }

@@ -1,9 +1,9 @@
 /// Why a list of addresses is invalid or can't be read. The last valid list stays in use.
 public struct HostListError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What was found, in one sentence.
+    /// The reason, in one sentence.
     public let description: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ description: String) { self.description = description }
 }
 

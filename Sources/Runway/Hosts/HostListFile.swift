@@ -11,9 +11,9 @@ struct HostListFile: Sendable {
         var fetched: Date
     }
 
-    /// What the file holds; `nil` where there is none.
+    /// The content of the file; `nil` if there is none.
     ///
-    /// - Throws: ``HostListError`` for a file that is not what was written, or that others can write or read.
+    /// - Throws: ``HostListError`` for a file that was changed, or that others can write or read.
     func load(_ policy: HostListPolicy) throws(HostListError) -> Content? {
         do {
             // An address may be longer in its usual form than it was sent, though not by half.
@@ -27,9 +27,9 @@ struct HostListFile: Sendable {
         }
     }
 
-    /// What the bytes of such a file say.
+    /// The content of the bytes of such a file.
     ///
-    /// - Throws: ``HostListError`` for bytes that are not what was written.
+    /// - Throws: ``HostListError`` for bytes that were changed.
     static func content(
         of bytes: [UInt8], _ policy: HostListPolicy, at path: String
     ) throws(HostListError) -> Content {
@@ -47,9 +47,9 @@ struct HostListFile: Sendable {
     /// The seconds since 1970 that a date of fetching may have: until the year 10000, beyond which no calendar need reckon.
     private static let dates = 0...253_402_300_799.0
 
-    /// Puts a list in the place of the last one, at once for everyone who reads it.
+    /// Replaces the list atomically.
     ///
-    /// - Throws: ``FileError`` where the disk does not take it.
+    /// - Throws: ``FileError`` if it can't be written.
     func save(_ content: Content) throws(FileError) {
         let seconds = content.fetched.timeIntervalSince1970
         let head = Array("{\"version\":1,\"fetched\":\(seconds),\"list\":".utf8)

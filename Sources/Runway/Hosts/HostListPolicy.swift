@@ -1,8 +1,8 @@
-/// What a list of addresses may hold, whoever sent it.
+/// What a list of addresses may contain, whoever sent it.
 public struct HostListPolicy: Sendable, Hashable {
     /// Which addresses a host may have.
     public enum Addresses: Sendable, Hashable {
-        /// Those of the internet; others only under a name that is none of the internet's: `localhost`, a name of one label, and names
+        /// Public addresses; others only for a name that is not public: `localhost`, a name of one label, and names
         /// below `localhost`, `local`, `internal`, `home.arpa` and `test`.
         case publicOnly
         /// Any, for development and for networks of one's own.
@@ -11,7 +11,7 @@ public struct HostListPolicy: Sendable, Hashable {
 
     /// Which addresses a host may have. The default is ``Addresses/publicOnly``.
     public let addresses: Addresses
-    /// Whether the list is used for plain `http`, too. The default is `false`: without TLS nobody would notice a wrong address.
+    /// Whether the list is used for plain `http`, too. The default is `false`: without TLS a wrong address would go unnoticed.
     public let coversPlainHTTP: Bool
     /// The most bytes of a list. The default is 256 KiB; at most 1 GiB.
     public let maximumByteCount: Int
@@ -20,7 +20,7 @@ public struct HostListPolicy: Sendable, Hashable {
     /// The most addresses of a host. The default is 32.
     public let maximumAddressesPerHost: Int
 
-    /// Makes a policy; see the properties for the defaults. Bounds below 1 are 1.
+    /// Creates a policy; see the properties for the defaults. Bounds below 1 are 1.
     public init(
         addresses: Addresses = .publicOnly, coversPlainHTTP: Bool = false, maximumByteCount: Int = 256 << 10,
         maximumHosts: Int = 256, maximumAddressesPerHost: Int = 32
@@ -32,10 +32,10 @@ public struct HostListPolicy: Sendable, Hashable {
         self.maximumAddressesPerHost = max(1, maximumAddressesPerHost)
     }
 
-    /// What a list from the network may hold by default.
+    /// The default policy for lists from the network.
     public static let standard = HostListPolicy()
 
-    /// Whether a name is one that the internet knows.
+    /// Whether a name is a public one.
     static func isPublicName(_ name: String) -> Bool {
         let labels = name.split(separator: ".")
         guard labels.count > 1 else { return false }

@@ -1,15 +1,15 @@
 /// In which order the addresses of a host are dialled.
 package struct HostPlan: Sendable, Equatable {
-    /// What is dialled, the best first, the families in turn after it (RFC 8305 §4).
+    /// The addresses in the order of dialling: the best first, then alternating families (RFC 8305 §4).
     package var order: [IPAddress] = []
     /// What failed of late, the one first whose ban ends first: a last resort.
     package var banned: [IPAddress] = []
-    /// One of ``order`` of which too little is known, to be dialled beside the first: that costs no call any time.
+    /// One of ``order`` with too few measurements, to be dialled in parallel to the first: that delays no call.
     package var explored: IPAddress?
-    /// How long the first has before the next one starts: what it usually takes, and more; `nil` where nobody knows.
+    /// How long to wait for the first before the next one starts: longer than it usually takes; `nil` if that is unknown.
     package var stagger: Duration?
 
-    /// Makes a plan.
+    /// Creates a plan.
     package init(
         order: [IPAddress] = [], banned: [IPAddress] = [], explored: IPAddress? = nil, stagger: Duration? = nil
     ) {
@@ -20,17 +20,17 @@ package struct HostPlan: Sendable, Equatable {
     }
 }
 
-/// What was learned of an address.
+/// A result about an address.
 package enum HostEvent: Sendable, Equatable {
-    /// A connection was made, in so many round trips' time that this is one of them.
+    /// A connection was established; this is the time of one round trip.
     case dialed(roundTrip: Duration)
     /// A connection was not made when another address had won, so that a round trip takes longer than this.
     case outrun(roundTripAbove: Duration)
-    /// No connection was begun in so long, when another address had won or nobody waited any more: it is slow or dead, which a
-    /// measurement tells, that is under way or is left to others.
+    /// No connection was established within this time, when another address had won or no call waited any more: it is slow or
+    /// dead, which a measurement in progress, or a later one, will show.
     case silent(for: Duration, isMeasured: Bool = true)
     /// On a connection to it, a response began this long after the request was sent, to an endpoint by this number.
-    case answered(firstByte: Duration, endpoint: Int = 0)
+    case responded(firstByte: Duration, endpoint: Int = 0)
     /// No connection was made, in time or at all, or one was lost.
     case failed
     /// A dial ended before anything was learned.

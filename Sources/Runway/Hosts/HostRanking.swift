@@ -1,8 +1,8 @@
-/// Which address of one host is the best on one network: what is known of each, without a clock or a source of chance of its own.
+/// Chooses the best address of one host on one network from measurements: a value without a clock or a random generator.
 ///
-/// The lowest smoothed latency wins, unless it wins by little over the one in use. What failed is banned for a growing while; what was
-/// silent comes after the others until it was measured. What has not shown yet that it works, or was not measured for long, is dialled
-/// beside the best and not in its place.
+/// The lowest smoothed latency wins, unless it wins by little over the address in use. A failed address is banned for a growing
+/// time; a silent one is ordered last until it was measured. An address that has not worked yet, or was not measured for long,
+/// is dialled in parallel to the best and not in its place.
 struct HostRanking {
     /// The most endpoints whose responses are judged: the first ones.
     private static let maximumEndpoints = 64
@@ -10,18 +10,18 @@ struct HostRanking {
     private let limits: HostSelectionLimits
     private var records: [IPAddress: AddressRecord] = [:]
     private var preferred: IPAddress?
-    /// What the server itself takes for a response of each endpoint, in seconds: a floor that rises slowly.
+    /// The server's own time for a response of each endpoint, in seconds: a minimum that rises slowly.
     private var serverTimes: [Int: Double] = [:]
     private var lastExploration: Duration?
-    /// When something was found to be other than it was; what was measured before is in doubt.
+    /// When a measurement contradicted the previous ones; older measurements are in doubt.
     private var upheaval: Duration?
 
     init(_ limits: HostSelectionLimits) { self.limits = limits }
 
-    /// How many addresses are remembered.
+    /// How many addresses have a record.
     var count: Int { records.count }
 
-    /// What is known of an address.
+    /// The record of an address.
     func record(of address: IPAddress) -> AddressRecord? { records[address] }
 
     /// The order in which to dial these addresses, which come in the order in which their source prefers them.
@@ -37,7 +37,7 @@ struct HostRanking {
         let order = interleaved(ranked) + interleaved(silent)
         var plan = HostPlan(order: order, banned: banned)
         if let latency = preferred.flatMap({ records[$0]?.latency }) {
-            // TCP takes one round trip. RFC 8305 §5 and §8 want 100 to 250 ms.
+            // TCP takes one round trip. RFC 8305 §5 and §8 recommend 100 to 250 ms.
             plan.stagger = min(max(.seconds(3 * latency), .milliseconds(100)), .milliseconds(250))
         }
         if let address = unknown(in: order.dropFirst(), at: now) {
@@ -48,14 +48,14 @@ struct HostRanking {
         return plan
     }
 
-    /// Whether an address in use would now be left for another one that is known to work.
-    func isOutrun(_ address: IPAddress, among candidates: [IPAddress], at now: Duration) -> Bool {
+    /// Whether another address that is known to work would now be preferred to the address in use.
+    func hasLost(_ address: IPAddress, among candidates: [IPAddress], at now: Duration) -> Bool {
         let usable = candidates.filter { records[$0]?.isBanned(at: now) != true }
         guard let best = choice(among: usable, inUse: address) else { return false }
         return best != address
     }
 
-    /// Takes in what was learned of an address. `chance`, between 0 and 1, spreads what has to be spread.
+    /// Records a result about an address. `chance`, between 0 and 1, randomises what has to be spread.
     mutating func note(_ event: HostEvent, of address: IPAddress, at now: Duration, chance: Double) {
         let latency = records[address]?.latency
         switch event {
@@ -64,11 +64,11 @@ struct HostRanking {
             change(address, at: now) { $0.noteDial(roundTrip.seconds, at: now) }
         case .outrun(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
-            change(address, at: now) { $0.noteOutrun(above: bound.seconds) }
+            change(address, at: now) { $0.noteLoss(above: bound.seconds) }
         case .silent(let time, let isMeasured):
             change(address, at: now) { $0.noteSilence(of: time.seconds, isMeasured, at: now) }
             if preferred == address, records[address]?.isInDoubt == true { replacePreferred(at: now) }
-        case .answered(let firstByte, let endpoint):
+        case .responded(let firstByte, let endpoint):
             guard let latency, let excess = excess(firstByte.seconds, beyond: latency, of: endpoint) else { return }
             records[address]?.noteResponse(beyondServerTime: excess)
         case .failed:
@@ -78,13 +78,13 @@ struct HostRanking {
         }
     }
 
-    /// The one in use is none to be used any more.
+    /// Chooses another address in place of the one in use.
     private mutating func replacePreferred(at now: Duration) {
         preferred = nil
         upheaval = now
     }
 
-    /// Changes what is known of an address, or begins to remember it, for which another may have to be forgotten.
+    /// Changes the record of an address, or creates one, for which another may have to be removed.
     private mutating func change(_ address: IPAddress, at now: Duration, _ body: (inout AddressRecord) -> Void) {
         if records[address] == nil, records.count >= HostSelectionLimits.maximumAddressesPerHost { forget(at: now) }
         body(&records[address, default: AddressRecord()])
@@ -95,11 +95,11 @@ struct HostRanking {
         for address in records.keys { records[address]?.endBan(at: now) }
     }
 
-    /// What a response took beyond the server's own time; `nil` where that is not known yet.
+    /// How much longer a response took than the server's own time; `nil` if that is not known yet.
     private mutating func excess(_ time: Double, beyond latency: Double, of endpoint: Int) -> Double? {
         let excess = max(0, time - latency)
         guard let known = serverTimes[endpoint] else {
-            // The first response of an endpoint has nothing to be compared with: it may be a slow path or much work.
+            // The first response of an endpoint has nothing to be compared with: it may indicate a slow path or much work.
             if serverTimes.count < Self.maximumEndpoints { serverTimes[endpoint] = excess }
             return nil
         }
@@ -123,9 +123,9 @@ struct HostRanking {
         return bestScore < min(score * limits.hysteresis, score - 0.003) ? best : current
     }
 
-    /// The address of which it is worth most to learn something now, if that is due.
+    /// The address that most needs a measurement now, if one is due.
     private func unknown(in addresses: some Sequence<IPAddress>, at now: Duration) -> IPAddress? {
-        // Many calls dial at once; one of them looks, and nobody waits for what never comes.
+        // Many calls dial at once; one of them measures.
         let idle = addresses.filter { records[$0]?.isExplored(at: now) != true }
         if let unproven = idle.first(where: { records[$0]?.bannedUntil != nil })
             ?? idle.first(where: { records[$0]?.isUnproven ?? true })
@@ -141,7 +141,7 @@ struct HostRanking {
         return isDue && lastExploration.map { now >= $0 + pause } ?? true ? oldest : nil
     }
 
-    /// The first as it is, and then the families in turn, so that a family that does not work costs one wait and not many.
+    /// The first unchanged, then alternating families, so that a family that does not work costs one wait and not many.
     private func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
         guard let first = addresses.first else { return [] }
         var same = addresses.dropFirst().filter { $0.family == first.family }[...]
@@ -154,7 +154,8 @@ struct HostRanking {
         return order
     }
 
-    /// Forgets the address that was measured the longest ago or never; one that is banned or looked at only where there is no other.
+    /// Removes the record that was measured the longest ago or never; one that is banned or being measured only if there is no
+    /// other.
     private mutating func forget(at now: Duration) {
         let idle = records.filter { !$0.value.isBanned(at: now) && !$0.value.isExplored(at: now) }
         let oldest = (idle.isEmpty ? records : idle).min { $0.value.measured < $1.value.measured }?.key

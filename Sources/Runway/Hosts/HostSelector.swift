@@ -29,20 +29,20 @@ package final class HostSelector: Sendable {
 
     private let limits: HostSelectionLimits
     private let status: any NetworkStatusSource
-    /// What ``follow(_:)`` sets; `nil` where the selector has a source of its own.
+    /// The status that ``follow(_:)`` sets; `nil` if the selector has a source of its own.
     private let followed: SettableNetworkStatus?
     private let clock: LayerClock
-    /// Guards what is known of the hosts, and the source of chance.
+    /// Guards the records of the hosts, and the random generator.
     private let state: Mutex<State>
 
     /// Creates a selector without measurements.
     ///
     /// - Parameters:
-    ///   - limits: How it chooses and how much it remembers.
-    ///   - status: Knows what network the device is in. By default the transport reports every change of its layer's status to it;
+    ///   - limits: How it chooses and how many records it stores.
+    ///   - status: Reports the device's network. By default the transport reports every change of its layer's status to it;
     ///     before the first change all networks count as one.
-    ///   - clock: What bans are counted on. The default is the system's.
-    ///   - randomness: What spreads the ends of bans. The default is the system's; a test gives one with a seed.
+    ///   - clock: Times the bans. The default is the system's.
+    ///   - randomness: Randomises the ends of bans. The default is the system's; a test passes one with a seed.
     package init(
         limits: HostSelectionLimits = HostSelectionLimits(), status: (any NetworkStatusSource)? = nil,
         clock: LayerClock = .system,
@@ -61,7 +61,7 @@ package final class HostSelector: Sendable {
         state.withLock { $0.observation = observation }
     }
 
-    /// The device came to this network. A selector that was made with a source of its own knows better.
+    /// Reports that the device joined this network. A selector with a source of its own ignores it.
     package func follow(_ status: NetworkStatus) { followed?.set(status) }
 
     /// The order in which to dial the addresses of a host, which come in the order in which their source prefers them.
@@ -71,13 +71,13 @@ package final class HostSelector: Sendable {
         return state.withLock { $0.change(key, limits) { $0.plan(addresses, at: now) } }
     }
 
-    /// Whether an address in use would now be left for another one that is known to work.
-    package func isOutrun(_ address: IPAddress, among addresses: [IPAddress], of host: String) -> Bool {
+    /// Whether another address that is known to work would now be preferred to the address in use.
+    package func hasLost(_ address: IPAddress, among addresses: [IPAddress], of host: String) -> Bool {
         let (key, now) = (key(of: host), clock.now)
-        return state.withLock { $0.rankings.peek(key)?.isOutrun(address, among: addresses, at: now) ?? false }
+        return state.withLock { $0.rankings.peek(key)?.hasLost(address, among: addresses, at: now) ?? false }
     }
 
-    /// Records what was learned about an address.
+    /// Records a result about an address.
     package func note(_ event: HostEvent, of address: IPAddress, of host: String) {
         let (key, now) = (key(of: host), clock.now)
         state.withLock { state in

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-// What authenticates a request, in one place. Caching, redirects and merging ask here; `Redaction` only chooses what is shown.
+// What authenticates a request. Caching, redirects and merging read it here; `Redaction` only chooses what is shown.
 
 extension HTTPField.Name {
     /// Whether a request field of this name may authenticate or identify who sends the request.
@@ -34,7 +34,7 @@ extension HTTPField.Name {
     ]
 }
 
-/// What authenticates a call beside the fields that may do so by their names.
+/// What authenticates a call apart from the fields whose names say so.
 struct CallAuthentication: Sendable {
     /// The fields that ``Credentials`` set.
     var fields: Set<HTTPField.Name> = []
@@ -43,9 +43,9 @@ struct CallAuthentication: Sendable {
 }
 
 extension Request {
-    /// What the request itself says about who sends it: every field that may authenticate, in the order of its name.
+    /// The fields that say who sends the request: every field that may authenticate, sorted by name.
     ///
-    /// Two requests with different ones may be two users', whatever account the app has set.
+    /// Two requests in which they differ may come from two users, whichever account the app has set.
     var senderFields: [HTTPField] {
         let fields = Array(head.headerFields).filter(\.name.mayAuthenticate)
         if fields.count < 2 { return fields }
@@ -65,7 +65,7 @@ extension Request {
 }
 
 extension RequestBody {
-    /// Whether two bodies are the same; one stream is taken for another, since neither can be read for it.
+    /// Whether two bodies are equal. Two streams count as equal, since neither can be read to compare them.
     func isSame(as other: RequestBody) -> Bool {
         switch (self, other) {
         case (.none, .none), (.stream, .stream): true

@@ -13,9 +13,10 @@ extension BodyStream {
     }
 }
 
-/// Reads a stream until a deadline. The part that is waited for then is left to whoever makes it, whose task is cancelled.
+/// Reads a stream until a deadline. If the deadline passes, the task that produces the pending part is cancelled and not waited
+/// for.
 ///
-/// Unchecked: the parts are asked for by one task at a time, as the reader waits for each, and after the deadline by none.
+/// Unchecked: one task at a time asks for parts, as the reader waits for each, and none after the deadline.
 private final class BoundedReading: @unchecked Sendable {
     private let parts: BodyStream.AsyncIterator
     private let flight: Flight
@@ -33,7 +34,7 @@ private final class BoundedReading: @unchecked Sendable {
         if let failure { throw failure }
         let race = Race<Result<[UInt8]?, any Error>>()
         let timedOut = { @Sendable [flight] in flight.timeout("", in: .stage(.deadline), sending: .sent) }
-        // A deadline that has passed already must not depend on who is quicker, the timer or the stream.
+        // Whether a deadline has passed already must not depend on a race between the timer and the stream.
         guard flight.clock.now < deadline, !flight.isCalledOff else { return try end(.failure(timedOut())) }
         let token = flight.context.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }
         defer { flight.context.deadlines.remove(token) }

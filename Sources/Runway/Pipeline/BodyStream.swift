@@ -1,21 +1,21 @@
-/// The parts of a body, one after the other, whatever produces them.
+/// A body that is read part by part, whatever produces it.
 ///
-/// A part is asked for only when the reader wants it, so that a slow reader slows the sender down. A stream that came from
-/// the network is read once; what a second iteration of it gives is not defined.
+/// A part is produced only when the reader asks for it, so that a slow reader slows the sender down. A stream from the network
+/// can be read once; the result of a second iteration is undefined.
 public struct BodyStream: AsyncSequence, Sendable {
     /// One part of the body; never empty.
     public typealias Element = [UInt8]
 
     private let makeIterator: @Sendable () -> AsyncIterator
 
-    /// Makes a stream from a function that gives the next part, or `nil` at the end, each time it is called.
+    /// Creates a stream from a function that returns the next part, or `nil` at the end, each time it is called.
     ///
-    /// - Parameter iterate: Called once for every iteration; returns the function that gives its parts.
+    /// - Parameter iterate: Called once for every iteration; returns the function that returns its parts.
     public init(_ iterate: @escaping @Sendable () -> (() async throws -> [UInt8]?)) {
         makeIterator = { AsyncIterator(nextPart: iterate()) }
     }
 
-    /// Makes a stream from any sequence of parts.
+    /// Creates a stream from any sequence of parts.
     public init<Parts: AsyncSequence & Sendable>(_ parts: Parts) where Parts.Element == [UInt8] {
         self.init {
             var iterator = parts.makeAsyncIterator()
@@ -23,7 +23,7 @@ public struct BodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Makes a stream of bytes that are in memory already; it can be read any number of times.
+    /// Creates a stream of bytes that are in memory; it can be read any number of times.
     public init(_ bytes: [UInt8]) {
         self.init {
             var rest: [UInt8]? = bytes
@@ -39,7 +39,7 @@ public struct BodyStream: AsyncSequence, Sendable {
 
     /// Reads the rest of the stream into memory.
     ///
-    /// - Parameter maximumByteCount: More than that is refused.
+    /// - Parameter maximumByteCount: The most bytes that are read.
     /// - Throws: ``BodyTooLarge``, or what the stream throws.
     public func collect(upTo maximumByteCount: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
@@ -69,6 +69,6 @@ public struct BodyTooLarge: Error, Sendable, Equatable {
     /// The largest number of bytes that was allowed.
     public var limit: Int
 
-    /// Makes the error.
+    /// Creates the error.
     public init(limit: Int) { self.limit = limit }
 }

@@ -1,9 +1,10 @@
 package import HTTPTypes
 
 extension Request {
-    /// The URL, with what may not stand in a path or query percent-encoded (RFC 3986 §3.3, §3.4) and everything else as it is.
+    /// The URL, with characters that are not allowed in a path or query percent-encoded (RFC 3986 §3.3, §3.4) and everything
+    /// else unchanged.
     ///
-    /// For transports that read URLs with Foundation, which repairs a URL that is not legal by escaping its escapes too.
+    /// For transports that read URLs with Foundation, which repairs an invalid URL by escaping its escapes, too.
     package var escapedURL: String {
         guard let path = head.path else { return url }
         return "\(head.scheme ?? "")://\(head.authority ?? "")\(path.escapedAsTarget)"
@@ -11,7 +12,7 @@ extension Request {
 }
 
 extension HTTPRequest {
-    /// The target of the request: path and query, escaped likewise, and with the slash that it has to begin with (RFC 9112 §3.2.1).
+    /// The target of the request: path and query, escaped likewise, with the slash at its start that RFC 9112 §3.2.1 requires.
     package var escapedTarget: String {
         guard let path, !path.isEmpty else { return "/" }
         let target = path.escapedAsTarget
@@ -20,7 +21,7 @@ extension HTTPRequest {
 }
 
 extension String {
-    /// This path and query, escaped; most need nothing, and are not copied.
+    /// This path and query, escaped; most need no change, and are not copied.
     fileprivate var escapedAsTarget: String {
         consists(of: PercentEncoding.target) ? self : PercentEncoding.target(Array(utf8)[...])
     }

@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 extension HTTPField {
-    /// The value as it came. As text it would have U+FFFD in place of what is not UTF-8.
+    /// The value as it was received. As text it would have U+FFFD in place of octets that are not UTF-8.
     package var octets: [UInt8] { withUnsafeBytesOfValue { Array($0) } }
 
     /// A field for clients that take values as text alone; `nil` if nothing of its value is left.
@@ -27,7 +27,7 @@ package struct DecodedFields: Sendable {
     /// The names of those that were left out.
     package private(set) var lost: [HTTPField.Name] = []
 
-    /// Makes an empty list with room for so many fields.
+    /// Creates an empty list with capacity for some fields.
     package init(capacity: Int) { fields.reserveCapacity(capacity) }
 
     /// Adds a field, or leaves it out.

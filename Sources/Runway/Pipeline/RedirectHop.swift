@@ -1,24 +1,24 @@
 import HTTPTypes
 
-/// A redirect that was followed, for whoever keeps answers under the target that they are of.
+/// A redirect that was followed, so that its response can be stored under its own target.
 struct RedirectHop: Sendable {
     /// The most hops that one call follows.
     static let maximumCount = 10
 
-    /// What was sent.
+    /// The request that was redirected.
     var request: Request
-    /// The answer that redirected it.
+    /// The response that redirected it.
     var response: Response
     /// The request that followed the redirect.
     var following: HTTPRequest
-    /// Whether the answer has the body that came; one that was to be streamed was let go, and stands empty.
+    /// Whether `response` has its body. A body that was to be streamed was discarded, and is empty here.
     var isBodyThere = true
     /// The instant on the layer's clock at which the request was sent.
     var requested: Duration
-    /// The instant on the layer's clock at which the answer came.
+    /// The instant on the layer's clock at which the response was received.
     var received: Duration
 
-    /// The times of this exchange, whose answer came at much the same date as that of the last.
+    /// The times of this exchange. Its response has almost the same date as the last one.
     func times(like last: ExchangeTimes) -> ExchangeTimes {
         let later = (last.received - received).components.seconds
         return ExchangeTimes(
@@ -66,22 +66,22 @@ extension NetworkError {
     func afterRedirect(to following: HTTPRequest) -> NetworkError {
         var error = self
         error.sending = SendState.sent.and(sending)
-        // A redirect further on knows better.
+        // A later redirect has set it already.
         if error.redirectedOrigin == nil { error.redirectedOrigin = Origin(following) }
         if error.host == nil { error.host = error.redirectedOrigin?.host }
         return error
     }
 }
 
-/// Where a redirect led, for the record.
+/// Whether a redirect was followed, for the record.
 package enum Redirect: StageDecision, Equatable {
     /// The redirect was followed.
     ///
     /// - Parameters:
-    ///   - status: The status of the answer that redirected.
+    ///   - status: The status of the response that redirected.
     ///   - hop: How many redirects the call followed by then.
     case followed(status: Int, hop: Int)
-    /// The answer points where this request may not go, or its body can't be sent again.
+    /// The target is not allowed for this request, or its body can't be sent again.
     case notFollowed
 
     package static var step: FlightStep { .stage(.redirecting) }

@@ -24,9 +24,9 @@ extension Request {
         return following
     }
 
-    /// The request that follows a redirect; `nil` where it may not be followed.
+    /// The request that follows a redirect; `nil` if it may not be followed.
     ///
-    /// - Parameter authentication: What authenticates the call beside the fields that may do so by their names.
+    /// - Parameter authentication: What authenticates the call apart from the fields whose names say so.
     func redirected(
         by status: HTTPResponse.Status, to location: URIReference,
         authentication: CallAuthentication = CallAuthentication()
@@ -61,7 +61,7 @@ extension HTTPResponse.Status {
 }
 
 extension HTTPResponse {
-    /// What the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
+    /// The target that the `Location` field refers to (RFC 9110 §10.2.2); `nil` if there is none. Equal fields count as one.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if the fields differ. Joined with a comma, which a URI may contain, they would form a
     ///   target that the server did not name.
@@ -83,6 +83,6 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// Whether the field speaks of the request's content, which a GET has not (RFC 9110 §15.4).
+    /// Whether the field describes the request's content, which a GET does not have (RFC 9110 §15.4).
     fileprivate var describesContent: Bool { canonicalName.hasPrefix("content-") || self == .transferEncoding }
 }

@@ -1,11 +1,11 @@
-/// The parts of a request's body, which are together as long as was said.
+/// The parts of a request's body. It verifies that they have the announced length together.
 package struct RequestBodyParts {
     private var parts: BodyStream.AsyncIterator
     private var remainingByteCount: Int?
 
     /// Starts to read a body.
     ///
-    /// - Parameter byteCount: Its length; `nil` where it is not known.
+    /// - Parameter byteCount: Its length; `nil` if it is not known.
     package init(_ stream: BodyStream, byteCount: Int?) {
         parts = stream.makeAsyncIterator()
         remainingByteCount = byteCount
@@ -20,7 +20,8 @@ package struct RequestBodyParts {
         guard let remaining = remainingByteCount.map({ $0 - part.count }) else { return part }
         remainingByteCount = remaining
         if remaining < 0 { throw .wrongLength }
-        // With its last part the server has a whole request and may act on it: so first it is made sure that it is the last.
+        // With the last part the server has a whole request and may act on it, so the end is verified before that part is
+        // returned.
         if remaining == 0, try await nextPart() != nil { throw .wrongLength }
         return part
     }
@@ -38,27 +39,27 @@ package struct RequestBodyParts {
 package enum RequestBodyFailure: Error {
     /// Its stream threw.
     case unreadable(any Error)
-    /// It is not as long as it was said to be.
+    /// It does not have the announced length.
     case wrongLength
-    /// It is larger than what can be kept of it before it is sent.
+    /// It is larger than what can be buffered before it is sent.
     case tooLarge(limit: Int)
 
-    /// What it means to a caller.
+    /// The kind and the message of the caller's error.
     package var meaning: (NetworkError.Kind, String) {
         switch self {
-        // What made the body knows best what keeps it from being sent.
+        // The code that produces the body knows best why it failed.
         case .unreadable(let error as NetworkError): (error.kind, error.detail)
         case .unreadable(let error):
             (.invalidParameters, "The body of the request could not be read: \(error.redactedDescription).")
-        case .wrongLength: (.invalidParameters, "The body of the request is not as long as it was said to be.")
+        case .wrongLength: (.invalidParameters, "The body of the request does not have the announced length.")
         case .tooLarge(let limit):
             (
                 .invalidParameters,
-                "The body of the request is larger than the \(limit) bytes that can be kept before they are sent."
+                "The body of the request is larger than the \(limit) bytes that can be buffered before they are sent."
             )
         }
     }
 
-    /// What the stream threw, or else this.
+    /// What the stream threw, or otherwise this.
     package var cause: any Error { if case .unreadable(let error) = self { error } else { self } }
 }

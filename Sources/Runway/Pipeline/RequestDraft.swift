@@ -1,4 +1,4 @@
-/// The request of a call, made when a stage or the caller needs it: a call that the cache answers by its endpoint needs none.
+/// The request of a call, made when a stage or the caller needs it: a call with a cached response needs none.
 public struct RequestDraft: Sendable {
     private enum Source: Sendable {
         case endpoint(any Endpoint, CallContent)

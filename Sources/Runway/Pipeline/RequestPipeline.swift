@@ -1,8 +1,8 @@
 /// The ordered list of stages that every request of a layer passes, from the caller down to the wire.
 ///
-/// It names the places and the stages of the app's own. A ``NetworkLayer`` makes the default stages when it is made.
+/// It has the names of the places and the app's own stages. A ``NetworkLayer`` creates the default stages when it is created.
 public struct RequestPipeline: Sendable {
-    /// What stands at a place.
+    /// The stage at a place.
     private enum Entry: Sendable {
         /// The stage of `DefaultStages.swift`.
         case standard(FlightStep, MakeStage)
@@ -30,24 +30,24 @@ public struct RequestPipeline: Sendable {
         }
     }
 
-    /// Puts a stage of the app's own above a named place, and above what was put there before.
+    /// Inserts a stage of the app's own above a named place, and above the stages that were inserted there before.
     public mutating func insert(_ stage: any RequestStage, before place: StagePlace) {
         let index = entries.firstIndex { $0.place >= place } ?? entries.endIndex
         entries.insert((place, .custom(stage)), at: index)
     }
 
-    /// Puts a stage of the app's own below a named place, and below what was put there before.
+    /// Inserts a stage of the app's own below a named place, and below the stages that were inserted there before.
     public mutating func insert(_ stage: any RequestStage, after place: StagePlace) {
         let index = entries.lastIndex { $0.place <= place }.map { $0 + 1 } ?? entries.startIndex
         entries.insert((place, .custom(stage)), at: index)
     }
 
-    /// Leaves out the stages at a place, such as ``StagePlace/redirecting`` for a proxy, whose client follows redirects itself.
+    /// Removes the stages at a place, such as ``StagePlace/redirecting`` for a proxy, whose client follows redirects itself.
     public mutating func remove(_ place: StagePlace) {
         entries.removeAll { $0.place == place }
     }
 
-    /// Makes the chain that the requests of a layer pass.
+    /// Creates the chain that the requests of a layer pass.
     func chain(of parts: LayerParts) -> StageChain {
         StageChain(
             entries.map { place, entry in

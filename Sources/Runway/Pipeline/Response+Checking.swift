@@ -1,10 +1,10 @@
 package import HTTPTypes
 
 extension Response {
-    /// Checks the head that a transport returned, and notes which fields it had to leave out.
+    /// Checks the head that a transport returned, and records which fields the transport omitted.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC 9110 §15.2.2), and for a
-    ///   redirect whose `Location` was left out.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC 9110
+    ///   §15.2.2), and for a redirect whose `Location` was omitted.
     func checkHead(in flight: Flight) throws(NetworkError) {
         if head.status.kind == .informational {
             throw NetworkError(
@@ -23,7 +23,8 @@ extension Response {
     }
 }
 
-/// Header fields of a response that the transport left out, because it has values as text and these are not UTF-8, for the record.
+/// Header fields of a response that the transport omitted, because it has values as text and these are not UTF-8, for the
+/// record.
 package struct LostFields: StageDecision, Equatable {
     /// The names, one for each field.
     package var names: [HTTPField.Name]

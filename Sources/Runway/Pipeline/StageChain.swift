@@ -11,19 +11,19 @@ struct StageChain: Sendable {
 
     init(_ links: [Link]) { self.links = links }
 
-    /// Returns the response that a stage has at once, without waiting; `nil` if the request has to be sent.
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
+    /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
         for link in links {
-            let found: ImmediateAnswer
+            let found: ImmediateResponse
             do throws(NetworkError) {
-                found = try link.stage.answerImmediately(&draft, in: flight)
+                found = try link.stage.respondImmediately(&draft, in: flight)
             } catch {
                 // A call whose request can't be made reports that, and not that no response is stored for it.
                 _ = try draft.request(in: flight)
                 throw error
             }
             switch found {
-            case .answer(let response): return response
+            case .response(let response): return response
             case .provisional(var response):
                 response.isProvisional = true
                 return response
@@ -57,18 +57,18 @@ extension RequestPipeline {
             return transport.endsInTime(request)
         }
 
-        /// Sends a request through the stages below and gives the answer.
+        /// Sends a request through the stages below and returns the response.
         ///
         /// - Throws: The error of the stage or transport that failed.
         public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            guard let link = links.first else { return try await fly(request, in: flight) }
+            guard let link = links.first else { return try await sendToTransport(request, in: flight) }
             return try await link.stage.respond(
                 to: request, in: flight, next: Rest(links: links.dropFirst(), transport: transport))
         }
 
-        /// Hands the request to the transport and keeps what is known of the attempt.
-        private func fly(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            // What was called off before it left is no request on the wire.
+        /// Passes the request to the transport and records the attempt.
+        private func sendToTransport(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            // A request that was cancelled before it was sent never reaches the transport.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             if flight.isCalledOff { throw flight.signedOut(in: .transporting, sending: .notSent) }
             let index = flight.recorder.beginAttempt(request)
@@ -84,7 +84,7 @@ extension RequestPipeline {
                 try response.checkHead(in: flight)
                 return response
             } catch {
-                // What a sign-out cut says nothing of the host, and is not sent again.
+                // A failure that a sign-out caused is no evidence about the host, and is not retried.
                 let error = flight.isCalledOff ? flight.signedOut(in: .transporting, sending: error.sending) : error
                 flight.recorder.endAttempt(index, failing: error.detail)
                 throw error

@@ -1,7 +1,7 @@
 public import HTTPTypes
 import Synchronization
 
-/// An answer whose body is read part by part, as it comes in.
+/// A response whose body is read part by part, as it arrives.
 public struct StreamedResponse: Sendable {
     /// Status and header fields.
     public let response: HTTPResponse
@@ -10,12 +10,12 @@ public struct StreamedResponse: Sendable {
 }
 
 extension BodyStream {
-    /// This stream, which ends the record of its call when it ends, fails, or is let go.
+    /// This stream, which ends the record of its call when it ends, fails, or is discarded.
     ///
     /// - Parameters:
     ///   - flight: The call.
-    ///   - index: Which of its records tells of the request that the stream answers; `nil` for the last.
-    ///   - refusal: What the call failed with although its answer is read; `nil` where the answer is fine.
+    ///   - index: The index of the attempt that the body belongs to; `nil` for the last.
+    ///   - refusal: The error of the call whose response body is read nevertheless; `nil` if the service accepted the response.
     func recorded(in flight: Flight, at index: Int?, refusal: NetworkError? = nil) -> BodyStream {
         let recorder = StreamRecorder(flight: flight, index: index, refusal: refusal)
         return BodyStream {
@@ -33,7 +33,7 @@ extension BodyStream {
     }
 }
 
-/// Counts what is read of a streamed body, and ends the record of its call.
+/// Counts the bytes that are read of a streamed body, and ends the record of its call.
 private final class StreamRecorder: Sendable {
     private let flight: Flight
     private let index: Int?
@@ -50,7 +50,7 @@ private final class StreamRecorder: Sendable {
     }
 
     deinit {
-        // What was not read to its end was given up by its reader. After an end or a failure this changes nothing.
+        // A reader that stops before the end has cancelled the stream. After an end or a failure this changes nothing.
         finish(.cancelled)
     }
 

@@ -1,6 +1,7 @@
-/// The end of the pipeline: sends one request over the wire, once, and gives the answer.
+/// Sends one request over the wire, once, and returns the response: the end of the pipeline.
 ///
-/// An implementation does not retry, follow redirects, judge a status or keep cookies: stages do. It may move a request to another
+/// An implementation does not retry, follow redirects, judge a status or store cookies: stages do. It may move a request to
+/// another
 /// connection only if the request certainly reached nobody, or if it is idempotent and was lost on a reused connection
 /// (RFC 9112 §9.3.1), which a request that the server ended itself, such as by a reset over HTTP/2, was not. It decodes the transfer and
 /// content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
@@ -8,32 +9,33 @@
 public protocol Transport: Sendable {
     /// Whether the transport ends the request at once when the deadline of its flight passes, see
     /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer sees to the
-    /// deadline, in a task that it can leave behind.
+    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer
+    /// enforces the
     func endsInTime(_ request: Request) -> Bool
 
-    /// Sends a request and waits for its answer: for all of it, or for its head where the body is wanted as a stream.
+    /// Sends a request and waits for its response: for all of it, or for its head if the body is wanted as a stream.
     ///
     /// - Parameters:
     ///   - request: What to send; its head has a scheme and an authority.
-    ///   - flight: The call that it is part of, for what the transport has to say for the record.
+    ///   - flight: The call that it is part of, to which the transport reports what it knows of the wire.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
 
-    /// Makes ready for requests to a URL that are about to come, such as by connecting. It returns at once; what goes wrong shows when
-    /// a request comes. The default does nothing.
+    /// Prepares for requests to a URL that are about to come, such as by connecting. It returns immediately; a failure shows
+    /// when a request comes. The default does nothing.
     ///
     /// - Parameter url: An absolute URL, such as a service's base URL.
     func warmUp(_ url: String)
 
-    /// The device has come to another network, or back to one after it had none: connections that were made before may lead nowhere.
-    /// It returns at once, and may be called more than once for a change. The default does nothing.
+    /// Called when the device has joined another network, or has a network again: existing connections may be broken. It must
+    /// return immediately, and may be called more than once for a change. The default does nothing.
     func networkDidChange(to status: NetworkStatus)
 }
 
 extension Transport {
-    /// The layer has to see to the deadline.
+    /// The layer enforces the deadline.
     public func endsInTime(_ request: Request) -> Bool { false }
-    /// Nothing is made ready.
+    /// Does nothing.
     public func warmUp(_ url: String) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func networkDidChange(to status: NetworkStatus) {}
 }

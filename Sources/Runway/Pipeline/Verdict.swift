@@ -1,33 +1,33 @@
 public import HTTPTypes
 
-/// What a service says of an answer, after reading its status and its envelope.
+/// What a service says of a response, after reading its status and its envelope.
 ///
-/// Every stage acts on this, not on the status: an answer of status 200 may say "token expired" inside.
+/// Every stage acts on this, not on the status: a response with status 200 may contain "token expired".
 public enum Verdict: Sendable, Hashable, CustomStringConvertible {
-    /// The call did what it was for.
+    /// The call succeeded.
     case fine
-    /// The answer points to another place.
+    /// The response redirects to another target.
     case redirected
-    /// The access token is missing, out of date or unknown; a new one may help.
+    /// The access token is missing, expired or unknown; a new one may help.
     case tokenRefused
-    /// Only the user can help, by logging in.
+    /// The user has to log in.
     case loginNeeded
-    /// The server asks for fewer requests, and may say how long to wait.
+    /// The server asks for fewer requests, and may name a time to wait.
     case overloaded(retryAfter: Duration?)
     /// The server refused the request by its status.
     case refused
-    /// The envelope names an error of the service's own.
+    /// The envelope names an error that the service defines.
     ///
-    /// - Parameter isAbsorbed: The error does not concern business code: no delegate is told, and the record says so.
+    /// - Parameter isAbsorbed: The error does not concern business code: no delegate is notified, and the record says so.
     case failed(ServiceError, isAbsorbed: Bool)
-    /// The answer is not of the shape that the service's envelope has.
+    /// The response does not have the shape of the service's envelope.
     case malformed(String)
 
     /// The verdict that the status alone allows (RFC 9110 §15).
     ///
     /// 2xx and 304 are fine, 3xx redirected, 401 refuses the token, 429 and 503 are overloaded with the seconds of
-    /// `Retry-After`, everything else is refused. A `Retry-After` that is a date is no part of the verdict, which has no clock: the
-    /// stages that act on it read the field themselves.
+    /// `Retry-After`, everything else is refused. A `Retry-After` with a date is not part of the verdict, which has no clock:
+    /// the stages that act on it read the field themselves.
     public init(status: HTTPResponse.Status, headerFields: HTTPFields) {
         switch status.code {
         case 200..<300, 304: self = .fine
@@ -53,18 +53,18 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A wait of whole seconds; `nil` for what no clock can count.
+    /// A wait of whole seconds; `nil` if no clock can count it.
     private static func wait(seconds: Int64) -> Duration? {
         (0...Int64(Int32.max)).contains(seconds) ? .seconds(seconds) : nil
     }
 
-    /// The error that a call with this verdict ends in; `nil` where it succeeded.
+    /// The error of a call with this verdict; `nil` if it succeeded.
     func error(for response: HTTPResponse) -> NetworkError? {
-        // Almost every answer is: nothing is made for those.
+        // Almost every call succeeds: no text is made for those.
         if case .fine = self { return nil }
         let status = response.status
-        let answered =
-            "The server answered \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
+        let received =
+            "The server responded with status \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
         func error(
             _ kind: NetworkError.Kind, _ detail: String, cause: ServiceError? = nil, isAbsorbed: Bool = false
         ) -> NetworkError {
@@ -75,15 +75,15 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         }
         return switch self {
         case .fine: nil
-        case .redirected: error(.refused, "\(answered), a redirect that could not be followed.")
-        case .tokenRefused: error(.needsAccessToken, "\(answered): the access token is missing or was refused.")
-        case .loginNeeded: error(.needsLogin, "\(answered): the user has to log in.")
-        case .overloaded(let wait): error(.overloaded, "\(answered): too many requests\(Self.advice(wait)).")
-        case .refused: error(.refused, "\(answered).")
+        case .redirected: error(.refused, "\(received), a redirect that could not be followed.")
+        case .tokenRefused: error(.needsAccessToken, "\(received): the access token is missing or was refused.")
+        case .loginNeeded: error(.needsLogin, "\(received): the user has to log in.")
+        case .overloaded(let wait): error(.overloaded, "\(received): too many requests\(Self.advice(wait)).")
+        case .refused: error(.refused, "\(received).")
         case .failed(let cause, let isAbsorbed):
             error(.service, "The service responded with its error \(cause).", cause: cause, isAbsorbed: isAbsorbed)
         case .malformed(let what):
-            error(.invalidResponse, "\(answered), but its envelope could not be read: \(what)")
+            error(.invalidResponse, "\(received), but its envelope could not be read: \(what)")
         }
     }
 
@@ -93,9 +93,10 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Request {
-    /// What the service says of an answer to this request.
+    /// What the service says of a response to this request.
     ///
-    /// A 304 to a condition that a cache set has no envelope that could be read. What it says is good was judged when it came.
+    /// A 304 to a condition that a cache set has no envelope to read. The stored response that it confirms was judged when it
+    /// was received.
     func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
         let verdict = service.judge(response.head, rawData: rawData)

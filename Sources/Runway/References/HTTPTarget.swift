@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What an `http` or `https` URI asks for (RFC 9110 §4.2), in the parts that the head of a request has.
+/// The target of an `http` or `https` URI (RFC 9110 §4.2), in the parts that the head of a request has.
 package struct HTTPTarget: Sendable, Equatable {
     /// Why a URI can't be requested.
     package enum Problem: Error {
@@ -16,8 +16,8 @@ package struct HTTPTarget: Sendable, Equatable {
     package let scheme: String
     /// Host and port.
     package let authority: URIAuthority
-    /// Path and query, beginning with a slash. Every octet that may not stand there is `%XX`; all other octets and escapes are as they
-    /// came. The fragment, which is never sent, is missing (RFC 9110 §7.1).
+    /// Path and query, beginning with a slash. Every octet that is not allowed there is `%XX`; all other octets and escapes are
+    /// unchanged. The fragment, which is never sent, is missing (RFC 9110 §7.1).
     package var path: String
 
     /// Reads an absolute URI.
@@ -32,7 +32,7 @@ package struct HTTPTarget: Sendable, Equatable {
         self.path = PercentEncoding.target(uri.query.map { path + [UInt8(ascii: "?")] + $0 } ?? path)
     }
 
-    /// Reads what a field of the response to `head` refers to (RFC 9110 §4.1).
+    /// Resolves a reference in a field of the response to `head` (RFC 9110 §4.1).
     init(_ reference: URIReference, from head: HTTPRequest) throws(Problem) {
         try self.init(reference.resolved(against: URIReference(head)))
     }

@@ -68,10 +68,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return high == 0 && (low == 1 || (low >> 32 == 0xFFFF && low >> 24 & 0xFF == 127))
     }
 
-    /// Whether the address can be a server's on the internet: not the device itself, not a neighbour's, not a group's.
+    /// Whether the address can be a server's on the internet: not the device itself, a neighbour's or a group's.
     ///
     /// Not public are loopback, private (RFC 1918, RFC 4193), shared (RFC 6598), link-local, multicast, unspecified and reserved
-    /// addresses, and those of IPv6 that carry one of these of IPv4. Addresses for documentation lead nowhere and harm nobody.
+    /// addresses, and IPv6 addresses that embed one of these IPv4 addresses. Addresses for documentation are harmless, and
+    /// count as public.
     public var isPublic: Bool {
         switch family {
         case .v4:
@@ -79,7 +80,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             return !isSpecial
         case .v6:
             if let carried { return carried.isPublic }
-            // What is not of 2000::/3 is no unicast address of the internet (RFC 4291 §2.4): ::1, fc00::/7, fe80::/10, ff00::/8.
+            // Addresses outside 2000::/3 are not global unicast (RFC 4291 §2.4): ::1, fc00::/7, fe80::/10, ff00::/8.
             return high >> 61 == 1
         }
     }

@@ -2,9 +2,9 @@
 package enum PercentEncoding {
     /// The unreserved characters of RFC 3986 §2.3: letters, digits and `-._~`.
     static let unreserved = Allowed("-._~")
-    /// What may stand in a path besides its values: `pchar`, `/`, and percent signs of what is encoded already.
+    /// The characters allowed in the literal parts of a path: `pchar`, `/`, and the percent signs of escapes.
     static let path = Allowed("-._~!$&'()*+,;=:@/%")
-    /// What may stand in a path or a query by itself (RFC 3986 §3.3, §3.4).
+    /// The characters allowed in a path or a query without an escape (RFC 3986 §3.3, §3.4).
     static let target = Allowed("-._~!$&'()*+,;=:@/?")
 
     /// A set of ASCII bytes: letters, digits and the ones named.
@@ -37,8 +37,8 @@ package enum PercentEncoding {
 }
 
 extension PercentEncoding {
-    /// The octets of a path and query with `%XX` for those that may not stand there, also for a percent sign that begins no escape.
-    /// Escapes that are there already stay as they are (RFC 3986 §2.4).
+    /// The octets of a path and query with `%XX` for those that are not allowed there, and for a percent sign that begins no
+    /// escape. Existing escapes are unchanged (RFC 3986 §2.4).
     static func target(_ octets: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var escaped: [UInt8] = []
@@ -65,7 +65,7 @@ extension PercentEncoding {
         return decoded
     }
 
-    /// The octet that the escape at an index stands for (RFC 3986 §2.1); `nil` if none begins there.
+    /// The octet that the escape at an index encodes (RFC 3986 §2.1); `nil` if no escape begins there.
     static func octet(at index: Int, in octets: ArraySlice<UInt8>) -> UInt8? {
         guard octets[index] == UInt8(ascii: "%"), octets.endIndex - index > 2,
             let high = hexValue(octets[index + 1]), let low = hexValue(octets[index + 2])
@@ -86,7 +86,7 @@ extension PercentEncoding {
 extension String {
     /// This text, with every byte outside `allowed` as `%XX` in upper case (RFC 3986 §2.1).
     func percentEncoded(allowing allowed: PercentEncoding.Allowed) -> String {
-        // Most texts need nothing, and are not copied.
+        // Most texts need no change, and are not copied.
         if consists(of: allowed) { return self }
         var encoded = ""
         encoded.appendPercentEncoded(self, allowing: allowed)
@@ -97,7 +97,7 @@ extension String {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed.contains) } ?? utf8.allSatisfy(allowed.contains)
     }
 
-    /// Texts one after the other. They are copied once, to where they stay.
+    /// Joins texts. They are copied once.
     init(joining parts: [String]) {
         self.init(unsafeUninitializedCapacity: parts.reduce(0) { $0 + $1.utf8.count }) { buffer in
             var count = 0

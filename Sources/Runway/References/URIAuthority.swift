@@ -2,7 +2,7 @@ import Foundation
 
 /// The host and the port of an `http` or `https` URI (RFC 9110 §4.2), in the form in which requests name them.
 package struct URIAuthority: Sendable, Equatable {
-    /// Why an authority is not one that can be called.
+    /// Why an authority can't be called.
     package enum Problem: Error, CustomStringConvertible {
         /// It has a user's name or password (RFC 9110 §4.2.4).
         case userInfo
@@ -13,7 +13,7 @@ package struct URIAuthority: Sendable, Equatable {
         /// Its port is not a number from 1 to 65535.
         case port
 
-        /// What is wrong, without anything of the authority, which may hold a secret.
+        /// The problem, without any part of the authority, which may contain a secret.
         package var description: String {
             switch self {
             case .userInfo: "it has a user's name or password before its host"
@@ -33,7 +33,7 @@ package struct URIAuthority: Sendable, Equatable {
     /// The host without the brackets of an IPv6 address.
     package var bareHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 
-    /// Host and port, as they stand in a `Host` field (RFC 9110 §7.2).
+    /// Host and port, as in a `Host` field (RFC 9110 §7.2).
     package var text: String { port.map { "\(host):\($0)" } ?? host }
 
     /// Reads the authority of a URI.
@@ -55,8 +55,8 @@ package struct URIAuthority: Sendable, Equatable {
         return port
     }
 
-    /// RFC 3986 §3.2.2, without what no transport can dial: names of other characters than letters, digits and `-._~`, and addresses
-    /// of a future version of IP.
+    /// RFC 3986 §3.2.2, without hosts that no transport can dial: names with other characters than letters, digits and `-._~`,
+    /// and addresses of a future version of IP.
     private static func host(_ octets: ArraySlice<UInt8>) throws(Problem) -> String {
         if octets.first == UInt8(ascii: "[") {
             let text = String(decoding: octets, as: UTF8.self)
@@ -71,7 +71,7 @@ package struct URIAuthority: Sendable, Equatable {
             name.utf8.allSatisfy({ $0 >= 0x80 || PercentEncoding.unreserved.contains($0) })
         else { throw .host }
         if name.utf8.allSatisfy({ $0 < 0x80 }) {
-            // A name in ASCII needs no escapes: one that has some is meant to look like another.
+            // A name in ASCII needs no escapes: one with escapes imitates another.
             guard name.utf8.count == octets.count else { throw .host }
             return name
         }

@@ -2,12 +2,12 @@ import HTTPTypes
 
 /// A URI reference, split into its five components (RFC 3986 §3, §4.1).
 ///
-/// The components are the octets as they came: nothing is decoded, escaped or repaired, so that what a server signed stays as it is
-/// (§2.4). ``HTTPTarget`` is what can be requested of it.
+/// The components are the octets as received: nothing is decoded, escaped or repaired, so that what a server signed stays
+/// unchanged (§2.4). ``HTTPTarget`` is the part that can be requested.
 package struct URIReference: Sendable {
     /// The scheme, without its colon; `nil` for a relative reference.
     package private(set) var scheme: ArraySlice<UInt8>?
-    /// What stands between two slashes and the path; `nil` if there is none.
+    /// The text between two slashes and the path; `nil` if there is none.
     package private(set) var authority: ArraySlice<UInt8>?
     /// The path, which may be empty.
     package private(set) var path: ArraySlice<UInt8>
@@ -75,7 +75,7 @@ package struct URIReference: Sendable {
         return path[...slash] + relative
     }
 
-    /// The algorithm of RFC 3986 §5.2.4. Dots that are escaped are left alone: no `%XX` of a reference is changed.
+    /// The algorithm of RFC 3986 §5.2.4. Escaped dots are not removed: no `%XX` of a reference is changed.
     private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var input = path
         var output: [UInt8] = []

@@ -26,38 +26,37 @@ public protocol APIService: Sendable {
     /// The environment that a layer starts with. The default is ``ServiceEnvironment/release``.
     static var initialEnvironment: ServiceEnvironment { get }
 
-    /// Parameters that go with every call, in the place where the endpoint's own go. The endpoint's win where names are equal.
-    /// The default is none.
+    /// Parameters of every call, encoded like the endpoint's own, which win if names are equal. The default is none.
     static var commonParameters: Parameters { get }
 
-    /// Header fields that go with every call; the endpoint's win where names are equal. The default is none.
+    /// Header fields of every call; the endpoint's win if names are equal. The default is none.
     static var commonHeaders: [String: String] { get }
 
-    /// The longest that a call may take from `load` to its landing, where its endpoint does not say. The default is 60 s.
+    /// The longest that a call may take from `load` to its landing, if its endpoint names no deadline. The default is 60 s.
     static var deadline: Duration { get }
 
-    /// How requests that are made at once share one, where the server has a route for that. The default, `nil`, is not at all.
+    /// How concurrent requests are merged into one, if the server has a route for that. The default, `nil`, merges none.
     static var merging: MergePolicy? { get }
-    /// How bodies of requests are compressed, where the server takes that. The default, `nil`, is not at all.
+    /// How bodies of requests are compressed, if the server accepts that. The default, `nil`, compresses none.
     static var compression: CompressionPolicy? { get }
     /// Where requests may go without TLS, by redirects too. The default is ``PlainHTTPPolicy/loopbackOnly``: others fail as
     /// ``NetworkError/Kind/invalidConfiguration`` before they leave.
     static var plainHTTP: PlainHTTPPolicy { get }
-    /// Whether a host that sends `Strict-Transport-Security` over TLS is sent nothing without TLS from then on, while the layer lives
-    /// (RFC 6797). It matters only where ``plainHTTP`` is allowed. The default is `false`.
+    /// Whether requests to a host that has sent `Strict-Transport-Security` over TLS use TLS from then on, while the layer
+    /// lives (RFC 6797). It matters only if ``plainHTTP`` is allowed. The default is `false`.
     static var remembersStrictTransport: Bool { get }
     /// Whether cookies are stored and sent. The default is ``CookiePolicy/off``.
     static var cookies: CookiePolicy { get }
-    /// Whether reads that are slow get a second attempt beside the first, where their endpoint does not say. The default is
+    /// Whether slow reads get a second attempt, if their endpoint has no policy of its own. The default is
     /// ``HedgingPolicy/off``.
     static var hedging: HedgingPolicy { get }
     /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
     static var credentials: (any Credentials)? { get }
 
-    /// Makes the transport of this service in one layer. The default, `nil`, is the layer's own transport.
+    /// Creates the transport of this service in one layer. The default, `nil`, is the layer's own transport.
     static func makeTransport() -> (any Transport)?
 
-    /// Reads status and envelope of a response, and says what they mean.
+    /// Judges a response by its status and envelope.
     ///
     /// Called off the main actor, once for every response that comes from the wire. The default is the verdict of the status,
     /// ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
@@ -73,7 +72,7 @@ public protocol APIService: Sendable {
     ///
     /// - Parameters:
     ///   - head: Status and header fields.
-    ///   - rawData: The whole body; `nil` where the caller reads it as a stream.
+    ///   - rawData: The whole body; `nil` if the caller reads it as a stream.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict
 }
 
@@ -99,7 +98,7 @@ extension APIService {
     public static var compression: CompressionPolicy? { nil }
     /// Only to this machine itself.
     public static var plainHTTP: PlainHTTPPolicy { .loopbackOnly }
-    /// Nothing is remembered.
+    /// No host is stored.
     public static var remembersStrictTransport: Bool { false }
     /// No cookies.
     public static var cookies: CookiePolicy { .off }

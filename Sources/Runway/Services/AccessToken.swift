@@ -1,27 +1,27 @@
 public import struct Foundation.Date
 
-/// What proves to a service that a call is an account's, and how long it does.
+/// Proves to a service that a call is an account's, until it expires.
 ///
-/// Neither its description nor its reflection shows a secret. It is `Codable` for the stores that keep it, and for them alone.
+/// Neither its description nor its reflection shows a secret. It is `Codable` for token stores, and for them alone.
 public struct AccessToken: Sendable, Codable {
     /// The token, as it is sent.
     public var value: String
     /// Whose token it is: a name that the app chooses and that is the same at every sign-in, such as the number of the user.
     public var account: String
-    /// The date at which it ends; `nil` where the service does not say.
+    /// The date at which it ends; `nil` if the service names none.
     ///
-    /// Of a lifetime in seconds: `network.clock.date.addingTimeInterval(lifetime)`.
+    /// For a lifetime in seconds: `network.clock.date.addingTimeInterval(lifetime)`.
     public var expiry: Date?
-    /// What a new token is asked for with, where the service gives one.
+    /// The token with which a new token is requested, if the service issues one.
     public var refreshToken: String?
 
-    /// Makes a token.
+    /// Creates a token.
     ///
     /// - Parameters:
     ///   - value: The token, as it is sent.
-    ///   - account: Whose token it is.
-    ///   - expiry: The date at which it ends; `nil` where the service does not say.
-    ///   - refreshToken: What a new token is asked for with.
+    ///   - account: The account that the token belongs to.
+    ///   - expiry: The date at which it ends; `nil` if the service names none.
+    ///   - refreshToken: The token with which a new token is requested.
     public init(_ value: String, account: String, expiry: Date? = nil, refreshToken: String? = nil) {
         self.value = value
         self.account = account
@@ -29,12 +29,12 @@ public struct AccessToken: Sendable, Codable {
         self.refreshToken = refreshToken
     }
 
-    /// Its secrets, for whoever keeps them out of texts.
+    /// Its secrets, so that they can be removed from texts.
     var secrets: [String] { [value, refreshToken].compactMap { $0 } }
 }
 
 extension AccessToken: Equatable {
-    /// Whether two tokens are the same. The time that it takes does not tell where secrets differ.
+    /// Whether two tokens are equal. The time that it takes does not depend on where secrets differ.
     public static func == (lhs: AccessToken, rhs: AccessToken) -> Bool {
         let areValuesEqual = lhs.value.isEqualInConstantTime(to: rhs.value)
         let areRefreshTokensEqual = (lhs.refreshToken ?? "").isEqualInConstantTime(to: rhs.refreshToken ?? "")

@@ -4,12 +4,13 @@ import Synchronization
 ///
 /// Each call holds the session in which it was made. After a session has ended, nothing from its calls is cached, stored as a cookie
 /// or held as a token, and no manager lands them. Cookies and tokens check ``isOver`` under the lock that guards them, and a sign-out ends
-/// the session before it clears them: a change either precedes the clear or is refused. The caches go by the order of the clear instead.
+/// the session before it clears them: a change either precedes the clear or is refused. The caches use the order of the clear
+/// instead.
 ///
 /// While nobody is signed in, calls have an anonymous session. It ends at the next sign-in or sign-out; its calls then neither send nor set
 /// cookies.
 final class AccountSession: Sendable {
-    /// Whose session it is; `nil` for the calls that are made while nobody is signed in.
+    /// The account of the session; `nil` for calls that are made while nobody is signed in.
     let account: String?
     private let isEnded = Atomic(false)
     private let isCancelling = Atomic(false)
@@ -21,7 +22,7 @@ final class AccountSession: Sendable {
     /// Whether the calls of the session were cancelled when it ended.
     var areCallsCancelled: Bool { isCancelling.load(ordering: .acquiring) }
 
-    /// Ends the session; a second end changes nothing but that it may cancel, too.
+    /// Ends the session; a second call can only cancel the calls in addition.
     func end(cancellingCalls: Bool) {
         if cancellingCalls { isCancelling.store(true, ordering: .releasing) }
         isEnded.store(true, ordering: .releasing)
@@ -29,7 +30,7 @@ final class AccountSession: Sendable {
 }
 
 extension AccountSession: Hashable {
-    /// Whether it is the same session; one that begins after another has ended is not, though it is the same account's.
+    /// Whether it is the same session; a later session of the same account is another one.
     static func == (lhs: AccountSession, rhs: AccountSession) -> Bool { lhs === rhs }
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -2,7 +2,7 @@ import HTTPTypes
 import RunwayJSON
 
 extension ServiceSettings {
-    /// Turns what an endpoint says of a call into the request that is sent for it.
+    /// Builds the request that an endpoint describes.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters``.
     func assemble<E: Endpoint>(
@@ -37,7 +37,7 @@ extension ServiceSettings {
                     flight.context.randomness.bits())
                 if let problem = form.problem { throw UnsendableForm(problem: problem) }
                 body = form.body
-                // Of another media type the server could not tell the parts apart.
+                // With another media type the server could not separate the parts.
                 fields[.contentType] = form.contentType
             }
             let target = baseURL.target(content.path, query)
@@ -79,7 +79,7 @@ extension HTTPFields {
         guard HTTPField.isValidValue(value) else {
             throw NetworkError(
                 .invalidParameters, in: .assembling,
-                "The value of the header field \"\(name)\" has a character that may not stand in it.")
+                "The value of the header field \"\(name)\" has a character that is not allowed in it.")
         }
         // Assigned by its name, `Cookie` would be taken apart into fields of one cookie each, which HTTP/1.1 does not allow.
         self[fieldName] = nil

@@ -6,11 +6,11 @@ struct BaseURL: Sendable, Equatable {
     let authority: String
     /// Empty, or begins with a slash and does not end in one.
     let pathPrefix: String
-    /// What the heads of all requests below it have in common. Its texts are looked through once, here.
+    /// The common part of the heads of all requests below it. Its texts are validated once, here.
     let head: HTTPRequest
 
-    /// Takes `https://host[:port][/path]` apart; `nil` for anything else, also with user info, query or fragment, with a path that leads
-    /// upwards, or with one that has characters that no URI can have. The host may be an internationalised name.
+    /// Parses `https://host[:port][/path]`; `nil` for anything else, also with user info, query or fragment, with a path with
+    /// `..` segments, or with characters that no URI can have. The host may be an internationalised name.
     init?(_ text: String) {
         let uri = URIReference(text.utf8)
         guard let target = try? HTTPTarget(uri), uri.query == nil, uri.fragment == nil,

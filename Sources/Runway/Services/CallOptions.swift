@@ -1,4 +1,4 @@
-/// What one call asks for that differs from what its endpoint says.
+/// Overrides for one call what its endpoint specifies.
 ///
 /// ```swift
 /// rentals.load(RentalList(city: "上海"), options: CallOptions(cacheUse: .refresh))
@@ -9,7 +9,7 @@ public struct CallOptions: Sendable {
 
     /// The cache policy of this call. The default, `nil`, is its endpoint's.
     public var cache: CachePolicy?
-    /// How the call uses stored responses. The default, ``CacheUse/standard``, is as its policy says.
+    /// How the call uses stored responses. The default, ``CacheUse/standard``, follows its policy.
     public var cacheUse: CacheUse
     /// The retry policy of this call. The default, `nil`, is its endpoint's.
     public var retry: RetryPolicy?
@@ -35,15 +35,15 @@ public struct CallOptions: Sendable {
         return options
     }
 
-    /// Makes options.
+    /// Creates options.
     ///
     /// - Parameters:
     ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's.
-    ///   - cacheUse: How the call uses stored responses. The default is as its policy says.
+    ///   - cacheUse: How the call uses stored responses. The default follows its policy.
     ///   - retry: The retry policy of this call. The default, `nil`, is its endpoint's.
     ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
-    ///   - waitsForNetwork: Whether the call waits for a network where the device has none. The default is `false`.
-    ///   - wholeDeadline: The longest that all of the call may take, bodies that are streams included. The default, `nil`, is no such bound.
+    ///   - waitsForNetwork: Whether the call waits for a network if the device has none. The default is `false`.
+    ///   - wholeDeadline: The longest time for the whole call, including streamed bodies. The default, `nil`, is no such bound.
     public init(
         cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,
         priority: CallPriority? = nil, waitsForNetwork: Bool = false, wholeDeadline: Duration? = nil

@@ -1,9 +1,10 @@
 import Foundation
 import HTTPTypes
 
-/// Bytes that are equal if what was added is equal, in every launch of the app, and different otherwise.
+/// Bytes that are equal if and only if the added values are equal, in every launch of the app.
 ///
-/// Texts count by their UTF-8 bytes, which are what is sent: Swift takes the two ways to write an "é" for one. Names count in any order;
+/// Texts are compared by their UTF-8 bytes, which are what is sent: Swift treats the two encodings of "é" as equal. Names count
+/// in any order;
 /// values of one name count in their order.
 struct CanonicalForm {
     private(set) var bytes: [UInt8] = []
@@ -50,7 +51,7 @@ struct CanonicalForm {
         bytes.append(code)
     }
 
-    /// Adds header fields by their names as they are given: of two that differ in case alone, the order decides which is sent.
+    /// Adds header fields by their names as passed: of two that differ in case alone, the order decides which is sent.
     mutating func add(_ headers: [String: String]) {
         add(headers.map { (name: $0.key, value: $0.value) })
     }
@@ -89,7 +90,7 @@ struct CanonicalForm {
             }
             return
         }
-        // Calls have few parameters, and every memory hit comes here: their places are sorted in place.
+        // Calls have few parameters, and every cache hit runs this: their indices are sorted in place.
         withUnsafeTemporaryAllocation(of: Int.self, capacity: entries.count) { places in
             for index in entries.indices {
                 var place = index
@@ -106,7 +107,7 @@ struct CanonicalForm {
         }
     }
 
-    /// Adds a value, its kind before it. No request is made of what is nested deeper than ``UnencodableParameter/maximumDepth``.
+    /// Adds a value after its kind. No request is built from values nested deeper than ``UnencodableParameter/maximumDepth``.
     private mutating func add(_ value: ParameterValue, depth: Int) {
         guard depth <= UnencodableParameter.maximumDepth else { return }
         switch value {

@@ -1,22 +1,22 @@
 import HTTPTypes
 
-/// How calls of a service carry its access token, and how a new one is had.
+/// How calls of a service carry its access token, and how a new token is requested.
 ///
 /// ```swift
 /// struct ListingsCredentials: Credentials {
 ///     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
-///         let answer = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
+///         let response = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
 ///         return AccessToken(
-///             try answer["access_token"].require(), account: token.account,
-///             expiry: network.clock.date.addingTimeInterval(try answer["expires_in"].require()),
-///             refreshToken: answer["refresh_token"].string)
+///             try response["access_token"].require(), account: token.account,
+///             expiry: network.clock.date.addingTimeInterval(try response["expires_in"].require()),
+///             refreshToken: response["refresh_token"].string)
 ///     }
 /// }
 /// ```
 ///
-/// The layer asks for one refresh at a time for each account of a service, however many calls need it. A call that the refresh makes
-/// must not need the token itself: its endpoint says so with ``Endpoint/needsAuthorization``. One that does not say so fails at once
-/// as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
+/// The layer makes one refresh at a time for each account of a service, however many calls need it. A call that the refresh
+/// makes must not need the token itself: its endpoint sets ``Endpoint/needsAuthorization`` to `false`. Otherwise it fails at
+/// once as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
 public protocol Credentials: Sendable {
     /// How long before its end a token is renewed. The default is 30 s. Of a token that lives shorter than twice that, it is half its
     /// life.
@@ -24,23 +24,23 @@ public protocol Credentials: Sendable {
     /// The longest that a refresh may take, whatever the deadlines of the calls that wait for it. The default is 30 s.
     var refreshDeadline: Duration { get }
 
-    /// Puts the token into a request. The default is the header field `Authorization: Bearer …` (RFC 6750 §2.1).
+    /// Adds the token to a request. The default is the header field `Authorization: Bearer …` (RFC 6750 §2.1).
     ///
-    /// Every header field that it adds or changes is left out of records and is not carried to another origin by a redirect.
+    /// Every header field that it adds or changes is removed from records and not sent to another origin after a redirect.
     func authorize(_ request: inout Request, with token: AccessToken)
 
-    /// Asks the service for a new token. A refresh that was begun is completed also where nobody waits for it any more, since the
-    /// service may have taken the old token out of use; it is cancelled at its deadline, by a sign-in and by a sign-out.
+    /// Requests a new token from the service. A started refresh is completed even if no call waits for it any more, since the
+    /// service may have invalidated the old token; it is cancelled at its deadline, by a sign-in and by a sign-out.
     ///
     /// - Parameters:
     ///   - token: The token that ends or was refused.
-    ///   - network: The layer, for the call that asks.
-    /// - Returns: The new token, of the same account. Without a refresh token of its own it takes over the old one's.
-    /// - Throws: Why there is none. What ``isRefusal(_:)`` says of it decides whether the old token stays in use;
-    ///   ``NetworkError/Kind/loginCancelled`` where the refresh asked the user to log in, and the user declined.
+    ///   - network: The layer, for the call that requests it.
+    /// - Returns: The new token, of the same account. If it has no refresh token, it inherits the old one's.
+    /// - Throws: Why there is none. ``isRefusal(_:)`` decides whether the old token stays in use;
+    ///   ``NetworkError/Kind/loginCancelled`` if the refresh asked the user to log in, and the user declined.
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken
 
-    /// Whether an error of ``refresh(_:on:)`` means that the service will never renew this token, so that it is forgotten.
+    /// Whether an error of ``refresh(_:on:)`` means that the service will never renew this token, so that it is removed.
     ///
     /// The default is yes for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the service's
     /// envelope, and a status of 400 to 499 other than 408, 425 and 429.

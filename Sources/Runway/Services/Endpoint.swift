@@ -13,7 +13,7 @@ public import HTTPTypes
 /// ```
 ///
 /// Stored properties become parameters by the synthesised `Encodable` conformance: `CodingKeys` rename them, `nil` leaves them out,
-/// ``Unencoded`` marks those that stand in the path or the body instead.
+/// ``Unencoded`` marks those that are in the path or the body instead.
 public protocol Endpoint: Encodable, Sendable {
     /// The service that the API is one of.
     associatedtype Service: APIService
@@ -24,32 +24,34 @@ public protocol Endpoint: Encodable, Sendable {
     static var name: String { get }
     /// The HTTP method. The default is GET.
     static var method: HTTPRequest.Method { get }
-    /// Where the parameters go. The default is the query for GET, HEAD and DELETE, and JSON for the others.
+    /// Where the parameters are encoded. The default is the query for GET, HEAD and DELETE, and JSON for the others.
     static var encoding: ParameterEncoding { get }
-    /// What a second call of one manager does while the first flies. The default is ``OverlapPolicy/ignoreNew``.
+    /// What a second call of one manager does while the first is in flight. The default is ``OverlapPolicy/ignoreNew``.
     static var overlap: OverlapPolicy { get }
     /// The longest that a call may take from `load` to its landing. The default, `nil`, is the service's.
     static var deadline: Duration? { get }
     /// Whether responses are cached, where, and for how long. The default is ``CachePolicy/off``.
     static var cache: CachePolicy { get }
-    /// Which failures are worth another attempt, and when it is made. The default is ``RetryPolicy/standard``.
+    /// Which failures cause a further attempt, and when it is made. The default is ``RetryPolicy/standard``.
     static var retry: RetryPolicy { get }
     /// Whether a read that is slow gets a second attempt beside the first. The default is the service's.
     static var hedging: HedgingPolicy { get }
     /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server recognises a request that it
     /// has seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
     static var sendsIdempotencyKey: Bool { get }
-    /// Whether calls share one request where they read the same thing at the same time. The default is `true`.
+    /// Whether identical reads that are in flight at the same time share one request. The default is `true`.
     ///
     /// Only GET, HEAD and QUERY are shared, and POST whose responses are cached by time or until evicted; of equal URL, header fields,
     /// body, account and cache directives, whose responses are not streamed.
     static var coalesces: Bool { get }
-    /// Whether requests may be merged with others into one, where the service merges; see ``MergePolicy``. The default is `true`; a
+    /// Whether requests may be merged with others into one, if the service merges; see ``MergePolicy``. The default is `true`;
+    /// a
     /// request or response whose body is a stream is never shared.
     static var isMergeable: Bool { get }
-    /// Whose turn it is when more calls want to fly than the layer allows. The default is ``CallPriority/normal``.
+    /// Which calls get a concurrency slot first if there are more calls than slots. The default is ``CallPriority/normal``.
     static var priority: CallPriority { get }
-    /// Whether calls carry the access token of the service. The default is `true` where the service has ``APIService/credentials``.
+    /// Whether calls carry the access token of the service. The default is `true` if the service has
+    /// ``APIService/credentials``.
     static var needsAuthorization: Bool { get }
     /// The largest response, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
@@ -58,30 +60,31 @@ public protocol Endpoint: Encodable, Sendable {
     var path: EndpointPath { get }
     /// The parameters of this call. The default is the stored properties.
     ///
-    /// - Throws: Whatever keeps the parameters from being made; the call fails as ``NetworkError/Kind/invalidParameters``.
+    /// - Throws: Any error; the call fails as ``NetworkError/Kind/invalidParameters``.
     var parameters: Parameters { get throws }
     /// Header fields of this call; an illegal name or value fails it as ``NetworkError/Kind/invalidParameters``.
     /// The default is none.
     var headers: [String: String] { get }
     /// The body of this call, for the encoding ``ParameterEncoding/raw(contentType:)``. The default is empty.
     ///
-    /// - Throws: Whatever keeps the body from being made, such as a file that is not there.
+    /// - Throws: Any error, such as that a file does not exist.
     var content: RequestBody { get throws }
-    /// The parts of the form that are no parameters, for the encoding ``ParameterEncoding/multipart(_:)``. The default is none.
+    /// The parts of the form in addition to the parameters, for the encoding ``ParameterEncoding/multipart(_:)``. The default
+    /// is none.
     ///
-    /// - Throws: Whatever keeps them from being made, such as a file that is not there.
+    /// - Throws: Any error, such as that a file does not exist.
     var parts: [FormPart] { get throws }
 
     /// Completes the parameters before interceptors see them. The default changes nothing.
     ///
-    /// - Throws: Whatever keeps the call from being made; it fails as ``NetworkError/Kind/invalidParameters``.
+    /// - Throws: Any error; the call fails as ``NetworkError/Kind/invalidParameters``.
     mutating func complete() throws
     /// Checks the parameters, after interceptors changed them. The default accepts all.
     ///
     /// - Throws: What is wrong with them; the call fails as ``NetworkError/Kind/invalidParameters`` and nothing is sent. See
     ///   ``NetworkError/detail`` for what records show of the error.
     func validate() throws
-    /// Validates a response that the service judged fine. The default accepts every response. Called off the main actor.
+    /// Validates a response that the service accepted. The default accepts every response. Called off the main actor.
     ///
     /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidResponse``. See ``NetworkError/detail`` for what
     ///   records show of the error.

@@ -1,12 +1,12 @@
-/// The path of an endpoint below its service's base URL; what is interpolated is escaped.
+/// The path of an endpoint below its service's base URL; interpolated values are escaped.
 ///
 /// ```swift
 /// var path: EndpointPath { "rental/\(id)/photos" }
 /// ```
 ///
-/// Every interpolated value becomes part of one segment: `/` and everything else outside the unreserved characters of
-/// RFC 3986 §2.3 is percent-encoded. In the literal parts `/` separates segments, and only what a path can't hold is encoded.
-/// A leading slash means nothing: the path always stands below the base URL. A value that is empty, and a segment that reads
+/// Every interpolated value becomes part of one segment: `/` and everything else outside the unreserved characters of RFC 3986
+/// §2.3 is percent-encoded. In the literal parts `/` separates segments, and only characters that are not allowed in a path are
+/// encoded. A leading slash has no effect: the path is always below the base URL. A value that is empty, and a segment that is
 /// `.` or `..`, would address another resource: such a call fails as ``NetworkError/Kind/invalidParameters``.
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The path as it is sent, without a leading slash.
@@ -14,12 +14,12 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
     /// Why the path can't be used, if it can't.
     let problem: String?
 
-    /// Makes a path from literal text.
+    /// Creates a path from literal text.
     public init(stringLiteral value: String) {
         self.init(value.percentEncoded(allowing: PercentEncoding.path), hasEmptyValue: false)
     }
 
-    /// Makes a path from literal text with values in it.
+    /// Creates a path from literal text with interpolated values.
     public init(stringInterpolation: StringInterpolation) {
         self.init(stringInterpolation.text, hasEmptyValue: stringInterpolation.hasEmptyValue)
     }
@@ -31,7 +31,7 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
             if hasEmptyValue {
                 "A value in the path \"\(path)\" is empty."
             } else if path.hasDotSegment {
-                "The path \"\(path)\" has a segment that means another directory."
+                "The path \"\(path)\" has a segment that refers to another directory."
             } else {
                 nil
             }
@@ -62,8 +62,8 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 }
 
 extension String {
-    /// Whether a segment of this path means the directory that it stands in, or the one above. Few paths have what such a segment is
-    /// made of, and only those are taken apart.
+    /// Whether a segment of this path refers to its own directory or the one above. Few paths contain the characters of such a
+    /// segment, and only those are split.
     fileprivate var hasDotSegment: Bool {
         (utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.isOfDotSegment) } ?? true)
             && split(separator: "/").contains(where: \.isDotSegment)
@@ -75,7 +75,7 @@ extension String {
 }
 
 extension Substring {
-    /// Whether a segment of a path means this directory or the one above (RFC 3986 §5.2.4), its dots encoded or not.
+    /// Whether a segment of a path refers to this directory or the one above (RFC 3986 §5.2.4), its dots encoded or not.
     var isDotSegment: Bool {
         guard utf8.count <= 6, let first = utf8.first, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else {
             return false

@@ -2,7 +2,8 @@ extension Flight {
     /// The session of the account that the call was made for.
     var session: AccountSession { configuration.session }
 
-    /// Whether the call was cancelled because its account signed out. Its deadline has passed then, so that nothing waits for it.
+    /// Whether the call was cancelled because its account signed out. Its deadline counts as passed then, so that nothing waits
+    /// for it.
     var isCalledOff: Bool { session.areCallsCancelled }
 
     /// Whether the session that the call was made in is the one of the calls that are made now.
@@ -13,7 +14,8 @@ extension Flight {
         return current(service) == session
     }
 
-    /// Whether the account that the call was made for is signed in. A call that was made while nobody was signed in is for everybody.
+    /// Whether the account that the call was made for is signed in. A call that was made while nobody was signed in belongs to
+    /// every account.
     var isOfCurrentAccount: Bool { account == nil || isOfCurrentSession }
 
     /// The error of a call that was cancelled because its account signed out.

@@ -2,9 +2,9 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// When a server wants to be asked again (RFC 9110 §10.2.3).
+/// When a server allows the next request (RFC 9110 §10.2.3).
 enum RetryAfter: Equatable {
-    /// After so many seconds.
+    /// After this time.
     case wait(Duration)
     /// At a date.
     case date(HTTPDate)
@@ -23,7 +23,7 @@ enum RetryAfter: Equatable {
         }
     }
 
-    /// The wait that is left at a date.
+    /// The remaining wait at a date.
     func wait(from reference: HTTPDate) -> Duration {
         switch self {
         case .wait(let duration): duration
@@ -33,10 +33,10 @@ enum RetryAfter: Equatable {
 }
 
 extension HTTPFields {
-    /// How long the server wants to be left alone; `nil` where it does not say, or not in a way that can be read.
+    /// The wait that the server requests; `nil` if it requests none, or the field is invalid.
     ///
-    /// A date that has passed is no wait at all. A date is compared with the server's own `Date`, where there is one, so that a
-    /// device whose clock is wrong waits as long as any other. Of several fields, which RFC 9110 does not allow, the longest wait
+    /// A date that has passed is no wait. A date is compared with the server's own `Date`, if there is one, so that a device
+    /// with a wrong clock waits as long as any other. Of several fields, which RFC 9110 does not allow, the longest wait
     /// counts.
     ///
     /// - Parameter now: The device's date.
@@ -53,7 +53,7 @@ extension HTTPFields {
 }
 
 extension Response {
-    /// How long the server, or the service in its envelope, wants to be left alone; `nil` where neither says.
+    /// The wait that the server, or the service in its envelope, requests; `nil` if neither requests one.
     func retryAfter(now: Date) -> Duration? {
         if case .overloaded(let wait?) = verdict { return max(.zero, wait) }
         return head.headerFields.retryAfter(now: now)

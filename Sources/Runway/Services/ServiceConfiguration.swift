@@ -7,7 +7,7 @@ final class ServiceConfiguration: Sendable {
     /// The session of ``ServiceSettings/account``.
     let session: AccountSession
     let baseURL: Result<BaseURL, NetworkError>
-    /// What tells its calls from those of other configurations, before their requests are made.
+    /// Distinguishes its calls from those of other configurations, before their requests are made.
     let callIdentity: ServiceIdentity
     /// Likewise, of requests that are made.
     let requestIdentity: ServiceIdentity

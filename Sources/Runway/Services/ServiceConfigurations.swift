@@ -2,11 +2,11 @@ import Synchronization
 
 /// The configurations of a layer's services, and the sessions of their accounts.
 ///
-/// Which account a service has, and whether its last session is over, change together, under one lock.
+/// The account of a service, and whether its last session has ended, change together, under one lock.
 final class ServiceConfigurations: Sendable {
     private struct Entry {
         var configuration: ServiceConfiguration
-        /// The session of the calls that are made while nobody is signed in.
+        /// The session of calls that are made while nobody is signed in.
         var anonymous: AccountSession
         /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold them, which bounds
         /// their number.
@@ -17,7 +17,7 @@ final class ServiceConfigurations: Sendable {
         weak var session: AccountSession?
     }
 
-    /// Guards the settings of the services and who is signed in to them.
+    /// Guards the settings of the services and the accounts that are signed in to them.
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
     /// The transports that services have of their own.
@@ -39,7 +39,7 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// Changes the settings of a service. `change` runs again where another change came first.
+    /// Changes the settings of a service. `change` runs again if another change came first.
     func change<Service: APIService>(_ service: Service.Type, _ change: (inout ServiceSettings) -> Void) {
         while true {
             let known = configuration(of: service)
@@ -52,7 +52,7 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// The session of an account: the one that is not over, or a new one.
+    /// Returns the session of an account: the one that has not ended, or a new one.
     func session<Service: APIService>(of account: String?, at service: Service.Type) -> AccountSession {
         _ = configuration(of: service)
         return entries.withLock { entries in
@@ -69,14 +69,14 @@ final class ServiceConfigurations: Sendable {
 
     /// Makes an account's session that of the calls from now on.
     ///
-    /// - Returns: `false` if the session is over.
+    /// - Returns: `false` if the session has ended.
     func enter<Service: APIService>(_ session: AccountSession, of service: Service.Type) -> Bool {
         while !session.isOver {
             let known = configuration(of: service)
             var settings = known.settings
             settings.account = session.account
             let changed = ServiceConfiguration(settings, of: service, in: session)
-            // The next anonymous session is a new one, so that the app may be asked for a login again.
+            // The next anonymous session is a new one, so that the app can be notified of a needed login again.
             if replace(known, by: changed, anonymous: AccountSession(account: nil)) { return true }
         }
         return false
@@ -84,7 +84,7 @@ final class ServiceConfigurations: Sendable {
 
     /// Ends the session of the account that is signed in to a service; `nil` if nobody is.
     ///
-    /// - Returns: What the calls until now used.
+    /// - Returns: The configuration of the calls until now.
     func leave<Service: APIService>(_ service: Service.Type, cancellingCalls: Bool) -> ServiceConfiguration? {
         while true {
             let known = configuration(of: service)
@@ -102,7 +102,7 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// Puts a configuration in the place of another; `false` if that is not in use any more, or the session of the new one is over.
+    /// Replaces a configuration; returns `false` if it is not in use any more, or the session of the new one has ended.
     private func replace(
         _ known: ServiceConfiguration, by changed: ServiceConfiguration, anonymous: AccountSession? = nil,
         ending ended: AccountSession? = nil, cancellingCalls: Bool = false

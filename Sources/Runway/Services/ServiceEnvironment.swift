@@ -3,17 +3,17 @@ public struct ServiceEnvironment: Hashable, Sendable, CustomStringConvertible, E
     /// The name, as records and errors show it.
     public let name: String
 
-    /// Where developers try what is not finished.
+    /// For unfinished versions.
     public static let development = ServiceEnvironment("development")
-    /// Where a release is tried before it is one.
+    /// For testing a release before it is published.
     public static let releaseCandidate = ServiceEnvironment("release candidate")
-    /// What the users of the app reach.
+    /// For the users of the app.
     public static let release = ServiceEnvironment("release")
 
-    /// Makes a custom environment.
+    /// Creates a custom environment.
     public init(_ name: String) { self.name = name }
 
-    /// Makes a custom environment.
+    /// Creates a custom environment.
     public init(stringLiteral name: String) { self.name = name }
 
     /// The name.

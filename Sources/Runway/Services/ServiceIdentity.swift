@@ -3,12 +3,12 @@ final class ServiceIdentity: Sendable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
     let account: String?
-    /// Service, environment and account; where it is of calls, also the base URL, and the parameters and header fields common to them.
+    /// Service, environment and account; for calls also the base URL, and the parameters and header fields common to them.
     let form: [UInt8]
     /// The hash of all that.
     let digest: Int
 
-    /// The identity for requests, which say themselves where they go and what they carry.
+    /// The identity for complete requests, which contain their target and all their fields.
     convenience init(_ settings: ServiceSettings, of service: any APIService.Type) {
         self.init(settings, of: service) { _ in }
     }

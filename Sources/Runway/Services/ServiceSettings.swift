@@ -1,7 +1,7 @@
-/// What one ``NetworkLayer`` uses for one service, changeable while the app runs.
+/// The settings of one service in one ``NetworkLayer``, changeable while the app runs.
 ///
-/// It starts out as the service describes itself, which is the default of every property. A change holds for calls that
-/// take off after it; see ``NetworkLayer/configure(_:_:)``.
+/// The default of every property is the service's own description. A change applies to calls that start after it; see
+/// ``NetworkLayer/configure(_:_:)``.
 public struct ServiceSettings: Sendable {
     /// The environment whose base URL calls go to. The default is the service's ``APIService/initialEnvironment``.
     public var environment: ServiceEnvironment
@@ -13,28 +13,28 @@ public struct ServiceSettings: Sendable {
     /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
     /// service's ``APIService/commonHeaders``, which are none unless it has some.
     public var commonHeaders: [String: String]
-    /// The longest that a call may take where its endpoint does not say. The default is the service's
+    /// The longest that a call may take if its endpoint names no deadline. The default is the service's
     /// ``APIService/deadline``, which is 60 s unless it says otherwise.
     public var deadline: Duration
     /// The transport of this service; `nil` is the layer's own. The default is what the service's
-    /// ``APIService/makeTransport()`` makes, which is `nil` unless it makes one.
+    /// ``APIService/makeTransport()`` returns, which is `nil` unless it is implemented.
     public var transport: (any Transport)?
-    /// How requests that are made at once share one; `nil` where they don't. The default is the service's
+    /// How concurrent requests are merged into one; `nil` merges none. The default is the service's
     /// ``APIService/merging``, which is `nil` unless it says otherwise.
     public var merging: MergePolicy?
-    /// How bodies of requests are compressed; `nil` where they are sent as they are. The default is the service's
+    /// How bodies of requests are compressed; `nil` compresses none. The default is the service's
     /// ``APIService/compression``, which is `nil` unless it says otherwise.
     public var compression: CompressionPolicy?
-    /// Where requests may go without TLS. The default is the service's ``APIService/plainHTTP``, which is
+    /// Where requests may be sent without TLS. The default is the service's ``APIService/plainHTTP``, which is
     /// ``PlainHTTPPolicy/loopbackOnly`` unless it says otherwise.
     public var plainHTTP: PlainHTTPPolicy
-    /// Whether hosts that say so are sent nothing without TLS from then on (RFC 6797). The default is the service's
+    /// Whether hosts that require TLS receive no request without it from then on (RFC 6797). The default is the service's
     /// ``APIService/remembersStrictTransport``, which is `false` unless it says otherwise.
     public var remembersStrictTransport: Bool
     /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
     /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
-    /// Whose calls these are; the default, `nil`, is nobody's. What is stored for one account is never used for another.
+    /// The account of the calls; the default, `nil`, is none. What is stored for one account is never used for another.
     public var account: String?
 
     init<Service: APIService>(_ service: Service.Type) {
@@ -51,9 +51,9 @@ public struct ServiceSettings: Sendable {
         cookies = service.cookies
     }
 
-    /// The base URL that calls go to now.
+    /// The base URL of calls now.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` where the environment is unknown or its URL can't be read.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` if the environment is unknown or its URL is invalid.
     func baseURL(of service: any APIService.Type) throws(NetworkError) -> BaseURL {
         guard let text = baseURLs[environment] else {
             let known = baseURLs.keys.map(\.name).sorted().joined(separator: ", ")

@@ -1,26 +1,26 @@
 /// The named places of the pipeline, from the caller down to the wire.
 ///
-/// `DefaultStages.swift` says which of them holds a stage; a custom stage goes before or after any of them.
+/// `DefaultStages.swift` lists which of them has a stage; a custom stage goes before or after any of them.
 public enum StagePlace: Int, Sendable, CaseIterable, Comparable {
     /// Bounds the whole call in time.
     case deadline
     /// Responds from the cache, and shares one request among identical reads in flight.
     case reading
-    /// Keeps a change that was made without a network.
+    /// Stores a change that was made without a network, to be sent later.
     case offlineQueue
-    /// Refuses at once what cannot succeed now.
+    /// Refuses at once a call that cannot succeed now, and limits how many are in flight.
     case admission
-    /// Makes another attempt.
+    /// Makes further attempts.
     case retrying
     /// Adds the access token and renews it.
     case authorizing
-    /// Puts several requests into one.
+    /// Merges several requests into one.
     case merging
     /// Follows redirects.
     case redirecting
-    /// Keeps from the wire what would go without TLS.
+    /// Upgrades requests to hosts that require TLS, or refuses them.
     case securing
-    /// Sends and keeps cookies.
+    /// Sends and stores cookies.
     case cookies
     /// Compresses the body of the request.
     case compressing
@@ -28,9 +28,9 @@ public enum StagePlace: Int, Sendable, CaseIterable, Comparable {
     case hedging
     /// Chooses the address of the host.
     case routing
-    /// Signs what is really sent.
+    /// Signs what is sent.
     case signing
-    /// Lets the service judge the answer.
+    /// Lets the service judge the response.
     case judging
 
     /// Whether `lhs` is nearer to the caller than `rhs`.
@@ -53,13 +53,13 @@ public enum FlightStep: Sendable, Hashable, CustomStringConvertible {
     case customStage(String)
     /// Bytes are on the wire.
     case transporting
-    /// The body of the answer is written to a file.
+    /// The body of the response is written to a file.
     case saving
-    /// The answer is checked.
+    /// The response is checked.
     case checking
-    /// The manager keeps the answer and tells its delegate.
+    /// The manager stores the response and notifies its delegate.
     case landing
-    /// A reformer makes what a view shows.
+    /// A reformer converts the response into what a view shows.
     case reforming
 
     /// The step's name, as logs show it.

@@ -2,7 +2,7 @@ public import Foundation
 import HTTPTypes
 
 extension NetworkLayer {
-    /// Makes one call and saves the body of its response as a file, which appears whole or not at all.
+    /// Makes one call and saves the body of its response as a file, which appears completely or not at all.
     ///
     /// ```swift
     /// let film = try await network.download(RentalFilm(id: 7), to: file) { progress in
@@ -11,28 +11,28 @@ extension NetworkLayer {
     /// print(film.byteCount)
     /// ```
     ///
-    /// What comes is written to `FILE.part` beside the file, of which no more than some hundred kilobytes are in memory. Where the
-    /// connection breaks, the rest is asked for, as often as the call's ``RetryPolicy`` says without 256 KiB more having come; where the
-    /// call fails, is cancelled, or the process is killed, the next download of the same request to the same file goes on where this
-    /// one ended. For that the server has to take ranges and name its file by a strong validator (RFC 9110 §13.1.5, §14), which is
-    /// stored in `FILE.part.info`; otherwise, and where the file has changed, it is fetched anew. Nothing is put together that the server
-    /// did not confirm to belong together, and the digests that it gives (RFC 9530, SHA-256 and SHA-512) are checked. Both files are
-    /// the user's own, of mode 0600, as is the file itself unless it replaces one, whose mode it takes; a symbolic link is replaced and
-    /// not followed.
+    /// The body is written to `FILE.part` beside the file; no more than some hundred kilobytes of it are in memory. If the
+    /// connection breaks, the rest is requested, as often as the call's ``RetryPolicy`` allows without 256 KiB more being
+    /// received; if the call fails, is cancelled, or the process is killed, the next download of the same request to the same
+    /// file resumes there. For that the server has to support ranges and send a strong validator of the file (RFC 9110 §13.1.5,
+    /// §14), which is stored in `FILE.part.info`; otherwise, and if the file has changed, it is fetched from its start. Parts
+    /// are combined only if the server confirmed that they belong together, and the digests that it sends (RFC 9530, SHA-256
+    /// and SHA-512) are verified. Both files belong to the user and have mode 0600, as the file itself unless it replaces one,
+    /// whose mode it takes; a symbolic link is replaced and not followed.
     ///
-    /// The request passes all stages, and asks for the file without a content coding. The service judges the head alone; what it does
-    /// not find fine is thrown and not written. The deadline of the call is the longest that it may go without a byte: each that comes
-    /// starts it anew. The response is not cached. The record says what was saved (`saving`).
+    /// The request passes all stages, and asks for the file without a content coding. The service judges the head alone; a
+    /// response that it does not accept is thrown and not written. The deadline of the call is the longest time without a byte:
+    /// each byte restarts it. The response is not cached. The record says what was saved (`saving`).
     ///
     /// - Parameters:
     ///   - endpoint: What to fetch. Only GET can be resumed.
-    ///   - file: Where to put it; its folder has to be there.
-    ///   - maximumByteCount: The largest file that is taken. The default is 64 GiB.
-    ///   - options: What this call asks for that differs from what its endpoint says.
+    ///   - file: The file to write; its folder has to exist.
+    ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB.
+    ///   - options: Overrides for this call what its endpoint specifies.
     ///   - progress: Receives the progress of the download, at most ten times a second, and at the end.
-    /// - Throws: The one error that the call ended in: of kind ``NetworkError/Kind/storage`` where the file can't be written or another
-    ///   download to it is under way, ``NetworkError/Kind/invalidResponse`` where it is too large or the server's responses contradict each
-    ///   other, ``NetworkError/Kind/cancelled`` when the task is cancelled.
+    /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download to it is
+    ///   in progress, ``NetworkError/Kind/invalidResponse`` if it is too large or the server's responses contradict each other,
+    ///   ``NetworkError/Kind/cancelled`` when the task is cancelled.
     public func download<E: Endpoint>(
         _ endpoint: E, to file: URL, upTo maximumByteCount: Int = 64 << 30, options: CallOptions = .standard,
         progress: TransferProgress.Report? = nil
@@ -69,7 +69,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Removes what a download to a file left unfinished; does nothing where it left nothing.
+    /// Removes the partial files of a download; does nothing if there are none.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func discardPartialDownload(to file: URL) throws(NetworkError) {

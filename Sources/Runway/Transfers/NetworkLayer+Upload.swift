@@ -7,17 +7,17 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest that it may go without a byte being sent:
-    /// each that is starts it anew, and from the last one on it is the longest wait for the response. And `progress` counts the bytes handed to
-    /// the wire, which a server may not have received yet. A body that has to be sent again, for another attempt, a redirect or a new access
-    /// token, is sent from its start, and progress begins anew with it.
+    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call is the longest time without a byte being
+    /// sent: each byte restarts it, and after the last one it is the longest wait for the response. And `progress` counts the
+    /// bytes passed to the wire, which the server may not have received yet. A body that has to be sent again, for another
+    /// attempt, a redirect or a new access token, is sent from its start, and progress starts again with it.
     ///
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
-    ///   - options: What this call asks for that differs from what its endpoint says.
+    ///   - options: Overrides for this call what its endpoint specifies.
     ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end.
-    /// - Throws: The one error that the call ended in, as ``call(_:options:)``; of kind ``NetworkError/Kind/storage`` where a file can't be
-    ///   read or changed while it was sent.
+    /// - Throws: The error of the call, as ``call(_:options:)``; ``NetworkError/Kind/storage`` if a file can't be read or
+    ///   changed while it was sent.
     public func upload<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> RawData {
@@ -42,10 +42,10 @@ extension NetworkLayer {
 }
 
 extension RequestBody {
-    /// What is given to the wire at a time of a body that is in memory: 128 KiB.
+    /// The size of the parts in which a body in memory is passed to the wire: 128 KiB.
     private static let partByteCount = 128 << 10
 
-    /// This body, whose parts put the deadline off and are reported as the wire takes them.
+    /// This body, whose parts extend the deadline and are reported as the wire takes them.
     fileprivate func counted(in flight: Flight, _ progress: ProgressReporter?) -> RequestBody {
         switch self {
         case .none: return self
@@ -64,7 +64,7 @@ extension RequestBody {
                 var parts = stream.makeAsyncIterator()
                 var taken = 0
                 return {
-                    // Who asks for another part has taken the ones before.
+                    // A consumer that asks for another part has consumed the ones before.
                     progress?.report(taken, of: byteCount, isUrgent: taken == 0)
                     if taken > 0 { flight.putOffDeadline() }
                     let part = try await parts.next()

@@ -1,6 +1,6 @@
 import RunwayDigest
 
-/// SHA-256 of bytes that come in parts (FIPS 180-4 §6.2). For digests of what is no secret.
+/// SHA-256 of bytes that arrive in parts (FIPS 180-4 §6.2). For digests of data that is not secret.
 package struct SHA256Hash: Sendable {
     private var hash = runway_sha256()
 
@@ -9,7 +9,7 @@ package struct SHA256Hash: Sendable {
     /// Takes the next bytes.
     package mutating func update(_ bytes: [UInt8]) { runway_sha256_update(&hash, bytes, bytes.count) }
 
-    /// The 32 bytes of the digest of what was taken so far.
+    /// The 32 bytes of the digest of the bytes so far.
     package var digest: [UInt8] {
         var hash = hash
         var digest = [UInt8](repeating: 0, count: 32)
@@ -18,7 +18,7 @@ package struct SHA256Hash: Sendable {
     }
 }
 
-/// SHA-512 of bytes that come in parts (FIPS 180-4 §6.4). For digests of what is no secret.
+/// SHA-512 of bytes that arrive in parts (FIPS 180-4 §6.4). For digests of data that is not secret.
 struct SHA512Hash: Sendable {
     private var hash = runway_sha512()
 
@@ -27,7 +27,7 @@ struct SHA512Hash: Sendable {
     /// Takes the next bytes.
     mutating func update(_ bytes: [UInt8]) { runway_sha512_update(&hash, bytes, bytes.count) }
 
-    /// The 64 bytes of the digest of what was taken so far.
+    /// The 64 bytes of the digest of the bytes so far.
     var digest: [UInt8] {
         var hash = hash
         var digest = [UInt8](repeating: 0, count: 64)

@@ -1,19 +1,19 @@
 /// The progress of a transfer.
 ///
-/// Within one body the count only grows, and the last report of a transfer that succeeds is of all bytes. It goes back where the
+/// Within one body the count only grows, and the last report of a successful transfer includes all bytes. It decreases if the
 /// transfer has to start over: a download whose file has changed on the server, an upload that is sent a second time.
 public struct TransferProgress: Sendable, Hashable {
-    /// How many bytes came, or were handed to the wire. Those that an earlier download left are among them.
+    /// How many bytes were received, or passed to the wire, including those of an earlier download that was resumed.
     public var completedByteCount: Int
-    /// How many there are in all; `nil` where that is not known.
+    /// How many there are in all; `nil` if that is not known.
     public var totalByteCount: Int?
 
-    /// The completed share, between 0 and 1; `nil` where the total is not known.
+    /// The completed share, between 0 and 1; `nil` if the total is not known.
     public var fraction: Double? {
         totalByteCount.map { $0 == 0 ? 1 : Double(completedByteCount) / Double($0) }
     }
 
-    /// Makes a report.
+    /// Creates a report.
     public init(completedByteCount: Int, totalByteCount: Int?) {
         self.completedByteCount = completedByteCount
         self.totalByteCount = totalByteCount

@@ -13,9 +13,9 @@ struct BodyFile: Sendable {
     /// The size of the file; `nil` for one that has none, such as a pipe.
     let byteCount: Int?
 
-    /// Looks at the file.
+    /// Reads the status of the file.
     ///
-    /// - Throws: ``CommandFailure`` where it can't be read.
+    /// - Throws: ``CommandFailure`` if it can't be read.
     init(path: String) throws(CommandFailure) {
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else { throw Self.unreadable(path, .current) }
@@ -34,9 +34,9 @@ struct BodyFile: Sendable {
             }, byteCount: byteCount, isReplayable: byteCount != nil)
     }
 
-    /// All of standard input.
+    /// Reads all of standard input.
     ///
-    /// - Throws: ``CommandFailure`` where it is larger than ``maximumStandardInputByteCount`` or can't be read.
+    /// - Throws: ``CommandFailure`` if it is larger than ``maximumStandardInputByteCount`` or can't be read.
     static func readStandardInput() async throws -> [UInt8] {
         if isatty(STDIN_FILENO) == 1 { Console.error.remark("Write the body; Ctrl-D on a line of its own ends it.") }
         let reader = FileReader(descriptor: STDIN_FILENO)
@@ -56,7 +56,7 @@ struct BodyFile: Sendable {
     }
 }
 
-/// Reads a file on a queue of its own, since a read may wait for as long as whoever writes likes.
+/// Reads a file on a queue of its own, since a read may block for any time.
 private final class FileReader: Sendable {
     private let path: String?
     private let queue = DispatchQueue(label: "runway.body")

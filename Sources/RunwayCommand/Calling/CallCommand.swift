@@ -69,7 +69,7 @@ struct CallCommand: AsyncParsableCommand {
         if json, output == "-" {
             throw ValidationError("--json prints the response itself. Omit --output -.")
         }
-        if let output, output.isEmpty { throw ValidationError("--output wants the name of a file.") }
+        if let output, output.isEmpty { throw ValidationError("--output needs the name of a file.") }
     }
 
     func run() async throws {
@@ -81,7 +81,7 @@ struct CallCommand: AsyncParsableCommand {
     private func call() async throws -> Int32 {
         let content: CallRequest.Content = body.map { .file($0) } ?? (form ? .form : .json)
         let call = try await CallRequest(method: method, url: url, items: items, content: content)
-        // The record holds bodies, since the request is part of what is shown. Secrets in them are redacted.
+        // The record contains bodies, since the request is part of the output. Secrets in them are redacted.
         let redaction = showSecrets ? Redaction.none : Redaction(recordsBodies: true)
         let session = try CallSession(
             CallSession.Options(
@@ -96,13 +96,13 @@ struct CallCommand: AsyncParsableCommand {
                 return sink(for: file, isFine: isFine)
             }
         }
-        // What was not committed is not wanted. After a commit this does nothing.
+        // A file that was not committed is discarded. After a commit this does nothing.
         if result?.isSaved != true { file?.discard() }
-        guard let result else { throw CommandFailure("The call left no record.", status: ExitStatus.noAnswer) }
+        guard let result else { throw CommandFailure("The call left no record.", status: ExitStatus.noResponse) }
         return try report(result, of: call)
     }
 
-    private func sink(for file: OutputFile?, isFine: Bool) -> AnswerSink {
+    private func sink(for file: OutputFile?, isFine: Bool) -> ResponseSink {
         if curl { return .dropped }
         // A file is not replaced by the page with which a server refuses.
         if let file, isFine { return .file(file) }
@@ -142,15 +142,15 @@ struct CallCommand: AsyncParsableCommand {
 }
 
 extension CallSession.Result {
-    /// Whether the body stands in a file.
-    fileprivate var isSaved: Bool { if case .saved = answer { true } else { false } }
+    /// Whether the body was saved to a file.
+    fileprivate var isSaved: Bool { if case .saved = shown { true } else { false } }
 }
 
 extension CallReport {
     /// The report of a call.
     fileprivate init(_ result: CallSession.Result) {
         request = result.record.attempts.first.map(RequestReport.init)
-        response = result.head.map { ResponseReport($0, result.answer, result.record) }
+        response = result.head.map { ResponseReport($0, result.shown, result.record) }
         flight = result.record
         error = result.error as? NetworkError
     }
@@ -162,8 +162,8 @@ extension NetworkError {
         switch kind {
         case .invalidConfiguration, .invalidParameters: ExitStatus.unusable
         // Its status, 504, is no server's.
-        case .notCached: ExitStatus.noAnswer
-        default: status == nil ? ExitStatus.noAnswer : ExitStatus.refused
+        case .notCached: ExitStatus.noResponse
+        default: status == nil ? ExitStatus.noResponse : ExitStatus.refused
         }
     }
 }

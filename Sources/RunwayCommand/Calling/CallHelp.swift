@@ -1,4 +1,4 @@
-/// The part of `runway call --help` that its options don't say.
+/// The part of `runway call --help` that its options do not cover.
 enum CallHelp {
     // Lines have at most 78 columns, since the help is wrapped at 80.
     static let discussion = """

@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// What the progress line says of one call.
+/// The content of the progress line of one call.
 final class CallProgress: Sendable {
     private enum Phase {
         case waiting
@@ -31,7 +31,7 @@ final class CallProgress: Sendable {
         }
     }
 
-    /// Leaves the terminal to the response, if it goes there.
+    /// Removes the progress line if the response is written to the terminal.
     func giveWay() {
         if Console.output.isTerminal { phase.withLock { $0 = .gaveWay } }
     }

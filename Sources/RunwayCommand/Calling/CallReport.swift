@@ -2,14 +2,14 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// One call for programs, as `--json` prints it. What is missing is left out.
+/// One call for programs, as `--json` prints it. Absent values are left out.
 struct CallReport: Encodable, Sendable {
     let request: RequestReport?
     let response: ResponseReport?
     let flight: FlightRecord
     let error: NetworkError?
 
-    /// The request that was sent first; those that redirects led to are among the attempts of the flight.
+    /// The request that was sent first; the requests of redirects are among the attempts of the flight.
     struct RequestReport: Encodable, Sendable {
         let method: String
         let url: String
@@ -29,33 +29,33 @@ struct CallReport: Encodable, Sendable {
         }
     }
 
-    /// The response. Its header fields are redacted as the record is; its body, which is what was asked for, is not.
+    /// The response. Its header fields are redacted as the record is; its body, which the user requested, is not.
     struct ResponseReport: Encodable, Sendable {
         let status: Int
         let reason: String
         let headers: [[String]]?
-        /// The body where it is text in the charset that the response names.
+        /// The body, if it is text in the charset that the response names.
         let body: String?
-        /// The body where it is not text, or has a content coding.
+        /// The body, if it is not text, or has a content coding.
         let bodyBase64: String?
-        /// The content coding of the body, where it was not undone.
+        /// The content coding of the body, if it was not undone.
         let contentCoding: String?
         let byteCount: Int?
         /// The file that the body was written to.
         let file: String?
 
-        init(_ head: HTTPResponse, _ answer: ShownAnswer?, _ record: FlightRecord) {
+        init(_ head: HTTPResponse, _ shown: ShownResponse?, _ record: FlightRecord) {
             let last = record.attempts.last
             status = head.status.code
             reason = head.status.reasonPhrase
             headers = last?.responseHeaderFields?.pairs
-            let rawData: RawData? = if case .collected(let rawData) = answer { rawData } else { nil }
+            let rawData: RawData? = if case .collected(let rawData) = shown { rawData } else { nil }
             contentCoding = head.remainingCoding
             let text = contentCoding == nil ? rawData?.text : nil
             body = text
             bodyBase64 = text == nil ? rawData.map { Data($0.bytes).base64EncodedString() } : nil
             byteCount = last?.responseByteCount
-            file = if case .saved(let path) = answer { path } else { nil }
+            file = if case .saved(let path) = shown { path } else { nil }
         }
     }
 }

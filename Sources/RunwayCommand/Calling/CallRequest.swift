@@ -5,7 +5,7 @@ import RunwayJSON
 
 /// The request that a command line describes.
 struct CallRequest {
-    /// What is sent.
+    /// The request that is sent.
     let request: Request
     /// The file that the body is read from while it is sent, if it is one.
     let bodyFile: BodyFile?
@@ -16,13 +16,13 @@ struct CallRequest {
         case json
         /// A form, of the items.
         case form
-        /// What a file holds; `-` is standard input.
+        /// The content of a file; `-` is standard input.
         case file(String)
     }
 
-    /// Makes the request.
+    /// Creates the request.
     ///
-    /// - Throws: ``CommandFailure`` for what can't be sent.
+    /// - Throws: ``CommandFailure`` if it can't be sent.
     init(method: String, url: String, items: [String], content: Content) async throws {
         let method = try Self.method(method)
         var target = try CallTarget(url)
@@ -73,7 +73,7 @@ struct CallRequest {
         let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .options, .trace, .patch]
         if let method = known.first(where: { $0.rawValue == text.uppercased() }) { return method }
         guard text.uppercased() != HTTPRequest.Method.connect.rawValue else {
-            throw CommandFailure("CONNECT asks for a tunnel, which is no call.")
+            throw CommandFailure("CONNECT requests a tunnel, which this command does not support.")
         }
         guard let method = HTTPRequest.Method(text) else { throw CommandFailure("\"\(text)\" is not an HTTP method.") }
         return method

@@ -4,12 +4,12 @@ import RunwayJSON
 import RunwayTransport
 import Synchronization
 
-/// The server that a call goes to, whichever it is: it is judged by its status alone.
+/// The server of a call, whichever it is: a response is judged by its status alone.
 enum CalledServer: APIService {
     static let name = "call"
     // The URL on the command line is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
-    // Who asks for a URL without TLS by name, means it.
+    // A user who enters a URL without TLS accepts that.
     static let plainHTTP: PlainHTTPPolicy = .allowed
 }
 
@@ -28,21 +28,21 @@ struct CallSession: Sendable {
         /// The head of the response, if there was one.
         var head: HTTPResponse?
         /// What became of its body.
-        var answer: ShownAnswer?
+        var shown: ShownResponse?
         /// Whether the service judged the response fine.
         var isFine = false
-        /// What the call ended in; `nil` where it succeeded.
+        /// The error of the call; `nil` if it succeeded.
         var error: (any Error)?
         var record: FlightRecord
     }
 
     private let network: NetworkLayer
     private let transport: NIOTransport
-    private let keeper = RecordKeeper()
+    private let keeper = RecordHolder()
 
-    /// Makes the layer.
+    /// Creates the layer.
     ///
-    /// - Throws: ``CommandFailure`` for certificates that can't be read.
+    /// - Throws: ``CommandFailure`` if certificates can't be read.
     init(_ options: Options) throws(CommandFailure) {
         let configuration = TransportConfiguration(
             trust: try TransportConfiguration.Trust(cacert: options.certificateAuthorityFile),
@@ -58,15 +58,15 @@ struct CallSession: Sendable {
         network.configure(CalledServer.self) { $0.deadline = options.timeout }
     }
 
-    /// Makes the call, and puts the body of its response where it belongs.
+    /// Makes the call, and writes the body of its response.
     ///
-    /// - Parameter sink: Asked where the body goes once its head is known; may write the head.
+    /// - Parameter sink: Returns where the body is written once its head is known; may write the head.
     func send(
         _ request: Request, progress: CallProgress,
-        to sink: @Sendable (_ head: HTTPResponse, _ isFine: Bool) throws -> AnswerSink
+        to sink: @Sendable (_ head: HTTPResponse, _ isFine: Bool) throws -> ResponseSink
     ) async -> Result? {
         var head: HTTPResponse?
-        var answer: ShownAnswer?
+        var shown: ShownResponse?
         var isFine = false
         var failure: (any Error)?
         do {
@@ -80,16 +80,16 @@ struct CallSession: Sendable {
                 case .stream(let body): body
                 case .whole(let rawData): BodyStream(rawData.bytes)
                 }
-            answer = try await sink(response.head, isFine).consume(body, of: response.head, progress: progress)
+            shown = try await sink(response.head, isFine).consume(body, of: response.head, progress: progress)
         } catch {
             failure = error
         }
-        // In a task of its own: a call that was cancelled has a record too, and a cancelled task waits for nothing.
+        // In a task of its own: a cancelled call has a record too, and a cancelled task can't wait for it.
         await Task { await network.flushRecords() }.value
         await transport.shutdown(.cutting)
         guard let record = keeper.record else { return nil }
-        let error = failure ?? record.outcome.error ?? answer?.jsonFault.map { NetworkError($0, status: head?.status) }
-        return Result(head: head, answer: answer, isFine: isFine, error: error, record: record)
+        let error = failure ?? record.outcome.error ?? shown?.jsonFault.map { NetworkError($0, status: head?.status) }
+        return Result(head: head, shown: shown, isFine: isFine, error: error, record: record)
     }
 }
 
@@ -103,8 +103,8 @@ extension NetworkError {
     }
 }
 
-/// Keeps the record of the one call that is made.
-private final class RecordKeeper: EventSink {
+/// Stores the record of the one call.
+private final class RecordHolder: EventSink {
     /// Guards the record.
     private let received = Mutex<FlightRecord?>(nil)
 

@@ -1,20 +1,20 @@
 import Runway
 
-/// The URL of a call, taken apart without changing what its path and query say.
+/// The URL of a call, split without changing its path and query.
 struct CallTarget: Equatable {
     let scheme: String
     let authority: String
-    /// Path and query, beginning with a slash. Only what a request line can't hold is percent-encoded.
+    /// Path and query, beginning with a slash. Only characters that are not allowed in a request line are percent-encoded.
     private(set) var path: String
 
-    /// The port; the scheme's own where the URL names none.
+    /// The port; the scheme's default if the URL names none.
     let port: Int
     /// The host without its port.
     let host: String
 
     /// Reads an absolute `http` or `https` URL.
     ///
-    /// - Throws: ``CommandFailure`` that says what is wrong with it.
+    /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {
         let target: HTTPTarget
         do throws(HTTPTarget.Problem) {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// What a curl command line needs besides the request, to go the way that the call went.
+/// What a curl command line needs besides the request, to use the same trust and connection settings as the call.
 struct CurlOptions {
     var certificateAuthorityFile: String?
     var isHTTP1Only: Bool
@@ -25,7 +25,7 @@ extension String {
     private static let plainInShells = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@+,".utf8)
 
-    /// The text as one word of a POSIX shell, quoted where it has to be.
+    /// The text as one word of a POSIX shell, quoted if needed.
     var shellWord: String {
         !isEmpty && utf8.allSatisfy(Self.plainInShells.contains) ? self : shellQuoted
     }

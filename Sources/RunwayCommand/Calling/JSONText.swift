@@ -1,11 +1,12 @@
-/// JSON that is known to be sound, written for a person: indented by two, and coloured where that is wanted.
+/// Valid JSON, written for a person: indented by two, and optionally coloured.
 ///
-/// Strings and numbers stay as they are written, but for control characters on a terminal. It writes in parts, so that a large
-/// document does not fill the memory.
+/// Strings and numbers are unchanged, except for control characters on a terminal. It writes in parts, so that a large document
+/// does not fill the memory.
 struct JSONText {
     /// How much is gathered before it is written.
     private static let partByteCount = 1 << 16
-    /// Deeper levels are not indented further: no terminal is that wide, and each value would cost as many blanks as it is deep.
+    /// Deeper levels are not indented further: no terminal is that wide, and the output would grow with the square of the
+    /// depth.
     private static let maximumIndentation = 32
 
     private let console: Console
@@ -61,7 +62,7 @@ struct JSONText {
         output.append(byte)
         rest.removeFirst()
         rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        // In ASCII a closing bracket or brace stands two after the opening one.
+        // In ASCII a closing bracket or brace is two after the opening one.
         if rest.first == byte + 2 {
             output.append(byte + 2)
             rest.removeFirst()

@@ -7,12 +7,11 @@ struct OutputFile: Sendable {
     private let temporaryPath: String?
     private let descriptor: Int32
 
-    /// Opens the file to write. What stands at its place stays until ``commit()``; a device or pipe is written to
-    /// directly.
+    /// Opens the file to write. An existing file stays until ``commit()``; a device or pipe is written directly.
     ///
-    /// - Parameter isPrivate: Whether nobody but the user may read it. Otherwise it has the rights of the file that it
-    ///   replaces, or those that new files have.
-    /// - Throws: ``CommandFailure`` where it can't be written.
+    /// - Parameter isPrivate: Whether only the user may read it. Otherwise it has the permissions of the file that it replaces,
+    ///   or those of new files.
+    /// - Throws: ``CommandFailure`` if it can't be written.
     init(path: String, isPrivate: Bool = false) throws(CommandFailure) {
         var status = stat()
         let exists = stat(path, &status) == 0
@@ -40,16 +39,16 @@ struct OutputFile: Sendable {
         fchmod(descriptor, exists ? status.st_mode & 0o777 : 0o666 & ~mask)
     }
 
-    /// Adds bytes.
+    /// Appends bytes.
     ///
-    /// - Throws: ``CommandFailure`` where the system takes no more.
+    /// - Throws: ``CommandFailure`` if they can't be written.
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
         do throws(SystemError) { try descriptor.writeAll(bytes) } catch { throw Self.unwritable(path, error) }
     }
 
-    /// Closes the file and puts it into its place.
+    /// Closes the file and moves it to its path.
     ///
-    /// - Throws: ``CommandFailure`` where that can't be done; then it is discarded.
+    /// - Throws: ``CommandFailure`` if that fails; the file is then discarded.
     func commit() throws(CommandFailure) {
         let isClosed = close(descriptor) == 0
         guard let temporaryPath else {
@@ -64,7 +63,7 @@ struct OutputFile: Sendable {
         }
     }
 
-    /// Closes the file and removes what was written.
+    /// Closes the file and removes it.
     func discard() {
         close(descriptor)
         guard let temporaryPath else { return }

@@ -1,28 +1,28 @@
 import HTTPTypes
 import RunwayJSON
 
-/// One part of a request as it is written on the command line: a name, a sign that says what it is, and a value.
+/// One part of a request as it is written on the command line: a name, a sign for its kind, and a value.
 ///
-/// | sign | what it makes |
+/// | sign | meaning |
 /// |---|---|
 /// | `name==value` | a query parameter |
 /// | `name=value` | a member of the JSON body, a string; with `--form` a field of the form |
 /// | `name:=json` | a member of the JSON body, as JSON |
 /// | `name:value` | a header field |
 ///
-/// The first sign in the text counts, and of two that begin at the same place the longer. In the name a backslash takes
-/// away the meaning of the character after it; the value is everything after the sign, as it is.
+/// The first sign in the text counts, and of two that begin at the same position the longer. In the name a backslash escapes
+/// the character after it; the value is everything after the sign, unchanged.
 enum RequestItem: Equatable {
     case query(name: String, value: String)
     case member(name: String, value: String)
     case json(name: String, bytes: [UInt8])
     case header(HTTPField)
 
-    private static let form = "it wants the form name=value, name:=json, name==value or name:value."
+    private static let form = "use name=value, name:=json, name==value or name:value."
 
     /// Reads one item.
     ///
-    /// - Throws: ``CommandFailure`` that says what is wrong with it.
+    /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {
         guard !text.isEmpty else {
             throw CommandFailure("An item is empty; \(Self.form)")
@@ -71,14 +71,14 @@ enum RequestItem: Equatable {
         let trimmed = value.drop { $0 == " " || $0 == "\t" }
         let hasControls = trimmed.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         guard HTTPField.isValidValue(String(trimmed)), !hasControls else {
-            throw CommandFailure("The value of the header field \"\(name)\" has a character that may not stand in it.")
+            throw CommandFailure("The value of the header field \"\(name)\" has a character that is not allowed in it.")
         }
         return HTTPField(name: fieldName, value: String(trimmed))
     }
 }
 
 extension JSONError {
-    /// Where it is wrong and why, without the start of the body, which the command line shows anyway.
+    /// The place and the reason, without the start of the body, which the command line contains anyway.
     fileprivate var place: String {
         var text = column.map { "at character \($0) " } ?? ""
         if let expected { text += "it expects \(expected)" }

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// One of the process's two output streams, and what may be drawn on it.
+/// One of the process's two output streams, and its capabilities.
 ///
-/// Text goes out unbuffered. Whatever is written to a terminal wipes the progress line first; see ``ProgressLine``. A terminal acts
-/// on control characters, which a server may have put into whatever it sends: text is shown there with them escaped.
+/// Text is written unbuffered. Output to a terminal first removes the progress line; see ``ProgressLine``. A terminal
+/// interprets control characters, which a server may have sent: on a terminal they are escaped.
 struct Console: Sendable {
-    /// Standard output: what was asked for.
+    /// Standard output: the requested content.
     static let output = Console(descriptor: STDOUT_FILENO)
-    /// Standard error: what a person should know besides.
+    /// Standard error: messages for a person.
     static let error = Console(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
@@ -16,7 +16,7 @@ struct Console: Sendable {
     let isTerminal: Bool
     /// Whether the cursor can be moved: on a terminal that is not called dumb.
     let canRedraw: Bool
-    /// Whether colours are wanted: where the cursor can be moved, unless `NO_COLOR` is set to anything (no-color.org).
+    /// Whether colours are used: if the cursor can be moved, unless `NO_COLOR` is set to anything (no-color.org).
     let usesColour: Bool
 
     private init(descriptor: Int32) {
@@ -27,14 +27,14 @@ struct Console: Sendable {
         usesColour = canRedraw && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    /// The width of the terminal in columns; 80 where it is not known.
+    /// The width of the terminal in columns; 80 if it is not known.
     var columns: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Writes text as UTF-8: to a terminal with its control characters escaped, elsewhere as it is.
+    /// Writes text as UTF-8: to a terminal with its control characters escaped, elsewhere unchanged.
     ///
     /// - Throws: As ``write(_:)-([UInt8])``.
     func write(_ text: String) throws { try write(ConsoleText(text, for: self)) }
@@ -44,9 +44,9 @@ struct Console: Sendable {
     /// - Throws: As ``write(_:)-([UInt8])``.
     func write(_ text: ConsoleText) throws { try write(Array(text.rendered.utf8)) }
 
-    /// Writes bytes as they are, all of them.
+    /// Writes all of the bytes, unchanged.
     ///
-    /// - Throws: ``BrokenPipe`` when nobody reads any more, ``CommandFailure`` when the system takes no more.
+    /// - Throws: ``BrokenPipe`` if the stream has no reader any more, ``CommandFailure`` if the write fails.
     func write(_ bytes: [UInt8]) throws {
         if isTerminal { ProgressLine.wipe() }
         do {
@@ -58,7 +58,7 @@ struct Console: Sendable {
         }
     }
 
-    /// Writes a sentence about what went wrong. An error of this write can't be reported.
+    /// Writes an error message. A failure of this write can't be reported.
     func report(_ message: String) {
         var text = ConsoleText("runway:", .red, for: self)
         text.append(" \(message)\n")
@@ -85,10 +85,10 @@ struct Console: Sendable {
     }
 }
 
-/// The reader of an output stream went away, as `head` does: nothing is wrong, and nothing more is wanted.
+/// The reader of an output stream has closed it, as `head` does: this is not an error, and no more output is needed.
 struct BrokenPipe: Error {}
 
-/// What the system says to a call that failed.
+/// The system's message for a call that failed.
 struct SystemError: Error, CustomStringConvertible {
     /// The system's number, such as `ENOENT`.
     var code: Int32
@@ -113,7 +113,7 @@ extension Int32 {
             if written >= 0 {
                 start += written
             } else if errno == EAGAIN {
-                // Somebody else made the stream non-blocking; it is waited for as if nobody had.
+                // Another process made the stream non-blocking; the write waits as on a blocking stream.
                 var request = pollfd(fd: self, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&request, 1, -1)
             } else if errno != EINTR {

@@ -1,18 +1,18 @@
 import Runway
 
-/// Text for one console, with styles in it. What is put in is shown as text: on a terminal its control characters are escaped.
+/// Text for one console, with styles. On a terminal its control characters are escaped.
 struct ConsoleText {
     private let console: Console
     /// The text as the console gets it.
     private(set) var rendered = ""
 
-    /// Begins with `text`, in `style` where the console shows styles.
+    /// Creates a text that starts with `text`, in `style` if the console supports styles.
     init(_ text: String = "", _ style: Console.Style? = nil, for console: Console) {
         self.console = console
         append(text, style)
     }
 
-    /// Adds text, in `style` where the console shows styles.
+    /// Appends text, in `style` if the console supports styles.
     mutating func append(_ text: String, _ style: Console.Style? = nil) {
         let shown = console.isTerminal ? text.terminalText : text
         if let style, console.usesColour {
@@ -26,12 +26,12 @@ struct ConsoleText {
 /// A text that comes in parts, for a console: the parts may be cut within a character.
 struct ConsoleParts {
     let console: Console
-    /// What came of a character, or of CRLF, that is not complete.
+    /// The bytes of an incomplete character or CRLF.
     private var rest: [UInt8] = []
 
     init(for console: Console) { self.console = console }
 
-    /// Writes what is complete: to a terminal as text in UTF-8 with its control characters escaped, elsewhere as it is.
+    /// Writes the complete characters: to a terminal as text in UTF-8 with its control characters escaped, elsewhere unchanged.
     ///
     /// - Throws: What `Console.write` throws.
     mutating func write(_ part: [UInt8]) throws {
@@ -42,7 +42,7 @@ struct ConsoleParts {
         try console.write(String(decoding: complete, as: UTF8.self))
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     ///
     /// - Throws: What `Console.write` throws.
     mutating func end() throws {

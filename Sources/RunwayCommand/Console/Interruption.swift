@@ -12,12 +12,12 @@ enum Interruption {
         var signal: Int32
     }
 
-    /// Runs `work`, and cancels it when the process is asked to end.
+    /// Runs `work`, and cancels it when the process receives a signal to end.
     ///
-    /// A second signal, or the end of ``grace``, ends the process at once; then too temporary files are removed.
+    /// A second signal, or the end of ``grace``, ends the process at once; temporary files are removed then, too.
     ///
     /// - Parameter forcedStatus: The exit code of a process that did not wait for `work`, from the signal.
-    /// - Throws: ``Signalled`` when a signal came, whatever `work` made of it; otherwise what `work` throws.
+    /// - Throws: ``Signalled`` if a signal was received, whatever the result of `work`; otherwise what `work` throws.
     static func cancelling<Value: Sendable>(
         forcedStatus: @escaping @Sendable (_ signal: Int32) -> Int32 = ExitStatus.signalled,
         _ work: @escaping @Sendable () async throws -> Value
@@ -25,7 +25,7 @@ enum Interruption {
         let signals = [SIGINT, SIGTERM]
         let (registrations, registration) = AsyncStream<Void>.makeStream()
         let task = Task {
-            // Until its source is registered a signal ends the process, and nothing has begun that it could break.
+            // Until its source is registered a signal ends the process, and no work has started that it could interrupt.
             for await _ in registrations.prefix(signals.count) {}
             try Task.checkCancellation()
             return try await work()
@@ -48,7 +48,7 @@ enum Interruption {
             }
             source.setRegistrationHandler {
                 #if canImport(Darwin)
-                    // There the source sees a signal besides what else is done with it; elsewhere it takes the signal over.
+                    // There the source sees a signal in addition to its default action; elsewhere it replaces it.
                     signal(number, SIG_IGN)
                 #endif
                 registration.yield()

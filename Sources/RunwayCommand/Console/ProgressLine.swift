@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// The line at the bottom of a terminal that says what takes long. It is drawn on standard error, and only on a
+/// The line at the bottom of a terminal that shows the progress of long work. It is drawn on standard error, and only on a
 /// terminal.
 ///
-/// Output on a terminal wipes it first, so that it is never left between other lines.
+/// Output on a terminal removes it first, so that it is never left between other lines.
 enum ProgressLine {
-    /// For how long something has to take before it is worth a line.
+    /// How long the work has to take before the line is shown.
     static let patience = Duration.milliseconds(500)
     /// How often the line is drawn anew.
     private static let interval = Duration.milliseconds(100)
 
-    /// Guards whether a line stands on the terminal.
+    /// Guards whether the line is drawn.
     private static let isDrawn = Mutex(false)
 
-    /// Runs `work`, and shows what `describe` says of it as soon as it takes longer than ``patience``.
+    /// Runs `work`, and shows the text of `describe` as soon as it takes longer than ``patience``.
     ///
-    /// - Parameter describe: Gives the text for the time that has passed; `nil` shows no line. It must return at once.
+    /// - Parameter describe: Returns the text for the elapsed time; `nil` shows no line. It must return immediately.
     static func during<Value>(
         _ describe: @escaping @Sendable (_ elapsed: Duration) -> String?,
         _ work: () async throws -> Value
@@ -63,7 +63,7 @@ enum ProgressLine {
         }
     }
 
-    /// Removes the line, where there is one.
+    /// Removes the line, if it is drawn.
     static func wipe() {
         isDrawn.withLock { isDrawn in
             guard isDrawn else { return }

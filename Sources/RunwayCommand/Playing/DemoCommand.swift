@@ -18,30 +18,30 @@ struct DemoCommand: AsyncParsableCommand {
             screen left while its call is in flight, a bad parameter, services in
             trouble.
 
-            And what need not fly does not: a details screen opened again and again,
+            And requests that are not needed are not sent: a details screen opened often,
             a refresh storm of eight screens, a list scrolled to its end while it is
             edited, nine small calls in one request, an access token that expires
-            while ten calls are in flight, a host that goes down and comes back.
+            while ten calls are in flight, a host that fails and recovers.
 
             Last, calls to a host with four addresses of the loopback, near and far:
-            one is dead, and one dies while a call is in flight, which is hedged.
+            one is dead, and one fails while a call is in flight, which is hedged.
             A table shows which addresses were dialled, which one won, and why.
 
-            Shown are the screens as their views show them; then every call, what
-            was decided and how long it took; then the totals: calls (every load
-            that was asked for, whatever became of it), how many flew and why the
-            others did not, requests on the wire and why calls made more than one,
+            The output has the screens as their views show them; then every call with
+            its decisions and its duration; then the totals: calls (every load,
+            whatever its outcome), how many were sent and why the others were
+            not, requests on the wire and why calls made more than one,
             bytes of the bodies of all responses.
 
-            The demo checks itself. It knows what every call should come to; it
-            compares rows with the listings that they should be of, and what the
-            app says that it sent and received with what the backend says.
+            The demo verifies itself: the outcome of every call, the rows against
+            the listings, and the requests and bytes in the app's records against
+            those that the backend counted.
 
             --json prints one object: "calls", "callsFlown", "callsNotFlown" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
-            every request that carried several calls), "hosts" (what the last part
-            showed), "scenes", "seed" and "problems".
+            every request that carried several calls), "hosts" (the results
+            of the last part), "scenes", "seed" and "problems".
 
             EXAMPLES
               runway demo
@@ -80,7 +80,7 @@ struct DemoCommand: AsyncParsableCommand {
             throw error
         } catch {
             throw CommandFailure(
-                "The session could not be played: \(error.redactedDescription).", status: ExitStatus.noAnswer)
+                "The session could not be played: \(error.redactedDescription).", status: ExitStatus.noResponse)
         }
         if json {
             try Console.output.write(try JSONDocumentEncoder().encode(report) + [UInt8(ascii: "\n")])

@@ -29,13 +29,13 @@ struct ProbeCommand: AsyncParsableCommand {
 
     @Option(
         name: .long, parsing: .upToNextOption,
-        help: ArgumentHelp("Addresses to measure beside those that DNS has.", valueName: "address"))
+        help: ArgumentHelp("Addresses to measure in addition to those from DNS.", valueName: "address"))
     var addresses: [String] = []
 
     @Option(help: "The port.")
     var port: Int?
 
-    @Flag(help: "Connect without TLS. The port is 80 then, unless --port says another.")
+    @Flag(help: "Connect without TLS. The port is then 80, unless --port names another.")
     var plain = false
 
     @Option(help: ArgumentHelp("The longest that DNS, and after it an address, may take.", valueName: "seconds"))
@@ -51,14 +51,14 @@ struct ProbeCommand: AsyncParsableCommand {
 
     func validate() throws {
         try TimeoutLimit.minute.check(timeout, of: "--timeout")
-        guard (1...65535).contains(port ?? 443) else { throw ValidationError("--port wants a number from 1 to 65535.") }
+        guard (1...65535).contains(port ?? 443) else { throw ValidationError("--port needs a number from 1 to 65535.") }
         for address in addresses where IPAddress(address) == nil {
-            throw ValidationError("--addresses wants IP addresses; \"\(address)\" is none.")
+            throw ValidationError("--addresses needs IP addresses; \"\(address)\" is not one.")
         }
-        // What is none is not shown: it may hold what a terminal acts on.
+        // The value is not shown: it may contain control sequences of a terminal.
         if let host, !Self.isHost(host) {
             throw ValidationError(
-                "A host is wanted: a name or an address, without scheme, user and path; --port says the port.")
+                "The host has to be a name or an address, without scheme, user and path; --port sets the port.")
         }
         if plain, cacert != nil { throw ValidationError("--plain uses no certificates; --cacert does not go with it.") }
     }
@@ -73,7 +73,7 @@ struct ProbeCommand: AsyncParsableCommand {
         } else {
             try Console.output.write(table.text(for: .output))
         }
-        if !report.entries.contains(where: { $0.failure == nil }) { throw ExitCode(ExitStatus.noAnswer) }
+        if !report.entries.contains(where: { $0.failure == nil }) { throw ExitCode(ExitStatus.noResponse) }
     }
 
     private static func isHost(_ text: String) -> Bool {
@@ -100,7 +100,7 @@ struct ProbeCommand: AsyncParsableCommand {
                 host, port: port ?? (plain ? 80 : 443), addresses: addresses.compactMap { IPAddress($0) },
                 isSecure: !plain)
         } catch {
-            // What a signal ended is reported by the signal.
+            // A run that a signal ended is reported by the signal.
             throw CommandFailure(error.description)
         }
     }

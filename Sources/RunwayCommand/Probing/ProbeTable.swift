@@ -2,7 +2,7 @@ import Foundation
 import Runway
 import RunwayTransport
 
-/// What a probe found, as a person and as a program read it.
+/// The results of a probe, for people and for programs.
 struct ProbeTable {
     let report: HostProbeReport
 
@@ -25,7 +25,7 @@ struct ProbeTable {
         var addresses: [Address]
     }
 
-    /// One JSON object. What is not known is not in it.
+    /// One JSON object. Unknown values are left out.
     var json: [UInt8] {
         get throws {
             let addresses = report.entries.map { entry in
@@ -69,7 +69,7 @@ struct ProbeTable {
         for (number, row) in rows.enumerated() {
             let cells = zip(row, widths).enumerated().map { column, cell in
                 let blanks = String(repeating: " ", count: cell.1 - cell.0.count)
-                // Words stand left, times right.
+                // Words are aligned left, times right.
                 return column < 2 ? cell.0 + blanks : blanks + cell.0
             }
             text.append(cells.joined(separator: "  "), number == 0 ? .dim : nil)

@@ -1,15 +1,15 @@
 import HTTPTypes
 import Runway
 
-/// What the proxy's cache did with a request, as `Cache-Status` says it (RFC 9211).
+/// How the proxy's cache handled a request, as the field `Cache-Status` (RFC 9211).
 struct CacheStatus {
-    /// The field. Where the origin's caches sent some as well, this one stands behind them (RFC 9211 §2).
+    /// The field. If the origin's caches sent some as well, this one follows them (RFC 9211 §2).
     let field: HTTPField?
 
     /// - Parameters:
-    ///   - response: The response, whose body need not have come.
+    ///   - response: The response; its body may still be incomplete.
     ///   - request: The request as the client sent it.
-    ///   - record: What is known of the call when the response begins.
+    ///   - record: The record of the call when the response begins.
     init(of response: Response, to request: HTTPRequest, _ record: FlightRecord) {
         let decisions = record.decisions(of: HTTPCacheDecision.self)
         var parameters: [String]
@@ -35,13 +35,14 @@ struct CacheStatus {
         }
     }
 
-    /// Why the request was forwarded, by what was decided of the stored responses; `nil` if the decision does not say (RFC 9211 §2.2).
+    /// Why the request was forwarded, from the decision about the stored responses; `nil` if the decision has no such reason
+    /// (RFC 9211 §2.2).
     private static func reason(_ decision: HTTPCacheDecision, _ request: HTTPRequest) -> String? {
         switch decision {
-        // Whether nothing is stored of the URI, or nothing for this variant of it, is not known.
+        // It is not known whether nothing is stored of the URI, or only of this variant.
         case .miss: "miss"
         case .validating(nil), .expired(nil):
-            // What is not too old has to be validated because the request or the stored response says so.
+            // A response that is not too old has to be validated because the request or the stored response requires it.
             request.headerFields.contains { ["cache-control", "pragma"].contains($0.name.canonicalName) }
                 ? "request" : "stale"
         case .validating, .expired: "stale"

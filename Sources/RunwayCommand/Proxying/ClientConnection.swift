@@ -3,9 +3,11 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// One client's connection as HTTP/1.1 has it (RFC 9112): which of its requests go on, how answers are framed, when it ends.
+/// One client's connection by HTTP/1.1 (RFC 9112): decides which requests are forwarded, how responses are framed, and when it
+/// ends.
 ///
-/// It stands between the parser and whoever answers. What does not go on is refused here, after the responses to what came before it.
+/// It is between the parser and the forwarder. Requests that are not forwarded are refused here, after the responses to the
+/// ones before.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -15,7 +17,7 @@ final class ClientConnection: ChannelDuplexHandler {
     /// How long the client may take to hang up after the response that announces the end of the connection.
     static let lingering = TimeAmount.seconds(2)
 
-    /// A request that is not answered yet.
+    /// A request without a response yet.
     private struct Exchange {
         let isHead: Bool
         let isHTTP11: Bool
@@ -31,10 +33,10 @@ final class ClientConnection: ChannelDuplexHandler {
     private var exchanges: CircularBuffer<Exchange> = []
     /// Whether what still comes is thrown away.
     private var isDeaf = false
-    /// What the client gets after the responses to its other requests.
+    /// The response to send after those to the client's other requests.
     private var refusal: Refusal?
     private var isClosing = false
-    /// Whether something is asked of the client that has not come.
+    /// Whether a read was requested that has not completed.
     private var isReading = false
     private var cut: Scheduled<Void>?
 
@@ -55,7 +57,7 @@ final class ClientConnection: ChannelDuplexHandler {
                 exchanges.append(
                     Exchange(
                         isHead: head.method == .HEAD, isHTTP11: head.isHTTP11,
-                        // A proxy keeps no connection with a client of HTTP/1.0 (RFC 9112 §C.2.2). After a request to
+                        // A proxy has no persistent connection with a client of HTTP/1.0 (RFC 9112 §C.2.2). After a request to
                         // upgrade the parser waits for another protocol.
                         staysOpen: head.isKeepAlive && head.isHTTP11 && !isUpgrade))
                 context.fireChannelRead(Self.wrapInboundOut(.head(screened)))
@@ -80,7 +82,7 @@ final class ClientConnection: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         context.fireChannelReadComplete()
-        // Nobody else asks for more now, and without reading it would not be seen that the client hung up.
+        // Nothing else reads now, and without reading the client's disconnect would go unnoticed.
         if isClosing { context.read() }
     }
 
@@ -88,7 +90,7 @@ final class ClientConnection: ChannelDuplexHandler {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         if isDeaf { return }
         if let last = exchanges.last, !last.isReceived {
-            // Whoever reads the body learns it, and answers.
+            // The reader of the body receives the error, and responds.
             isDeaf = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(error)
@@ -97,13 +99,13 @@ final class ClientConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Ends a connection that stands still because of the client, and not because of the origin.
+    /// Ends a connection that makes no progress because of the client, and not because of the origin.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
         if isClosing { return }
         let owesBody = exchanges.last?.isReceived == false && isReading
         if owesBody, !isDeaf, context.channel.isWritable {
-            // Whoever reads the body learns it, and answers.
+            // The reader of the body receives the error, and responds.
             isDeaf = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(ClientSilence())
@@ -117,7 +119,7 @@ final class ClientConnection: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !isClosing, let exchange = exchanges.first else {
@@ -141,7 +143,7 @@ final class ClientConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Says how the body ends, and whether the connection does (RFC 9112 §6, §9.6).
+    /// Sets how the body ends, and whether the connection does (RFC 9112 §6, §9.6).
     private func frame(_ head: inout HTTPResponseHead, for exchange: Exchange) {
         let hasBody = !exchange.isHead && head.status.mayHaveResponseBody
         head.headers.remove(name: "transfer-encoding")
@@ -174,8 +176,8 @@ final class ClientConnection: ChannelDuplexHandler {
         close(context)
     }
 
-    /// Ends the responses, and a little later the connection: a close with requests unread would reset it, and what the client has not
-    /// read yet of its response would be lost (RFC 9112 §9.6).
+    /// Ends the responses, and a little later the connection: a close with requests unread would reset it, and the client would
+    /// lose the part of its response that it has not read yet (RFC 9112 §9.6).
     private func close(_ context: ChannelHandlerContext) {
         isDeaf = true
         isClosing = true

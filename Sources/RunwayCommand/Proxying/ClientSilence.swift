@@ -1,6 +1,6 @@
 import Runway
 
-/// What ends a request whose client sends nothing more of it.
+/// The error of a request whose client sends no more of it.
 struct ClientSilence: DescribedError {
     var description: String { "The client was silent for too long in the body of its request." }
 }

@@ -6,13 +6,13 @@ import Runway
 
 /// Forwards requests to the origin and responses to the client.
 struct Forwarder: Sendable {
-    /// The longest body of a request that is gathered, so that it can be sent again where a reused connection was lost. A longer one passes
-    /// as it comes.
+    /// The longest request body that is buffered, so that it can be sent again if a reused connection is lost. A longer one is
+    /// streamed.
     static let maximumGatheredByteCount = 64 << 10
 
     let session: ProxySession
 
-    /// Answers one request of a client.
+    /// Responds to one request of a client.
     @concurrent func respond(
         to incoming: HummingbirdCore.Request, _ writer: consuming ResponseWriter, _ channel: any Channel
     ) async throws {
@@ -20,10 +20,10 @@ struct Forwarder: Sendable {
         if incoming.headers.contains(.expect), !upload.isAtEnd {
             try await writer.writeInformationalHead(HTTPResponse(status: .continue))
         }
-        var answer = await send(head(of: incoming.head), upload)
-        if !upload.isAtEnd { answer.head.headerFields[.connection] = "close" }
-        try await write(answer, to: incoming.method, writer, channel)
-        // Whoever sends the rest on would read the next request with it, so there is none.
+        var outgoing = await send(head(of: incoming.head), upload)
+        if !upload.isAtEnd { outgoing.head.headerFields[.connection] = "close" }
+        try await write(outgoing, to: incoming.method, writer, channel)
+        // A component that forwards the rest would read the next request with it, so the connection ends.
         if !upload.isAtEnd { try await channel.closeFuture.get() }
     }
 
@@ -39,37 +39,40 @@ struct Forwarder: Sendable {
             headerFields: fields)
     }
 
-    private func send(_ head: HTTPRequest, _ upload: Upload) async -> Answer {
+    private func send(_ head: HTTPRequest, _ upload: Upload) async -> OutgoingResponse {
         do {
             let body = try await upload.body(gatheredUpTo: Self.maximumGatheredByteCount)
-            return Answer(try await session.send(head, body))
+            return OutgoingResponse(try await session.send(head, body))
         } catch let error as NetworkError {
-            return Answer(Refusal(error))
+            return OutgoingResponse(Refusal(error))
         } catch let error as ClientSilence {
-            return Answer(Refusal(.requestTimeout, "\(error)"))
+            return OutgoingResponse(Refusal(.requestTimeout, "\(error)"))
         } catch {
-            return Answer(Refusal(.badRequest, "The body of the request can't be read: \(error.redactedDescription)."))
+            return OutgoingResponse(
+                Refusal(.badRequest, "The body of the request can't be read: \(error.redactedDescription)."))
         }
     }
 
     // MARK: The response
 
     @concurrent private func write(
-        _ answer: Answer, to method: HTTPRequest.Method, _ writer: consuming ResponseWriter, _ channel: any Channel
+        _ outgoing: OutgoingResponse, to method: HTTPRequest.Method, _ writer: consuming ResponseWriter,
+        _ channel: any Channel
     ) async throws {
-        var head = answer.head
+        var head = outgoing.head
         let hasBody = method != .head && head.status.code >= 200 && ![204, 304].contains(head.status.code)
-        if case .whole(let rawData) = answer.body, hasBody {
+        if case .whole(let rawData) = outgoing.body, hasBody {
             head.headerFields[.contentLength] = "\(rawData.bytes.count)"
         }
         guard hasBody, head.headerFields[.contentLength] != "0" else {
-            // It is empty, and read to its end so that its record says that it is whole; first, since with the head the client may hang up.
-            if case .stream(let parts) = answer.body { for try await _ in parts {} }
+            // It is empty, and read to its end so that its record is complete; this comes first, since the client may
+            // disconnect after the head.
+            if case .stream(let parts) = outgoing.body { for try await _ in parts {} }
             try await writer.writeResponse(head)
             return
         }
         var bodyWriter = try await writer.writeHead(head)
-        switch answer.body {
+        switch outgoing.body {
         case .whole(let rawData):
             if !rawData.bytes.isEmpty { try await bodyWriter.write(ByteBuffer(bytes: rawData.bytes)) }
         case .stream(let parts):
@@ -79,14 +82,14 @@ struct Forwarder: Sendable {
                 var part = try await rest.next()
                 while let bytes = part {
                     missing = missing.map { $0 - bytes.count }
-                    // With the last byte of a known length the client may hang up, by which a body that still goes on is given up.
+                    // After the last byte of a known length the client may disconnect, which cancels a body that has not ended.
                     let isLast = missing == 0
                     if isLast { part = try await rest.next() }
                     try await bodyWriter.write(ByteBuffer(bytes: bytes))
                     if !isLast { part = try await rest.next() }
                 }
             } catch {
-                // Too late for a status. Only a cut connection tells the client that the body is not whole.
+                // Too late for a status. Only a cut connection signals to the client that the body is incomplete.
                 channel.close(promise: nil)
                 throw error
             }
@@ -95,8 +98,8 @@ struct Forwarder: Sendable {
     }
 }
 
-/// What a client gets.
-private struct Answer: Sendable {
+/// What is sent to a client.
+private struct OutgoingResponse: Sendable {
     var head: HTTPResponse
     var body: Runway.ResponseBody
 
@@ -104,11 +107,11 @@ private struct Answer: Sendable {
         let fields = response.head.headerFields
         head = response.head
         head.headerFields = fields.endToEnd
-        // The one length by which the body was read (RFC 9112 §6.3), where there may be one (RFC 9110 §8.6).
+        // The one length by which the body was read (RFC 9112 §6.3), if one is allowed (RFC 9110 §8.6).
         let isFramedOtherwise = fields.contains(.transferEncoding) || head.status == .noContent
         let length = isFramedOtherwise ? nil : ContentLength.understood(fields[values: .contentLength])
         head.headerFields[.contentLength] = length.map { "\($0)" }
-        // Who has a clock dates what it forwards (RFC 9110 §6.6.1).
+        // A recipient with a clock adds a date to what it forwards (RFC 9110 §6.6.1).
         if head.headerFields[.date] == nil { head.headerFields[.date] = HTTPDate(Date.now).text }
         body = response.body
     }

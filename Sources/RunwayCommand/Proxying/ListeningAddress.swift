@@ -9,10 +9,10 @@ struct ListeningAddress: Sendable, Equatable {
 
     /// Reads `127.0.0.1:8080` and `[::1]:8080`.
     ///
-    /// - Throws: ``CommandFailure`` that says what is wrong with it.
+    /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {
         let problem = CommandFailure(
-            "--listen wants an address and a port, such as 127.0.0.1:8080; \"\(text)\" is none.")
+            "--listen needs an address and a port, such as 127.0.0.1:8080, not \"\(text)\".")
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65535).contains(port)
         else { throw problem }

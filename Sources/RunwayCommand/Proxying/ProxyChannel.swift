@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Makes the connections of a proxy's clients: HTTP/1.1, framed and refused by ``ClientConnection``.
+/// Sets up the connections of a proxy's clients: HTTP/1.1, framed and refused by ``ClientConnection``.
 struct ProxyChannel: HTTPChannelHandler {
     /// The largest request line and the largest header field, name and value counted.
     static let maximumFieldByteCount = 32 << 10
@@ -49,9 +49,9 @@ struct ProxyChannel: HTTPChannelHandler {
         }
     }
 
-    /// Answers a connection's requests; what is under way when the client hangs up is cancelled.
+    /// Responds to a connection's requests; when the client disconnects, requests in flight are cancelled.
     func handle(value: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, logger: Logger) async {
-        // The task is unstructured because a closed channel tells a callback, not a task.
+        // The task is unstructured because a closed channel calls a callback, and not a task.
         let task = Task { await handleHTTP(asyncChannel: value, logger: logger) }
         value.channel.closeFuture.whenComplete { _ in task.cancel() }
         await withTaskCancellationHandler {

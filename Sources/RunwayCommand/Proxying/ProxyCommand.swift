@@ -92,7 +92,7 @@ struct ProxyCommand: AsyncParsableCommand {
         help: ArgumentHelp("Also accept requests for this host, a name or an address. Repeatable.", valueName: "host"))
     var allowHost: [String] = []
 
-    @Option(help: "What is cached: responses as RFC 9111 says, or nothing.")
+    @Option(help: "What is cached: responses by the rules of RFC 9111, or nothing.")
     var cache = ProxyCache.http
 
     @Flag(help: "Apply the layer's retries, circuit breaker and flood guard.")
@@ -135,12 +135,12 @@ struct ProxyCommand: AsyncParsableCommand {
     func run() async throws {
         let target = try CallTarget(origin)
         guard target.path == "/" else {
-            throw CommandFailure("--origin wants a server alone; paths come with the requests.")
+            throw CommandFailure("--origin needs a server without a path; the requests have the paths.")
         }
         let address = try ListeningAddress(listen)
         guard address.isLoopback || allowRemote else {
             throw CommandFailure(
-                "Other machines reach \(address.host); --allow-remote says that they may call the origin through this one."
+                "Other machines reach \(address.host); --allow-remote permits them to call the origin through this one."
             )
         }
         let session = try ProxySession(
@@ -173,7 +173,7 @@ extension ProxyCommand {
     }
 }
 
-/// What the proxy keeps.
+/// The responses that the proxy caches.
 enum ProxyCache: String, ExpressibleByArgument, CaseIterable, Sendable {
     case http
     case none

@@ -19,8 +19,8 @@ struct ProxyServer: Sendable {
 
     /// Serves until its task is cancelled, then cuts every connection.
     ///
-    /// - Parameter onServing: Told the port once it is bound.
-    /// - Throws: ``CommandFailure`` where the address can't be had.
+    /// - Parameter onServing: Called with the port once it is bound.
+    /// - Throws: ``CommandFailure`` if the address can't be used.
     func run(onServing: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = OpenConnections()
         let forwarder = Forwarder(session: session)
@@ -51,7 +51,7 @@ struct ProxyServer: Sendable {
                 (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.redactedDescription
             throw CommandFailure("The proxy can't listen at \(address.authority(port: address.port)): \(reason).")
         } catch {}
-        // In a task of its own: a cancelled task waits for nothing.
+        // In a task of its own, since this task is cancelled.
         await Task { await session.end() }.value
     }
 }

@@ -8,10 +8,10 @@ enum ProxiedServer: APIService {
     static let name = "proxy"
     // Every request is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
-    // Who asks for a URL without TLS by name, means it.
+    // A user who enters a URL without TLS accepts that.
     static let plainHTTP: PlainHTTPPolicy = .allowed
 
-    /// The verdict of the status; a redirect is what the client asked for.
+    /// The verdict of the status; a redirect is returned to the client.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         let verdict = Verdict(status: head.status, headerFields: head.headerFields)
         return verdict == .redirected ? .fine : verdict
@@ -21,7 +21,7 @@ enum ProxiedServer: APIService {
 /// The layer that a proxy's requests pass.
 struct ProxySession: Sendable {
     /// The most bytes of a response that is cached.
-    static let maximumKeptByteCount = 16 << 20
+    static let maximumStoredByteCount = 16 << 20
     /// The most bytes of all cached responses.
     static let maximumCacheByteCount = 64 << 20
 
@@ -32,11 +32,11 @@ struct ProxySession: Sendable {
     private let network: NetworkLayer
     private let transport: NIOTransport
 
-    /// Makes the layer.
+    /// Creates the layer.
     ///
-    /// - Parameter appliesPolicies: Whether requests are refused and repeated as those of an app are. Otherwise clients see the origin as
-    ///   it is.
-    /// - Throws: ``CommandFailure`` for certificates that can't be read.
+    /// - Parameter appliesPolicies: Whether requests are refused and retried as those of an app are. Otherwise clients get the
+    ///   origin's responses unchanged.
+    /// - Throws: ``CommandFailure`` if certificates can't be read.
     init(
         to origin: CallTarget, cache: ProxyCache, appliesPolicies: Bool, timeout: Duration, isHTTP1Only: Bool,
         certificateAuthorityFile: String?,
@@ -45,7 +45,7 @@ struct ProxySession: Sendable {
         self.origin = origin
         self.redaction = redaction
         isCaching = cache == .http
-        // All clients share what is stored, and a cookie is for the one that it was set for.
+        // All clients share the cache, and a cookie is for the client that it was set for.
         var policy = CachePolicy.http()
         policy.storesSetCookie = false
         options = CallOptions(cache: cache == .http ? policy : .off, retry: appliesPolicies ? .standard : .off)
@@ -65,7 +65,7 @@ struct ProxySession: Sendable {
             name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction,
             limits: LayerLimits(
                 httpCache: HTTPCacheLimits(
-                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumKeptByteCount),
+                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumStoredByteCount),
                 admission: appliesPolicies
                     ? AdmissionLimits() : AdmissionLimits(maximumIdenticalRequests: nil, circuitBreaker: nil)))
         network.configure(ProxiedServer.self) { $0.deadline = timeout }
@@ -82,7 +82,7 @@ struct ProxySession: Sendable {
         return response
     }
 
-    /// Cuts every connection to the origin, and prints what is still to be printed.
+    /// Cuts every connection to the origin, and prints the pending records.
     func end() async {
         await transport.shutdown(.cutting)
         await network.flushRecords()

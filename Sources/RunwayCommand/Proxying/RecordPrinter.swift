@@ -29,7 +29,7 @@ struct RecordPrinter: EventSink {
         try? Console.output.write(text + "\n")
     }
 
-    /// The call, what became of it, and what was decided on the way.
+    /// The call, its outcome, and its decisions.
     static func line(_ record: FlightRecord) -> String {
         let request = record.decisions(of: ProxiedRequest.self).first
         var text = "\(record.id) \(request?.method.rawValue ?? "?") \(request?.path ?? "?")"
@@ -47,7 +47,7 @@ struct RecordPrinter: EventSink {
     }
 }
 
-/// Writes what a client asked for into the record, where no request may leave that says it.
+/// The client's request, for the record of a call that sends none.
 struct ProxiedRequest: StageDecision {
     var method: HTTPRequest.Method
     /// The path without its query, which may hold secrets.
@@ -57,12 +57,12 @@ struct ProxiedRequest: StageDecision {
     var entry: DecisionEntry { .init("proxied", ["method": method, "path": path], "\(method) \(path)") }
 }
 
-/// Notes every request at the top of the pipeline. Bodies pass untouched.
+/// Notes every request at the top of the pipeline. Bodies pass unchanged.
 struct ProxiedRequestStage: RequestStage {
     var step: FlightStep { ProxiedRequest.step }
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let request = try draft.request(in: flight)
         let path = request.head.path?.prefix { $0 != "?" } ?? ""
         flight.note(ProxiedRequest(method: request.head.method, path: String(path)))

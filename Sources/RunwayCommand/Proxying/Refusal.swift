@@ -13,7 +13,7 @@ struct Refusal: Error, Sendable {
     let message: String
     /// The type of the error by RFC 9209 §2.3.
     let proxyError: String
-    /// After how long the client may try again; set for status 503 alone.
+    /// After how long the client may retry; set for status 503 alone.
     private let retryAfter: Duration?
 
     init(_ status: HTTPResponse.Status, _ message: String) {
@@ -46,14 +46,14 @@ struct Refusal: Error, Sendable {
         kind = "\(error.kind)"
         message = error.description
         proxyError = error.proxyError
-        // Where nobody knows how long, a client that asks again at once would only be refused again.
+        // If the time is unknown, a client that retries at once would only be refused again.
         let known = (error.underlying as? AdmissionRefusal)?.retryAfter ?? .seconds(1)
         retryAfter = status == .serviceUnavailable ? known : nil
     }
 
-    /// What is wrong with bytes that are no request.
+    /// The problem with bytes that are not a valid request.
     ///
-    /// - Parameter unknownMethod: The method, where they would be a request but for it.
+    /// - Parameter unknownMethod: The method, if only that is invalid.
     init(_ error: HTTPParserError, unknownMethod: String?) {
         switch error {
         case .headerOverflow:
@@ -69,13 +69,13 @@ struct Refusal: Error, Sendable {
                 "This proxy speaks HTTP/1.1 with clients.")
         case .invalidMethod:
             guard let unknownMethod else { fallthrough }
-            self.init(.notImplemented, "The method \"\(unknownMethod)\" is none that this proxy can read.")
+            self.init(.notImplemented, "This proxy does not support the method \"\(unknownMethod)\".")
         default:
             self.init(.badRequest, "This is not an HTTP/1.1 request: \(error.reason).")
         }
     }
 
-    /// The fields that go with the error. `Proxy-Status` says that the response is not the origin's (RFC 9209).
+    /// The fields of the error response. `Proxy-Status` states that it is not the origin's (RFC 9209).
     var headerFields: HTTPFields {
         var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if let name = HTTPField.Name("Proxy-Status") { fields[name] = "runway; error=\(proxyError)" }
@@ -101,7 +101,7 @@ struct Refusal: Error, Sendable {
 }
 
 extension NetworkError {
-    /// The type of the error by RFC 9209 §2.3, as far as it is known.
+    /// The type of the error by RFC 9209 §2.3, if there is one.
     fileprivate var proxyError: String {
         switch kind {
         case _ where underlying is ClientSilence: "http_request_error"

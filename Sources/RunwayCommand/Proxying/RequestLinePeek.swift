@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Remembers how what a client sent last begins, which nobody can ask the parser that refuses it.
+/// Stores the start of the client's last message, which the parser does not report when it refuses it.
 ///
-/// It stands before the parser and passes all on.
+/// It is before the parser and passes everything on.
 final class RequestLinePeek: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -16,7 +16,7 @@ final class RequestLinePeek: ChannelInboundHandler {
         context.fireChannelRead(data)
     }
 
-    /// The method of a request line, where it is one that the parser does not know.
+    /// The method of a request line, if the parser does not know it.
     var unknownMethod: String? {
         let token = start.prefix { $0 != 0x20 }
         guard token.count < start.count - 1, start[token.count + 1] == UInt8(ascii: "/"),
@@ -31,7 +31,7 @@ extension HTTPMethod {
     /// The method whose name in NIO is not the one in the request line.
     private static let search = (inNIO: HTTPMethod.MSEARCH, onTheWire: "M-SEARCH")
 
-    /// The method under the name that the request line has, which a proxy passes as it is (RFC 9110 §9.1).
+    /// The method by the name in the request line, which a proxy passes unchanged (RFC 9110 §9.1).
     var asReceived: HTTPMethod { self == Self.search.inNIO ? .RAW(value: Self.search.onTheWire) : self }
 
     /// Whether NIO's parser reads a request line with this method.

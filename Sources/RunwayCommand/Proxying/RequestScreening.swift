@@ -6,26 +6,26 @@ import Runway
 /// Decides which requests of clients go on to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
 struct RequestScreening: Sendable {
     let origin: CallTarget
-    /// Where the proxy listens.
+    /// The address at which the proxy listens.
     let address: ListeningAddress
     /// The hosts besides its own under which the proxy may be called.
     let allowedHosts: [String]
-    /// The address that the client connected to; `nil` where the system does not know it.
+    /// The address that the client connected to; `nil` if the system does not know it.
     let localAddress: String?
     /// The port that the proxy got.
     let port: Int
 
-    /// The name by which the proxy knows itself again.
+    /// The pseudonym by which the proxy recognises itself in `Via`.
     private var pseudonym: String { "runway-proxy-\(port)" }
 
-    /// A request as it goes on: in origin-form, with its `Host`, and with one more step in `Via`.
+    /// The request to forward: in origin-form, with its `Host`, and with one more entry in `Via`.
     ///
-    /// - Throws: The response to a request that goes no further.
+    /// - Throws: The response to a request that is not forwarded.
     func screened(_ head: HTTPRequestHead) throws(Refusal) -> HTTPRequestHead {
         var head = head
         head.method = head.method.asReceived
         guard head.method != .CONNECT else {
-            throw Refusal(.notImplemented, "CONNECT asks for a tunnel, which this proxy does not make.")
+            throw Refusal(.notImplemented, "CONNECT requests a tunnel, which this proxy does not support.")
         }
         try checkFraming(&head)
         try checkExpectation(&head)
@@ -45,15 +45,15 @@ struct RequestScreening: Sendable {
         return head
     }
 
-    /// Whether the end of the body is certain, and the body free of codings that would have to be undone here (RFC 9112 §6.1).
-    /// A length goes on in the form in which it was understood.
+    /// Verifies that the end of the body is unambiguous, and that the body has no transfer coding that would have to be undone
+    /// here (RFC 9112 §6.1). The length is forwarded in normalised form.
     private func checkFraming(_ head: inout HTTPRequestHead) throws(Refusal) {
         let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
         let lengths = head.headers["content-length"]
         let isAmbiguous = !codings.isEmpty && (!head.isHTTP11 || !lengths.isEmpty)
         let length = ContentLength.understood(lengths)
         guard !isAmbiguous, lengths.isEmpty || length != nil else {
-            throw Refusal(.badRequest, "Where the body of the request ends can be read in two ways.")
+            throw Refusal(.badRequest, "The end of the request's body is ambiguous.")
         }
         if let length { head.headers.replaceOrAdd(name: "Content-Length", value: "\(length)") }
         if codings.isEmpty { return }
@@ -63,19 +63,20 @@ struct RequestScreening: Sendable {
         }
     }
 
-    /// `100-continue` is met here, HTTP/1.0 expects nothing, and nothing else is known (RFC 9110 §10.1.1).
+    /// `100-continue` is handled here, HTTP/1.0 has no expectations, and no other one is supported (RFC 9110 §10.1.1).
     private func checkExpectation(_ head: inout HTTPRequestHead) throws(Refusal) {
         if !head.isHTTP11 { head.headers.remove(name: "expect") }
         let expected = head.headers[canonicalForm: "expect"]
         guard expected.allSatisfy({ $0.lowercased() == "100-continue" }) else {
             throw Refusal(
-                .expectationFailed, "Nobody here knows the expectation \"\(expected.joined(separator: ", "))\".")
+                .expectationFailed,
+                "This proxy does not support the expectation \"\(expected.joined(separator: ", "))\".")
         }
     }
 
-    /// Brings the target into origin-form; gives the authority that it is for.
+    /// Converts the target to origin-form; returns its authority.
     ///
-    /// A `Host` field that is none is refused whatever the form of the target (RFC 9112 §3.2).
+    /// An invalid `Host` field is refused whatever the form of the target (RFC 9112 §3.2).
     private func resolveTarget(_ head: inout HTTPRequestHead) throws(Refusal) -> RequestAuthority? {
         let hosts = head.headers["host"]
         guard hosts.count == 1 || hosts.isEmpty && !head.isHTTP11 else {
@@ -108,7 +109,7 @@ struct RequestScreening: Sendable {
         return own.contains(where: authority.isHost) || ListeningAddress.isLoopback(authority.host)
     }
 
-    /// Counts the step where the client bounds them (RFC 9110 §7.6.2).
+    /// Decrements `Max-Forwards`, if the client set it (RFC 9110 §7.6.2).
     private func countForward(_ head: inout HTTPRequestHead) throws(Refusal) {
         guard head.method == .OPTIONS || head.method == .TRACE,
             let text = head.headers.first(name: "max-forwards"), let maximum = UInt32(text)

@@ -18,12 +18,12 @@ final class Upload: Sendable {
         hasEnded = Mutex((byteCount ?? 0) == 0 && incoming.headers[.transferEncoding] == nil)
     }
 
-    /// Whether nothing of it is left to read.
+    /// Whether all of it was read.
     var isAtEnd: Bool { hasEnded.withLock { $0 } }
 
-    /// The body for the layer: gathered where it is short, so that it can be sent again, and otherwise as it comes.
+    /// The body for the layer: buffered if it is short, so that it can be sent again, and otherwise streamed.
     ///
-    /// - Throws: Whatever is wrong with the client's framing.
+    /// - Throws: An error of the client's framing.
     func body(gatheredUpTo maximumByteCount: Int) async throws -> Runway.RequestBody {
         if isAtEnd { return .none }
         if let byteCount, byteCount <= maximumByteCount {

@@ -10,11 +10,11 @@ enum ViaField {
         }
     }
 
-    /// The value with a blank in the place of every comment, which may hold others, and escaped parentheses (RFC 9110 §5.6.5).
-    /// What opens a comment that never ends is no comment: it hides nothing.
+    /// The value with a blank in place of every comment, which may contain others, and escaped parentheses (RFC 9110 §5.6.5).
+    /// An unclosed parenthesis opens no comment, and hides nothing.
     private static func withoutComments(_ value: String) -> String {
         var outer: [UInt8] = []
-        /// What was read since the outermost comment began.
+        /// The bytes since the outermost comment began.
         var comment: [UInt8] = []
         var depth = 0
         var isEscaped = false

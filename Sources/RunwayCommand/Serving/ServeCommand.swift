@@ -54,10 +54,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let port, !(1...65535).contains(port) {
-            throw ValidationError("--port wants a port from 1 to 65535; \(port) is none.")
+            throw ValidationError("--port needs a port from 1 to 65535, not \(port).")
         }
         if !(1...50_000).contains(listings) {
-            throw ValidationError("--listings wants a number from 1 to 50000; \(listings) is none.")
+            throw ValidationError("--listings needs a number from 1 to 50000, not \(listings).")
         }
         if plain, ca != nil { throw ValidationError("--plain has no certificate; --ca does not go with it.") }
     }
@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes the authority where only the user can read it; gives the path.
+    /// Writes the certificate authority to a file that only the user can read; returns its path.
     private func write(authority pem: String) throws(CommandFailure) -> String {
         let path = if let ca { ca } else { "\(try Self.makePrivateFolder())/ca.pem" }
         let file = try OutputFile(path: path, isPrivate: true)
@@ -131,7 +131,7 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension SystemError {
-    /// Why a port of the loopback can't be had, in the system's own words; `nil` where it can.
+    /// Why a port of the loopback can't be used, in the system's words; `nil` if it can.
     fileprivate init?(bindingTo port: Int) {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)

@@ -1,7 +1,7 @@
 import Runway
 import RunwayJSON
 
-/// Second-hand homes of a city, a page at a time. A refresh that is pulled again while it flies is the same refresh.
+/// Second-hand homes of a city, a page at a time. A second refresh while one is in flight is ignored.
 struct SecondHandList: Endpoint {
     static let service = SecondHandService.self
     var path: EndpointPath { "esf/list" }
@@ -11,12 +11,12 @@ struct SecondHandList: Endpoint {
 
     func validate() throws {
         if page < 1 {
-            throw NetworkError(.invalidParameters, in: .validating, "Pages are counted from 1; \(page) is none.")
+            throw NetworkError(.invalidParameters, in: .validating, "Pages are counted from 1, not from \(page).")
         }
     }
 }
 
-/// Rentals by what the user filters for. Only the newest filter counts.
+/// Rentals by the user's filter. Only the newest filter counts.
 struct RentalList: Endpoint {
     static let service = RentalService.self
     static let overlap = OverlapPolicy.cancelRunning
@@ -48,7 +48,7 @@ struct NewHomesList: Endpoint {
         case delay = "delay_ms"
     }
 
-    /// The user's words are put as the team wants them.
+    /// Normalises the user's words for the team.
     mutating func complete() {
         city = city.lowercased()
     }
@@ -61,7 +61,7 @@ struct NewHomeDetail: Endpoint {
     var path: EndpointPath { "xinfang/detail/\(id)" }
 }
 
-/// Second-hand homes of a district, page after page for as long as the user scrolls.
+/// Second-hand homes of a district, loaded page after page as the user scrolls.
 struct SecondHandPages: PagedEndpoint {
     static let service = SecondHandService.self
     static let paging = PageStyle.number()
@@ -82,7 +82,7 @@ struct SecondHandPages: PagedEndpoint {
     }
 }
 
-/// One second-hand home. A user comes back to it, and it does not change by the minute.
+/// One second-hand home. A user opens it repeatedly, and it changes seldom.
 struct SecondHandDetail: Endpoint {
     static let service = SecondHandService.self
     static let cache = CachePolicy.timeToLive()
@@ -98,7 +98,7 @@ struct SlowList: Endpoint {
     var delay_ms: Int
 }
 
-/// An API that answers with the status it is asked for.
+/// An API that responds with the requested status.
 struct FailingList: Endpoint {
     static let service = RentalService.self
     var path: EndpointPath { "failing/list" }
@@ -111,7 +111,7 @@ struct TruncatedList: Endpoint {
     var path: EndpointPath { "failing/truncated" }
 }
 
-/// An API that answers with status 200 and an error inside.
+/// An API that responds with status 200 and an error inside.
 struct FailingEnvelope: Endpoint {
     static let service = RentalService.self
     var path: EndpointPath { "failing/envelope" }

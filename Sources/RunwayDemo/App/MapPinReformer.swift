@@ -8,7 +8,7 @@ struct MapPin: Sendable, Equatable {
     var label: String
 }
 
-/// Pins from the list of second-hand homes: the same answer as the rows, for another view.
+/// Converts the list of second-hand homes to pins: the same response as for the rows, for another view.
 struct MapPinReformer: Reformer, Sendable {
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> [MapPin] {
         try rawData["data"]["list"].require([JSONValue].self).map { item in

@@ -3,7 +3,7 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// Gives a user an access token.
+/// Returns an access token for a user.
 struct MemberLogin: Endpoint {
     static let service = MemberService.self
     static let method = HTTPRequest.Method.post
@@ -12,7 +12,7 @@ struct MemberLogin: Endpoint {
     var name: String
 }
 
-/// Gives an access token for a refresh token.
+/// Returns an access token for a refresh token.
 struct MemberToken: Endpoint {
     static let service = MemberService.self
     static let method = HTTPRequest.Method.post
@@ -21,7 +21,7 @@ struct MemberToken: Endpoint {
     var refresh_token: String
 }
 
-/// The rentals that a user keeps in a folder.
+/// The rentals in a user's folder.
 struct Favourites: Endpoint {
     static let service = MemberService.self
     var path: EndpointPath { "member/favourites" }
@@ -37,15 +37,15 @@ struct Favourites: Endpoint {
 /// How the calls of ``MemberService`` prove whose they are.
 struct MemberCredentials: Credentials {
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
-        let answer = try await network.call(MemberToken(refresh_token: token.refreshToken ?? ""))
-        return try AccessToken(answer, account: token.account, on: network)
+        let response = try await network.call(MemberToken(refresh_token: token.refreshToken ?? ""))
+        return try AccessToken(response, account: token.account, on: network)
     }
 }
 
 extension AccessToken {
-    /// The token of a login's or a renewal's answer.
-    init(_ answer: RawData, account: String, on network: NetworkLayer) throws {
-        let result = answer["result"]
+    /// The token in the response to a login or a renewal.
+    init(_ response: RawData, account: String, on network: NetworkLayer) throws {
+        let result = response["result"]
         self.init(
             try result["access_token"].require(), account: account,
             expiry: network.clock.date.addingTimeInterval(try result["expires_in"].require()),

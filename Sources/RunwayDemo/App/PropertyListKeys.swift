@@ -1,6 +1,6 @@
 import Runway
 
-/// What a row of a property list shows. A view needs this file and not the reformer that fills it.
+/// The values that a row of a property list shows. A view needs this file and not the reformer that sets them.
 enum PropertyListKeys: ViewKeySpace {
     static let id = key("id", of: String.self)
     static let title = key("title", of: String.self)

@@ -1,14 +1,14 @@
 import Runway
 
-/// What the user looks at: the lines that the views on it show.
+/// The lines that the user sees.
 @MainActor
 final class Screen {
     private(set) var lines: [String] = []
     private let onLanding: (FlightID) -> Void
 
-    /// Makes an empty screen.
+    /// Creates an empty screen.
     ///
-    /// - Parameter onLanding: Told which call landed here, after it is shown.
+    /// - Parameter onLanding: Called with the call that landed here, after it is shown.
     init(onLanding: @escaping (FlightID) -> Void) {
         self.onLanding = onLanding
     }
@@ -23,12 +23,12 @@ final class Screen {
         }
     }
 
-    /// Adds pins to what is shown, as a map would.
+    /// Adds pins to the screen, as a map would.
     func add(_ pins: [MapPin]) {
         lines += pins.map { "📍 \($0.latitude), \($0.longitude)  \($0.label)" }
     }
 
-    /// Shows what went wrong, in the words of the error.
+    /// Shows an error by its description.
     func show(_ error: NetworkError) {
         lines = ["⚠︎ \(error.kind.name): \(error.detail)"]
     }

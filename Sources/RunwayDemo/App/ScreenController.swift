@@ -3,7 +3,7 @@ import Runway
 /// A controller of one screen: it shows what lands, and the error of what failed.
 @MainActor
 protocol ScreenController: APIManagerDelegate {
-    /// What the controller shows things on.
+    /// The screen of the controller.
     var screen: Screen { get }
 
     /// Shows the response that landed.

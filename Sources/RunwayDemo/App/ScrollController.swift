@@ -1,6 +1,6 @@
 import Runway
 
-/// A screen with a list that goes on for as long as the user scrolls.
+/// A screen with a list that is extended as the user scrolls.
 @MainActor
 final class ScrollController: ScreenController {
     let screen: Screen

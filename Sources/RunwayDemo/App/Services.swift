@@ -17,7 +17,7 @@ enum SecondHandService: APIService {
     }
 }
 
-/// The rental team's service: `code` is 0, or says what went wrong.
+/// The rental team's service: `code` is 0 or the number of an error.
 enum RentalService: APIService {
     static let name = "rental"
     static let environments: [ServiceEnvironment: String] = [:]
@@ -43,7 +43,7 @@ enum MemberService: APIService {
 enum NewHomesService: APIService {
     static let name = "new-homes"
     static let environments: [ServiceEnvironment: String] = [:]
-    /// Over HTTP/2 the demo would do without; it is here to be seen. What a showroom asks for leaves as one.
+    /// Over HTTP/2 merging is not needed; the demo uses it to show it. The requests of a showroom are sent as one.
     static let merging: MergePolicy? = MergePolicy(
         maximumCount: ShowroomController.homeCount, wait: .seconds(1), mergesOverHTTP2: true)
 
@@ -58,14 +58,14 @@ enum NewHomesService: APIService {
 }
 
 extension Verdict {
-    /// The verdict of a response that has no envelope: its status, and where that is fine, that the envelope is missing.
+    /// The verdict of a response without an envelope: that of its status, or if that is fine, that the envelope is missing.
     fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
         self.init(status: status, headerFields: headerFields)
         guard self == .fine, let rawData else { return }
         self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
     }
 
-    /// The verdict of a response whose `code` is 0, or says what went wrong.
+    /// The verdict of a response with `code`: 0 or the number of an error.
     fileprivate init(coded head: HTTPResponse, _ rawData: RawData?) {
         if let rawData, let code = rawData["code"].int {
             self = code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)
@@ -74,7 +74,7 @@ extension Verdict {
         }
     }
 
-    /// What the numbers that the first two teams share mean.
+    /// The verdicts of the error numbers that the first two teams share.
     fileprivate init(teamError code: Int, _ message: String?) {
         self =
             switch code {

@@ -1,11 +1,11 @@
-/// What the backend refuses. Each team wraps it in an envelope and a status of its own.
+/// The reasons for which the backend refuses requests. Each team uses an envelope and a status of its own.
 enum BackendFailure: Error, Equatable {
     /// A parameter that can't be read or is out of bounds.
     case badParameter(name: String, found: String, expected: String)
     /// A city, or a district of a city, that the catalogue does not have.
     case unknownPlace(String)
     case noSuchListing(String)
-    /// The caller should get a new token; its user need not hear of it.
+    /// The caller should get a new token, without involving the user.
     case tokenExpired
     /// The caller's user must log in again.
     case loginRequired
@@ -36,7 +36,7 @@ enum BackendFailure: Error, Equatable {
         }
     }
 
-    /// A sentence in English for whoever debugs the caller.
+    /// A sentence in English for developers.
     var message: String {
         switch self {
         case .badParameter(let name, let found, let expected):

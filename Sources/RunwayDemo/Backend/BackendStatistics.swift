@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What the backend has seen since it was made, to be compared with what its callers say they did.
+/// The requests that the backend has received since it was created, to be compared with the records of its callers.
 public struct BackendStatistics: Sendable, Equatable, Codable {
-    /// What was asked of one route.
+    /// The requests to one route.
     public struct Route: Sendable, Equatable, Codable {
         /// Requests that arrived.
         public var requests = 0
         /// Requests for which a whole response was made.
         public var answers = 0
-        /// Requests given up because their connection or stream was closed, or because the backend stopped.
+        /// Requests abandoned because their connection or stream was closed, or because the backend stopped.
         public var abandoned = 0
         /// The bytes of the bodies of all ``answers``, without heads and framing.
         public var bodyBytes = 0
 
-        /// Requests that are neither answered nor given up yet.
+        /// Requests that are neither completed nor abandoned yet.
         public var inFlight: Int { requests - answers - abandoned }
     }
 
@@ -27,7 +27,7 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
     /// The key of ``routes`` for paths that the backend does not have.
     public static let unknownRoute = "unknown"
 
-    /// Requests that came in envelopes. They are in none of the ``routes``: what came over the wire is the envelope.
+    /// Requests in envelopes. They are in none of the ``routes``: the request on the wire is the envelope.
     public internal(set) var mergedRequests = 0
 
     /// All routes together.
@@ -43,7 +43,7 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
 
 /// The statistics while they are being counted.
 final class StatisticsCounter: Sendable {
-    /// Guards the counts and nothing else.
+    /// Guards the counts.
     private let counts = Mutex(BackendStatistics())
     /// Guards the waiters for arrivals.
     private let observer = Mutex<(@Sendable () -> Void)?>(nil)
@@ -70,7 +70,7 @@ final class StatisticsCounter: Sendable {
         counts.withLock { $0.mergedRequests += 1 }
     }
 
-    func requestAnswered(at route: String, bodyBytes: Int) {
+    func requestCompleted(at route: String, bodyBytes: Int) {
         counts.withLock {
             $0.routes[route, default: .init()].answers += 1
             $0.routes[route, default: .init()].bodyBytes += bodyBytes

@@ -23,7 +23,7 @@ struct District: Sendable, Equatable {
     /// The name that requests use, such as `xihu`.
     let code: String
     let name: Listing.Text
-    /// What a square metre of a flat costs on average.
+    /// The average price of a square metre of a flat.
     let yuanPerSquareMetre: Int
 
     init(_ code: String, _ chinese: String, _ english: String, _ yuanPerSquareMetre: Int) {

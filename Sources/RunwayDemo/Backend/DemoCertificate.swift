@@ -5,12 +5,12 @@ public import NIOSSL
 import SwiftASN1
 import X509
 
-/// A certificate for this machine's loopback, signed by an authority of its own, both made on the spot with P-256.
+/// A certificate for this machine's loopback, signed by an authority of its own, both created with P-256 keys.
 ///
-/// The authority's key is thrown away once it has signed, so whoever trusts the authority trusts this one server. It is
-/// valid for `localhost`, `127.0.0.1` and `::1`, from an hour ago, for a machine whose clock lags, until tomorrow.
+/// The authority's key is discarded after signing, so a client that trusts the authority trusts this one server. It is valid
+/// for `localhost`, `127.0.0.1` and `::1`, from an hour ago, for a machine whose clock is late, until tomorrow.
 public struct DemoCertificate: Sendable {
-    /// The authority's certificate as PEM: what a client must trust, and all it needs to trust.
+    /// The authority's certificate as PEM, the only one that a client has to trust.
     public let authorityPEM: String
 
     /// The authority's certificate as DER.
@@ -24,9 +24,9 @@ public struct DemoCertificate: Sendable {
 
     private let serverKeyPEM: String
 
-    /// Makes an authority and a certificate that are valid around `now`.
+    /// Creates an authority and a certificate that are valid around `now`.
     ///
-    /// Throws the certificate library's error when a certificate can't be made.
+    /// - Throws: The certificate library's error.
     public init(now: Date = Date()) throws {
         let validity = now.addingTimeInterval(-3600)...now.addingTimeInterval(24 * 3600)
         let authorityKey = P256.Signing.PrivateKey()
@@ -43,9 +43,9 @@ public struct DemoCertificate: Sendable {
         self.serverKeyPEM = serverKey.pemRepresentation
     }
 
-    /// How a server presents the certificate: TLS 1.2 or later, no certificate asked of clients.
+    /// The TLS configuration of a server with the certificate: TLS 1.2 or later, without client certificates.
     ///
-    /// Throws the TLS library's error when it does not take the certificate or its key.
+    /// - Throws: The TLS library's error if it does not accept the certificate or its key.
     public func serverConfiguration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(try NIOSSLCertificate(bytes: serverDER, format: .der))],

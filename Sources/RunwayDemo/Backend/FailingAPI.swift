@@ -3,11 +3,11 @@ import HummingbirdCore
 import NIOCore
 import Synchronization
 
-/// Answers that go wrong on purpose: statuses, a body cut short, errors within an envelope.
+/// Responses that fail on purpose: statuses, a truncated body, errors within an envelope.
 final class FailingAPI: Sendable {
     private let teams: [String: any TeamAPI]
     /// How often ``status(_:)`` responded without a configured status.
-    private let answers = Mutex(0)
+    private let responseCount = Mutex(0)
 
     init(teams: [any TeamAPI]) {
         self.teams = Dictionary(uniqueKeysWithValues: teams.map { (type(of: $0).name, $0) })
@@ -22,7 +22,7 @@ final class FailingAPI: Sendable {
         let asked = try query.integer("status", in: 400...599)
         let code =
             asked
-            ?? answers.withLock { count in
+            ?? responseCount.withLock { count in
                 count += 1
                 return count % 2 == 1 ? 500 : 503
             }
@@ -30,7 +30,7 @@ final class FailingAPI: Sendable {
         return try .json(Body(error: "this API fails on purpose with \(code)"), status: status)
     }
 
-    /// A list of second-hand homes, complete as HTTP, whose JSON ends in its middle.
+    /// A list of second-hand homes, complete as HTTP, whose JSON is truncated.
     func truncated(_ query: QueryParameters) throws -> Response {
         let whole = """
             {"status":"ok","data":{"list":[{"esf_id":"E100001","esf_title":"翠湖花园 3室","esf_total_price":523.4},\
@@ -53,6 +53,6 @@ final class FailingAPI: Sendable {
             throw BackendFailure.badParameter(
                 name: "error", found: name, expected: failures.map(\.name).joined(separator: ", "))
         }
-        return try team.answer(to: failure)
+        return try team.respond(to: failure)
     }
 }

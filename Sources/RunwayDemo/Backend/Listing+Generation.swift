@@ -1,9 +1,9 @@
 import RunwayTesting
 
 extension Listing {
-    /// Draws the next listing. Listings with higher numbers are older.
+    /// Generates the next listing. Listings with higher numbers are older.
     ///
-    /// - Parameter place: Where it is; by default that is drawn too.
+    /// - Parameter place: Its place. By default that is random, too.
     init(
         kind: Kind, number: Int, in place: (city: City, district: District)? = nil,
         using generator: inout SeededGenerator
@@ -86,10 +86,10 @@ extension Listing {
 extension Listing.Agent {
     init(using generator: inout SeededGenerator) {
         let surname = generator.element(of: ListingVocabulary.surnames)
-        let given = generator.element(of: ListingVocabulary.givenNames)
+        let givenName = generator.element(of: ListingVocabulary.givenNames)
         let digits = String(generator.integer(in: 0...9999))
         self.name = Listing.Text(
-            chinese: surname.chinese + given.chinese, english: "\(given.english) \(surname.english)")
+            chinese: surname.chinese + givenName.chinese, english: "\(givenName.english) \(surname.english)")
         self.agency = generator.element(of: ListingVocabulary.agencies)
         self.phone = "400-555-" + String(repeating: "0", count: 4 - digits.count) + digits
         self.rating = Double(generator.integer(in: 30...50)) / 10

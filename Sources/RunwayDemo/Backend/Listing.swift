@@ -1,4 +1,4 @@
-/// One property as the backend knows it, before a team names its parts and formats its prices.
+/// One property in the backend, before a team names its fields and formats its prices.
 struct Listing: Sendable, Equatable {
     /// Which of the three markets a listing belongs to.
     enum Kind: CaseIterable, Sendable {

@@ -9,7 +9,7 @@ final class ListingBook: Sendable {
         state = Mutex(catalogue)
     }
 
-    /// The listings as they are now. Every answer is made from one such state.
+    /// The listings as they are now. Every response is made from one such state.
     var catalogue: ListingCatalogue { state.withLock { $0 } }
 
     func apply(_ edit: ListingCatalogue.Edit) {

@@ -1,6 +1,6 @@
 import RunwayTesting
 
-/// All listings of the backend, made from a seed: equal seeds and sizes give equal listings until they are edited.
+/// All listings of the backend, generated from a seed: equal seeds and sizes produce equal listings until they are edited.
 struct ListingCatalogue: Sendable {
     /// At most this many listings of a kind are made.
     static let maximumListingsPerKind = 50_000
@@ -38,7 +38,7 @@ struct ListingCatalogue: Sendable {
         }
     }
 
-    /// The listing with that number; nil when there is none.
+    /// The listing with that number; `nil` if there is none.
     func listing(_ kind: Listing.Kind, number: Int) -> Listing? {
         listings(of: kind).first { $0.number == number }
     }
@@ -47,7 +47,7 @@ struct ListingCatalogue: Sendable {
 extension ListingCatalogue {
     /// One thing that a team does to its list.
     enum Edit: Sendable {
-        /// Puts a listing where the newest are: at the start of its list. One that is in the list moves there.
+        /// Moves a listing to the start of its list, as the newest.
         case publish(Listing)
         /// Takes a listing out of its list.
         case withdraw(Listing)

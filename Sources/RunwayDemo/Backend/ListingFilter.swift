@@ -1,4 +1,4 @@
-/// Which listings a request wants. Nil means any.
+/// The listings that a request selects. `nil` means any.
 struct ListingFilter: Sendable {
     var city: City?
     var district: District?

@@ -54,7 +54,7 @@ enum ListingVocabulary {
         .init(chinese: "宽带", english: "broadband"), .init(chinese: "阳台", english: "balcony"),
     ]
 
-    /// What a seller says of a flat. Some hold the characters that a JSON writer must escape.
+    /// Texts of sellers. Some contain characters that a JSON writer must escape.
     static let praises: [Text] = [
         .init(chinese: "\"采光之王\"，南北通透", english: "\"King of light\", windows on both sides"),
         .init(chinese: "业主急售，价格可谈", english: "Owner must sell, price open"),
@@ -65,7 +65,7 @@ enum ListingVocabulary {
         .init(chinese: "推窗见湖", english: "Lake outside the window, the owner's favourite"),
     ]
 
-    /// What stands below the title. One has a line break and a tab.
+    /// Descriptions. One has a line break and a tab.
     static let descriptions: [Text] = [
         .init(
             chinese: "房屋保养良好，家具家电齐全，\n拎包入住。\t欢迎预约看房。",

@@ -6,7 +6,7 @@ extension ListingsBackend {
     /// Every route of the backend, in the order of its documentation.
     func router() -> MergingRouter<ListingsRequestContext> {
         let router = Router(context: ListingsRequestContext.self)
-        router.add(middleware: AnsweringMiddleware(counter: counter, outage: outage))
+        router.add(middleware: CountingMiddleware(counter: counter, outage: outage))
 
         let secondHand = SecondHandAPI(book: book)
         let teams: [any TeamAPI] = [secondHand, RentalAPI(book: book), NewHomesAPI(book: book)]
@@ -14,7 +14,7 @@ extension ListingsBackend {
             addRoutes(of: team, to: router)
         }
         router.get("slow/list") { request, context in
-            try await answer(request, context, as: secondHand, delayedByDefault: 1000, with: secondHand.list)
+            try await respond(request, context, as: secondHand, delayedByDefault: 1000, with: secondHand.list)
         }
         addMemberRoutes(to: router)
         let failing = FailingAPI(teams: teams)
@@ -43,17 +43,17 @@ extension ListingsBackend {
     private func addRoutes(of team: some TeamAPI, to router: Router<ListingsRequestContext>) {
         let name = type(of: team).name
         router.get("\(name)/list") { request, context in
-            try await answer(request, context, as: team, delayedByDefault: 0, with: team.list)
+            try await respond(request, context, as: team, delayedByDefault: 0, with: team.list)
         }
         router.get("\(name)/detail/{id}") { request, context in
-            try await answer(request, context, as: team, delayedByDefault: 0) { _ in
+            try await respond(request, context, as: team, delayedByDefault: 0) { _ in
                 try team.detail(id: context.parameters.require("id"))
             }
         }
     }
 
-    /// Waits as the request asks, answers it, and lets `team` put what it refuses into its envelope.
-    private func answer(
+    /// Waits for the delay of the request, responds to it, and lets `team` encode a refusal in its envelope.
+    private func respond(
         _ request: Request, _ context: ListingsRequestContext, as team: some TeamAPI,
         delayedByDefault delayMilliseconds: Int, with respond: (QueryParameters) throws -> Response
     ) async throws -> Response {
@@ -62,7 +62,7 @@ extension ListingsBackend {
             try await context.delay(query.delay(default: delayMilliseconds), on: clock)
             return try respond(query)
         } catch let failure as BackendFailure {
-            return try team.answer(to: failure)
+            return try team.respond(to: failure)
         }
     }
 }

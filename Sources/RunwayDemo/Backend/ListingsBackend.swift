@@ -5,24 +5,24 @@ public import Logging
 import NIOCore
 import RunwayServer
 
-/// The demo's server: property listings from a seed, through the APIs of three teams who agree on nothing.
+/// The demo's server: property listings from a seed, through the APIs of three teams with different formats.
 ///
-/// | route | what it answers |
+/// | route | response |
 /// |---|---|
 /// | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes; `price_max` in 万 |
 /// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
 /// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan a square metre |
 /// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 when there is none |
 /// | `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token |
-/// | `GET /member/favourites?folder` | three rentals that a member keeps in a folder; wants an access token |
+/// | `GET /member/favourites?folder` | three rentals in a member's folder; needs an access token |
 /// | `POST /_batch` | several of these requests in one |
 /// | `GET /slow/list` | as `/esf/list`, a second late |
 /// | `GET /failing/list?status` | that status, or 500 and 503 by turns |
 /// | `GET /failing/truncated` | JSON that ends in its middle |
 /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
 ///
-/// Lists, details, favourites and `/slow/list` take `delay_ms`, at most 5000, by which their response is put off; it is given up when
-/// the caller hangs up. Pages have 30 listings by default and at most 100.
+/// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, by which their response is delayed;
+/// the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
 public struct ListingsBackend: Sendable {
     /// How callers connect.
     public enum Security: Sendable {
@@ -45,16 +45,16 @@ public struct ListingsBackend: Sendable {
     let clock: any Clock<Duration>
     private let logger: Logger
 
-    /// Makes the listings and the certificate; nothing listens until ``run(host:port:onServing:)``.
+    /// Creates the listings and the certificate; the server starts with ``run(host:port:onServing:)``.
     ///
     /// - Parameters:
-    ///   - seed: Decides every listing. Default 1.
-    ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. Default 1200, at least 1 and at
-    ///     most 50 000.
-    ///   - security: Default ``Security/tls``.
-    ///   - clock: What delays are measured on. Default the continuous clock.
-    ///   - logger: Where the server logs; by default nowhere.
-    /// - Throws: What the certificate library throws.
+    ///   - seed: The seed of every listing. The default is 1.
+    ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. The default is 1200, at least 1 and at most
+    ///     50,000.
+    ///   - security: The default is ``Security/tls``.
+    ///   - clock: The clock of delays. The default is the continuous clock.
+    ///   - logger: The server's logger. The default logs nothing.
+    /// - Throws: The certificate library's error.
     public init(
         seed: UInt64 = 1,
         listingsPerKind: Int = defaultListingsPerKind,
@@ -72,16 +72,16 @@ public struct ListingsBackend: Sendable {
         self.logger = logger
     }
 
-    /// What the backend has seen until now.
+    /// The requests that the backend has received so far.
     public var statistics: BackendStatistics { counter.current }
 
     /// Serves until its task is cancelled or its service group shuts down, then cuts every connection and returns.
     ///
     /// - Parameters:
-    ///   - host: The address to bind to. Default the loopback, where nobody else can connect.
-    ///   - port: The port to bind to. Default 0: any that is free.
-    ///   - onServing: Told once, when the port is bound. It must return immediately: requests wait until it has.
-    /// - Throws: An error of the system's when the address can't be bound.
+    ///   - host: The address to bind to. The default is the loopback, where no other machine can connect.
+    ///   - port: The port to bind to. The default, 0, is any free port.
+    ///   - onServing: Called once, when the port is bound. It must return immediately: requests wait until it has.
+    /// - Throws: The system's error if the address can't be bound.
     public func run(
         host: String = "127.0.0.1",
         port: Int = 0,
@@ -103,7 +103,7 @@ public struct ListingsBackend: Sendable {
             try await connections.run { try await application.run() }
         } catch {
             guard Task.isCancelled else { throw error }
-            // To be cancelled is how the backend ends; what its parts threw while they were torn down says no more.
+            // The backend ends by cancellation; the errors of its parts during the teardown are not relevant.
             logger.debug("listings backend cancelled", metadata: ["error": "\(type(of: error))"])
         }
     }

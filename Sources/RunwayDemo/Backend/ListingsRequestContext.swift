@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// What a route knows of its request beside the request itself.
+/// The connection of a route's request, in addition to the request itself.
 struct ListingsRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
 
@@ -16,11 +16,11 @@ struct ListingsRequestContext: RequestContext {
         self.channel = source.channel
     }
 
-    /// Waits for `duration`; throws `CancellationError` as soon as nobody waits for the response any more: the stream
-    /// or connection is closed, or the task is cancelled.
+    /// Waits for `duration`; throws `CancellationError` as soon as the response is not needed any more: the stream or
+    /// connection is closed, or the task is cancelled.
     func delay(_ duration: Duration, on clock: any Clock<Duration>) async throws {
         guard duration > .zero else { return }
-        // The task is unstructured because a closed channel tells a callback, not a task.
+        // The task is unstructured because a closed channel calls a callback, and does not cancel a task.
         let wait = Task { try await clock.sleep(for: duration) }
         channel.closeFuture.whenComplete { _ in wait.cancel() }
         try await withTaskCancellationHandler {

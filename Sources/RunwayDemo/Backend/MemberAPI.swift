@@ -4,7 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// What belongs to a user, `member/*`: access tokens, and what the user keeps. Errors are the rental team's, in an envelope like
+/// The API of a user's data, `member/*`: access tokens and favourites. Errors are the rental team's, in an envelope like
 /// theirs: status 200, and `code` and `message` inside.
 struct MemberAPI: Sendable {
     /// The largest body that is read.
@@ -38,9 +38,9 @@ struct MemberAPI: Sendable {
         let items: [RentalItem]
     }
 
-    /// Answers `POST /member/login`: a token for whoever has a name.
+    /// Responds to `POST /member/login` with a token for the named user.
     func logIn(_ request: Request) async throws -> Response {
-        try await answer {
+        try await respond {
             struct Login: Decodable { let name: String }
             let name = try await body(of: request, as: Login.self, expected: "an object with a \"name\"").name
             guard !name.isEmpty else {
@@ -50,9 +50,9 @@ struct MemberAPI: Sendable {
         }
     }
 
-    /// Answers `POST /member/token`: a token for a refresh token.
+    /// Responds to `POST /member/token` with a token for a refresh token.
     func renew(_ request: Request) async throws -> Response {
-        try await answer {
+        try await respond {
             struct Renewal: Decodable { let refresh_token: String }
             let renewal = try await body(
                 of: request, as: Renewal.self, expected: "an object with a \"refresh_token\"")
@@ -61,7 +61,7 @@ struct MemberAPI: Sendable {
         }
     }
 
-    /// Answers `GET /member/favourites`, if the token is good: the first rentals whose number ends in that of the folder.
+    /// Responds to `GET /member/favourites`, if the token is valid: the first rentals whose number ends in that of the folder.
     func favourites(_ query: QueryParameters, authorization: String?) throws -> Response {
         do {
             try check(authorization)
@@ -69,11 +69,11 @@ struct MemberAPI: Sendable {
             let filed = book.catalogue.rentals.filter { $0.number % 10 == folder % 10 }.prefix(Self.folderSize)
             return try .json(Envelope(result: List(items: filed.map(RentalItem.init))))
         } catch let failure as BackendFailure {
-            return try RentalAPI(book: book).answer(to: failure)
+            return try RentalAPI(book: book).respond(to: failure)
         }
     }
 
-    /// By how much a response is put off; what can't be read puts nothing off.
+    /// The delay of a response; an invalid value is no delay.
     func delay(_ query: QueryParameters) -> Duration {
         (try? query.delay(default: 0)) ?? .zero
     }
@@ -87,11 +87,11 @@ struct MemberAPI: Sendable {
         }
     }
 
-    private func answer(_ respond: () async throws -> Response) async throws -> Response {
+    private func respond(_ body: () async throws -> Response) async throws -> Response {
         do {
-            return try await respond()
+            return try await body()
         } catch let failure as BackendFailure {
-            return try RentalAPI(book: book).answer(to: failure)
+            return try RentalAPI(book: book).respond(to: failure)
         }
     }
 
@@ -107,7 +107,7 @@ struct MemberAPI: Sendable {
         do {
             return try JSONDecoder().decode(type, from: Data(buffer.readableBytesView))
         } catch {
-            // What was sent may be a secret, and is not repeated.
+            // The sent text may be a secret, and is not repeated.
             throw BackendFailure.badParameter(name: "body", found: "…", expected: expected)
         }
     }

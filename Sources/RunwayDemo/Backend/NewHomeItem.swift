@@ -84,7 +84,7 @@ struct NewHomeItem: Encodable {
 
     private static let prefix = "xf-"
 
-    /// The listing number behind a `xinfang_id`; nil when `id` is none.
+    /// The listing number of a `xinfang_id`; `nil` if `id` is invalid.
     static func number(of id: String) -> Int? {
         guard id.hasPrefix(prefix), let value = Int(id.dropFirst(prefix.count)), value > 0 else { return nil }
         return value

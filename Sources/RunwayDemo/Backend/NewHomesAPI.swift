@@ -47,7 +47,7 @@ struct NewHomesAPI: TeamAPI {
         return try .json(ListEnvelope(xinfang: [NewHomeItem(listing)], has_more: false))
     }
 
-    func answer(to failure: BackendFailure) throws -> Response {
+    func respond(to failure: BackendFailure) throws -> Response {
         let status: HTTPResponse.Status =
             switch failure {
             case .badParameter: .badRequest

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether the backend is down: every request is answered with 503 then.
+/// Whether the backend is down: every request then gets status 503.
 final class Outage: Sendable {
     private let state = Atomic(false)
 

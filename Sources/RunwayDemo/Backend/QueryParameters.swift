@@ -1,8 +1,8 @@
 import HummingbirdCore
 
-/// A request's query, read parameter by parameter; what can't be read fails as ``BackendFailure/badParameter``.
+/// A request's query, read parameter by parameter; an invalid value fails as ``BackendFailure/badParameter``.
 struct QueryParameters {
-    /// No answer is put off for longer than this.
+    /// The longest delay of a response.
     static let maximumDelayMilliseconds = 5000
 
     private let uri: URI
@@ -27,7 +27,7 @@ struct QueryParameters {
         return value
     }
 
-    /// `delay_ms`: for how long to put off the response, at most ``maximumDelayMilliseconds``.
+    /// `delay_ms`: the delay of the response, at most ``maximumDelayMilliseconds``.
     func delay(default milliseconds: Int) throws(BackendFailure) -> Duration {
         .milliseconds(try integer("delay_ms", in: 0...Self.maximumDelayMilliseconds) ?? milliseconds)
     }

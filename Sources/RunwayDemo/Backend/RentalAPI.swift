@@ -2,7 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 
 /// The rental team's API, `zf_*`: rents in whole yuan, `page` and `page_size`, and status 200 for every error
-/// except an unknown id: what went wrong is in `code` and `message`.
+/// except an unknown id: the error is in `code` and `message`.
 struct RentalAPI: TeamAPI {
     static let name = "zf"
 
@@ -47,7 +47,7 @@ struct RentalAPI: TeamAPI {
         return try .json(Envelope(result: RentalItem(listing)))
     }
 
-    func answer(to failure: BackendFailure) throws -> Response {
+    func respond(to failure: BackendFailure) throws -> Response {
         let status: HTTPResponse.Status =
             switch failure {
             case .noSuchListing: .notFound

@@ -99,7 +99,7 @@ struct RentalItem: Encodable {
 
     private static let firstNumber = 2_000_000
 
-    /// The listing number behind a `zf_id`; nil when `id` is none.
+    /// The listing number of a `zf_id`; `nil` if `id` is invalid.
     static func number(of id: String) -> Int? {
         guard let value = Int(id), value > firstNumber else { return nil }
         return value - firstNumber

@@ -49,7 +49,7 @@ struct SecondHandAPI: TeamAPI {
         return try .json(DetailEnvelope(data: SecondHandItem(listing)))
     }
 
-    func answer(to failure: BackendFailure) throws -> Response {
+    func respond(to failure: BackendFailure) throws -> Response {
         let status: HTTPResponse.Status =
             switch failure {
             case .badParameter: .badRequest

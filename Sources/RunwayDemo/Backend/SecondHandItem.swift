@@ -1,6 +1,6 @@
 import Foundation
 
-/// A listing as the second-hand team writes it: every key begins with `esf_`, everything is flat but a few objects.
+/// A listing in the second-hand team's format: every key begins with `esf_`, and most values are at the top level.
 struct SecondHandItem: Encodable {
     struct Floor: Encodable {
         let esf_level: Int
@@ -84,7 +84,7 @@ struct SecondHandItem: Encodable {
 
     private static let firstNumber = 100_000
 
-    /// The listing number behind an `esf_id`; nil when `id` is none.
+    /// The listing number of an `esf_id`; `nil` if `id` is invalid.
     static func number(of id: String) -> Int? {
         guard id.first == "E", let value = Int(id.dropFirst()), value > firstNumber else { return nil }
         return value - firstNumber

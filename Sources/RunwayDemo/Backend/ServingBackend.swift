@@ -13,11 +13,11 @@ public struct ServingBackend: Sendable {
 
     /// The base of all URLs, such as `https://127.0.0.1:40123`, without a slash at its end.
     public var baseURL: String {
-        // RFC 3986 §3.2.2: an IPv6 address stands in brackets.
+        // RFC 3986 §3.2.2: an IPv6 address is in brackets.
         let authority = host.contains(":") ? "[\(host)]" : host
         return "\(certificate == nil ? "http" : "https")://\(authority):\(port)"
     }
 
-    /// What the backend has seen until now.
+    /// The requests that the backend has received so far.
     public var statistics: BackendStatistics { counter.current }
 }

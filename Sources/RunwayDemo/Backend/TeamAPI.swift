@@ -7,12 +7,12 @@ protocol TeamAPI: Sendable {
 
     var book: ListingBook { get }
 
-    /// Answers `GET /<name>/list`.
+    /// Responds to `GET /<name>/list`.
     func list(_ query: QueryParameters) throws -> Response
 
-    /// Answers `GET /<name>/detail/{id}`.
+    /// Responds to `GET /<name>/detail/{id}`.
     func detail(id: String) throws -> Response
 
     /// Puts `failure` into the team's envelope, with the status that the team uses for it.
-    func answer(to failure: BackendFailure) throws -> Response
+    func respond(to failure: BackendFailure) throws -> Response
 }

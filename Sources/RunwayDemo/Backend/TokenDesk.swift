@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Gives out access tokens and knows which are good. Both kinds of tokens are 128 random bits.
+/// Issues access tokens and verifies them. Both kinds of tokens are 128 random bits.
 ///
-/// At most ``maximumTokens`` are known; past that the oldest are forgotten, and are unknown when they come back.
+/// At most ``maximumTokens`` are stored; beyond that the oldest are removed, and count as unknown.
 final class TokenDesk: Sendable {
     static let maximumTokens = 1000
     /// How long a token is good by itself.
@@ -24,10 +24,10 @@ final class TokenDesk: Sendable {
         var isRenewed = false
     }
 
-    /// Guards what was given out, oldest first.
+    /// Guards the issued tokens, the oldest first.
     private let entries = Mutex<[Entry]>([])
 
-    /// Gives out a token.
+    /// Issues a token.
     func grant() -> Grant {
         let grant = Grant(accessToken: Self.makeSecret(), refreshToken: Self.makeSecret())
         entries.withLock { entries in
@@ -37,7 +37,8 @@ final class TokenDesk: Sendable {
         return grant
     }
 
-    /// Gives out a token for a refresh token, which is good once; nil for one that is unknown or used. The old access token ends.
+    /// Issues a token for a refresh token, which can be used once; `nil` for one that is unknown or used. The old access token
+    /// ends.
     func renew(_ refreshToken: String) -> Grant? {
         let isGood = entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.grant.refreshToken == refreshToken }),
@@ -50,7 +51,7 @@ final class TokenDesk: Sendable {
         return isGood ? grant() : nil
     }
 
-    /// How an access token stands.
+    /// The state of an access token.
     func standing(of accessToken: String) -> Standing {
         entries.withLock { entries in
             guard let entry = entries.first(where: { $0.grant.accessToken == accessToken }) else { return .unknown }
@@ -58,7 +59,7 @@ final class TokenDesk: Sendable {
         }
     }
 
-    /// Ends every access token that was given out so far. Refresh tokens stay good.
+    /// Ends every access token that was issued so far. Refresh tokens stay valid.
     func expireAll() {
         entries.withLock { entries in
             for index in entries.indices { entries[index].isExpired = true }

@@ -7,10 +7,10 @@
 /// ```
 ///
 /// - Parameters:
-///   - backend: What to serve.
-///   - body: Runs in the caller's isolation as soon as requests can come.
+///   - backend: The backend.
+///   - body: Runs in the caller's isolation as soon as the server accepts requests.
 /// - Returns: What `body` returns.
-/// - Throws: What `body` throws, or why the backend can not serve.
+/// - Throws: What `body` throws, or the error of a backend that can't start.
 public func withListingsBackend<Value>(
     _ backend: ListingsBackend, _ body: (ServingBackend) async throws -> Value
 ) async throws -> Value {

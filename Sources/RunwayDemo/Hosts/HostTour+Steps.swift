@@ -6,17 +6,17 @@ import RunwayTransport
 /// What happens on the way, one function a step.
 extension HostTour {
     func meetTheHost() async throws {
-        try await step("The first call: nothing is known of any address", shouldWin: .near) {
+        try await step("The first call: no address has been measured", shouldWin: .near) {
             try await call(NearbyHomes())
         } why: { _ in
-            "one more is dialled beside the first of the list, which costs nobody any time; its handshake was done first"
+            "one more is dialled beside the first of the list, which delays no call; its handshake completed first"
         }
     }
 
     func measureAll() async throws {
         let report = try await HostProbe(configuration: configuration, timeout: .milliseconds(450))
             .run(NearbyService.host, port: port)
-        // Beside those of the list there is what the name is looked up as.
+        // In addition to the addresses of the list there are those of the name's lookup.
         let listed = report.entries.filter { $0.source == .listed }
         let texts = listed.map { "\($0.address) \($0.failure ?? $0.total?.text ?? "")" }
         rows.append(
@@ -55,12 +55,12 @@ extension HostTour {
         try await step("The nearest dies: its connections break, and it takes no other", shouldWin: .middle) {
             try await call(NearbyHomes(city: "shenzhen"))
         } why: { [self] wire in
-            // A new connection may have been wanted while it was silent: then it is in doubt already, and not asked.
+            // A new connection may have been needed while it was silent: then it is in doubt already, and not dialled.
             guard wire.dialed.contains(where: { $0.address == near }) else {
                 return "\(near) was silent, and comes after the others; the next nearest has taken its place"
             }
-            let rest = ban(.near).map { ", and is left alone for \($0.text)" } ?? ""
-            if rest.isEmpty { problems.append("\(near) died, and is not left alone") }
+            let rest = ban(.near).map { ", and is banned for \($0.text)" } ?? ""
+            if rest.isEmpty { problems.append("\(near) died, and is not banned") }
             return "\(near) refused\(rest); the next nearest takes its place at once"
         }
     }
@@ -124,7 +124,7 @@ extension HostTour {
     ) async throws {
         let before = paths.map(\.totalConnectionCount)
         let (wire, time) = try await play()
-        // Silent and refusing addresses count no connections: that they were tried the record of a new connection says.
+        // Silent and refusing addresses count no connections: the record of a new connection shows whether they were dialled.
         let tried = wire?.isReused == true ? [] : (wire?.dialed ?? []).map(\.address)
         let dialled = Place.allCases.filter { place in
             paths[place.rawValue].totalConnectionCount > before[place.rawValue] || tried.contains(path(place).address)
@@ -139,7 +139,7 @@ extension HostTour {
         }
     }
 
-    /// Makes a call; gives what the wire did for the attempt that was answered, and how long the call took.
+    /// Makes a call; returns the wire record of its attempt, and how long the call took.
     private func call(_ endpoint: some Endpoint) async throws -> (wire: WireRecord?, time: Duration) {
         let count = records.records.count
         let failure = await failure(of: endpoint, over: layer)

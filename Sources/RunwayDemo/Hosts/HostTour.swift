@@ -4,10 +4,10 @@ import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
 
-/// Plays calls to a host that has four addresses, near and far, of which one is dead and one dies in the middle.
+/// Plays calls to a host that has four addresses, near and far, of which one is dead and one fails during the tour.
 ///
-/// The backend is real, and so are sockets, TLS and the transport, which chooses; a carrier in this process makes the addresses of the
-/// loopback near and far. What each call should come to is known before; what came otherwise is in ``HostTourReport/problems``.
+/// The backend, sockets, TLS and the transport, which chooses, are real; a relay in this process delays the addresses of the
+/// loopback. The expected outcome of each call is known; deviations are in ``HostTourReport/problems``.
 public final class HostTour {
     /// The addresses, by what they are.
     enum Place: Int, CaseIterable {
@@ -34,10 +34,10 @@ public final class HostTour {
     var rows: [HostTourReport.Row] = []
     var problems: [String] = []
 
-    /// Plays all of it.
+    /// Plays the whole tour.
     ///
-    /// - Parameter seed: What the backend's listings are made from. The default is 1.
-    /// - Throws: why the backend or the addresses are not available, and `CancellationError` when the task is cancelled.
+    /// - Parameter seed: The seed of the backend's listings. The default is 1.
+    /// - Throws: The error of a backend or address that is not available, and `CancellationError` when the task is cancelled.
     @concurrent public static func play(seed: UInt64 = 1) async throws -> HostTourReport {
         let backend = try ListingsBackend(seed: seed, listingsPerKind: 50)
         return try await withListingsBackend(backend) { serving in

@@ -1,14 +1,14 @@
 import Runway
 
-/// What a ``HostTour`` showed: which addresses were dialled, which one won, and why.
+/// The results of a ``HostTour``: which addresses were dialled, which one won, and why.
 public struct HostTourReport: Sendable, Encodable {
     /// One thing that happened.
     public struct Row: Sendable, Encodable {
         /// What happened.
         public var title: String
-        /// The addresses that were dialled for it; empty where a connection was there.
+        /// The addresses that were dialled for it; empty if it used an existing connection.
         public var dialled: [String]
-        /// The address that answered; `nil` where none did.
+        /// The address of the response; `nil` if there was none.
         public var won: String?
         /// How long it took, in milliseconds.
         public var milliseconds: Int
@@ -20,7 +20,7 @@ public struct HostTourReport: Sendable, Encodable {
     public var addresses: [String: String]
     /// What happened, in order.
     public var rows: [Row]
-    /// What was not as it should be; empty where all was well.
+    /// Deviations from the expected results; empty if there are none.
     public var problems: [String]
 }
 

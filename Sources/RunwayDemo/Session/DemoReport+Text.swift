@@ -14,7 +14,7 @@ extension DemoReport: CustomStringConvertible {
             if hidden > 0 { lines.append("    … and \(hidden) more") }
             lines.append("")
         }
-        lines.append("— Every call, what was decided and how long it took")
+        lines.append("— Every call, its decisions and its duration")
         lines += flights.map(\.description)
         if !envelopes.isEmpty {
             lines += ["", "— Requests that carried several calls"] + envelopes.map(\.description)
@@ -33,7 +33,7 @@ extension DemoReport: CustomStringConvertible {
         let repetitions = Repetition.allCases.map { (requestsRepeated[$0] ?? 0, $0.reason) }
         let envelopeRequests = envelopes.reduce(0) { $0 + $1.attempts.count }
         let parts = [(callsFlown, "the first of a call")] + repetitions + [(envelopeRequests, "for several calls")]
-        return ["calls: \(calls)", Self.part(callsFlown, "flew")] + reasons.compactMap(Self.part)
+        return ["calls: \(calls)", Self.part(callsFlown, "sent")] + reasons.compactMap(Self.part)
             + ["requests on the wire: \(requestsOnTheWire)"] + parts.compactMap(Self.part) + ["bytes: \(bytes)"]
     }
 

@@ -1,38 +1,38 @@
 public import Runway
 
-/// What a played session showed, and what became of every call.
+/// The results of a demo session, and the outcome of every call.
 public struct DemoReport: Sendable, Encodable {
-    /// One thing that the user did, and what was on the screen after it.
+    /// One action of the user, and the content of the screen after it.
     public struct Scene: Sendable, Encodable {
-        /// What the user did.
+        /// The action.
         public var title: String
         /// The screen, line by line.
         public var screen: [String]
     }
 
-    /// What the backend's listings were made from.
+    /// The seed of the backend's listings.
     public var seed: UInt64
-    /// Calls that were asked for, whatever became of them.
+    /// Calls that were made, whatever their outcome.
     public var calls: Int
     /// Calls that made a request of their own.
     public var callsFlown: Int
     /// Calls that made none, by why they did not.
     public var callsNotFlown: [UnsentReason: Int]
-    /// Requests that went to the transport.
+    /// Requests that were passed to the transport.
     public var requestsOnTheWire: Int
     /// Requests that calls made after their first, by why they did.
     public var requestsRepeated: [Repetition: Int]
     /// Bytes of the bodies of all responses that came in whole.
     public var bytes: Int
-    /// What the user did and saw.
+    /// The user's actions and the screens.
     public var scenes: [Scene]
     /// The record of every call, in the order of asking.
     public var flights: [FlightRecord]
     /// The records of the requests that carried several calls.
     public var envelopes: [FlightRecord]
-    /// What was not as it should be; empty where all was well.
+    /// Deviations from the expected results; empty if there are none.
     public var problems: [String]
-    /// How the addresses of a host were chosen, where that was played, too.
+    /// How the addresses of a host were chosen, if that was part of the session.
     public var hosts: HostTourReport?
 
     init(

@@ -1,7 +1,7 @@
 import Runway
 
 extension DemoSession {
-    /// The report of what was played, with everything in it that is not as it should be.
+    /// Returns the report of the session, with all deviations from the expected results.
     func report() async -> DemoReport {
         await network.flushRecords()
         let (calls, envelopes) = (board.calls, board.envelopes)
@@ -13,7 +13,7 @@ extension DemoSession {
     /// Looks at what became of every call, and whether the record has its reason.
     private func judge(_ calls: [FlightRecord]) {
         if calls.count != expected.count {
-            problems.append("\(expected.count) calls were asked for, \(calls.count) recorded")
+            problems.append("\(expected.count) calls were made, \(calls.count) recorded")
         }
         let landingCounts = landings.counted
         for (call, expectation) in zip(calls, expected) {
@@ -25,7 +25,7 @@ extension DemoSession {
             if landed != wanted { problems.append("\(name) landed \(landed) times, and should \(wanted) times") }
             let explained = call.attempts.isEmpty ? 0 : 1 + Repetition.all(of: call).count
             if call.attempts.count != explained {
-                problems.append("\(name) made \(call.attempts.count) requests, and its record tells of \(explained)")
+                problems.append("\(name) made \(call.attempts.count) requests, and its record explains \(explained)")
             }
             if UnsentReason(call) == .unexplained {
                 problems.append("\(name) sent no request, and the record has no reason")
@@ -35,7 +35,7 @@ extension DemoSession {
         for flight in landings where !known.contains(flight) { problems.append("\(flight) landed without a record") }
     }
 
-    /// Compares what the layer says that it sent and received with what the backend says.
+    /// Compares the requests and bytes in the layer's records with those that the backend counted.
     private func judgeWire(_ calls: [FlightRecord], _ envelopes: [FlightRecord]) {
         for flight in calls + envelopes {
             for attempt in flight.attempts where attempt.status != nil && attempt.httpVersion != "HTTP/2" {

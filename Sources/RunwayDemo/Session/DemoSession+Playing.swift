@@ -2,7 +2,7 @@ import Runway
 
 /// What scenes are made of.
 extension DemoSession {
-    /// What the user does, from the first screen to the last.
+    /// Plays the user's actions, from the first screen to the last.
     func playScenes() async throws {
         try await openLists()
         try await openMap()
@@ -10,7 +10,7 @@ extension DemoSession {
         try await openADetailAgainAndAgain()
         try await pullRefreshFiveTimes()
         try await refreshAllTabsAtOnce()
-        try await changeFilterFasterThanTheServerAnswers()
+        try await changeFilterFasterThanTheServerResponds()
         try await leaveAScreenInTheAir()
         try await giveABadParameter()
         try await meetTrouble()
@@ -20,12 +20,12 @@ extension DemoSession {
         try await sitOutAnOutage()
     }
 
-    /// Plays one scene, waits for every call that was asked for in it, and keeps what is on the screen after it.
+    /// Plays one scene, waits for every call that was made in it, and stores the content of the screen after it.
     ///
     /// - Parameters:
-    ///   - title: What the user does.
-    ///   - unsent: How many calls should make no request of their own, by why.
-    ///   - repeated: How many requests should be made after the first of a call, by why.
+    ///   - title: The user's action.
+    ///   - unsent: How many calls should send no request of their own, by reason.
+    ///   - repeated: How many requests should follow the first one of a call, by reason.
     func scene(
         _ title: String, unsent: [UnsentReason: Int] = [:], repeated: [Repetition: Int] = [:],
         _ play: () async throws -> Void
@@ -41,7 +41,7 @@ extension DemoSession {
         shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
     }
 
-    /// Takes note of a call that was asked for, and of what it should come to.
+    /// Adds a call and its expected outcome.
     ///
     /// - Parameter verdict: The outcome, and for a failure its kind after a colon.
     func call(_ flight: FlightID?, shouldBe verdict: String) {
@@ -54,7 +54,7 @@ extension DemoSession {
         expected.append(Expectation(verdict: verdict, lands: false))
     }
 
-    /// Waits for a load of pages, which may take several calls, all of which should succeed.
+    /// Waits for a load of pages, which may make several calls, all of which should succeed.
     func load(_ load: FlightID?) async throws {
         guard let load else { return note("there was no page to load") }
         try await events.wait(for: "page \(load) to land") { landings.contains(load) }
@@ -64,7 +64,7 @@ extension DemoSession {
         }
     }
 
-    /// Waits until every call that was asked for so far has landed, if it should, and has its record.
+    /// Waits until every call so far has landed, if it should, and has its record.
     func landed() async throws {
         let landingCount = expected.count { $0.lands }
         try await events.wait(for: "every call to land") { landings.count >= landingCount }
@@ -83,12 +83,12 @@ extension DemoSession {
 
 /// What scenes look at.
 extension DemoSession {
-    /// Takes note of what is not as it should be in the scene that is played.
+    /// Adds a deviation to the scene that is being played.
     func note(_ problem: String) {
         problems.append("\(scenes.last?.title ?? ""): \(problem)")
     }
 
-    /// Compares what is with what should be.
+    /// Compares a value with the expected one.
     func shouldBe<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: String) {
         if found != wanted { note("\(what): \(found), and should be \(wanted)") }
     }
@@ -107,7 +107,7 @@ extension DemoSession {
         note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
     }
 
-    /// Looks whether the screen tells of a failure.
+    /// Verifies that the screen shows a failure.
     func shouldShow(error kind: String, saying words: String = "") {
         let found = screen.lines
         if found.count == 1, found[0].hasPrefix("⚠︎ \(kind): "), words.isEmpty || found[0].contains(words) { return }

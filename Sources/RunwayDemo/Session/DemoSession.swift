@@ -4,30 +4,30 @@ import RunwayTransport
 
 /// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.
 ///
-/// The app is real, and so are the sockets: controllers with managers, delegates and reformers, on one `NetworkLayer`. What every
-/// call should come to is known before, and so is what should be on the screen, from the listings themselves and not from answers;
-/// what came otherwise is in ``DemoReport/problems``.
+/// The app and the sockets are real: controllers with managers, delegates and reformers, on one `NetworkLayer`. The expected
+/// outcome of every call, and the expected screens, are derived from the listings and not from responses; deviations are in
+/// ``DemoReport/problems``.
 @MainActor
 public final class DemoSession {
     /// Under what conditions a session is played.
     struct Setting {
-        /// What the listings should be made from, and every choice of the user's.
+        /// The seed of the listings, and of every choice of the user.
         var seed: UInt64
         var backend: ListingsBackend
-        /// What the backend puts its responses off by.
-        var gate: AnswerGate
+        /// The clock by which the backend delays its responses.
+        var gate: ResponseGate
         var httpVersions = TransportConfiguration.HTTPVersions.automatic
         /// The longest that anything is waited for.
         var patience = Duration.seconds(60)
 
         init(seed: UInt64) throws {
             self.seed = seed
-            gate = AnswerGate()
+            gate = ResponseGate()
             backend = try ListingsBackend(seed: seed, clock: gate)
         }
     }
 
-    /// What a call should come to.
+    /// The expected outcome of a call.
     struct Expectation {
         let verdict: String
         /// Whether delegates are notified.
@@ -37,15 +37,15 @@ public final class DemoSession {
     let network: NetworkLayer
     let backend: ListingsBackend
     let serving: ServingBackend
-    let gate: AnswerGate
+    let gate: ResponseGate
     let events: SessionEvents
     let board: FlightBoard
     let seed: UInt64
-    /// What the user looks at, where there is but one thing to look at.
+    /// The current screen, if there is only one.
     private(set) lazy var screen = makeScreen()
-    /// What the backend should have, stored separately.
+    /// The backend's expected listings, stored separately.
     var catalogue: ListingCatalogue
-    /// What the calls should come to, in the order of asking.
+    /// The expected outcomes of the calls, in the order of the calls.
     var expected: [Expectation] = []
     /// The calls that a controller was notified of, in the order of landing.
     private(set) var landings: [FlightID] = []
@@ -53,12 +53,12 @@ public final class DemoSession {
     var problems: [String] = []
     let onScene: (String) -> Void
 
-    /// Plays a session and reports it.
+    /// Plays a session and returns its report.
     ///
     /// - Parameters:
-    ///   - seed: What the backend's listings are made from. The default is 1.
-    ///   - onScene: Told the title of every scene as it begins.
-    /// - Throws: Why the backend can not serve, and `CancellationError` when the task is cancelled.
+    ///   - seed: The seed of the backend's listings. The default is 1.
+    ///   - onScene: Called with the title of every scene as it begins.
+    /// - Throws: The error of a backend that can't start, and `CancellationError` when the task is cancelled.
     public static func play(seed: UInt64 = 1, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport
     {
         try await play(Setting(seed: seed), onScene: onScene)
@@ -98,7 +98,7 @@ public final class DemoSession {
         serving.counter.onArrival { events.happened() }
         network = NetworkLayer(
             name: "demo", transport: transport, sinks: [board],
-            // A circuit rests for five seconds by default; nobody wants to look at that.
+            // A circuit stays open for five seconds by default, too long for a demo.
             limits: LayerLimits(
                 admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500)))),
             randomness: SeededGenerator(seed: setting.seed))
@@ -115,7 +115,7 @@ public final class DemoSession {
         }
     }
 
-    /// Makes a screen whose landings are counted.
+    /// Creates a screen whose landings are counted.
     func makeScreen() -> Screen {
         Screen { [weak self] flight in
             self?.landings.append(flight)

@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// Keeps what the layer tells of every flight, for the report.
+/// Stores the records of all flights, for the report.
 final class FlightBoard: EventSink {
     private struct State {
         var calls: [FlightID: FlightRecord] = [:]
@@ -12,7 +12,7 @@ final class FlightBoard: EventSink {
     private let state = Mutex(State())
     private let onRecord: @Sendable () -> Void
 
-    /// Makes an empty board.
+    /// Creates an empty board.
     ///
     /// - Parameter onRecord: Called after every record, on the layer's thread for them.
     init(onRecord: @escaping @Sendable () -> Void) {
@@ -22,7 +22,7 @@ final class FlightBoard: EventSink {
     /// The records of the calls, in the order of asking.
     var calls: [FlightRecord] { state.withLock { $0.calls.values.sorted { $0.id < $1.id } } }
 
-    /// The records of the flights that are nobody's call, since they carried several.
+    /// The records of the flights that belong to no call, since they carried several.
     var envelopes: [FlightRecord] { state.withLock { $0.envelopes.values.sorted { $0.id < $1.id } } }
 
     var callCount: Int { state.withLock { $0.calls.count } }

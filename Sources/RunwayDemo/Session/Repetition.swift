@@ -2,7 +2,7 @@ import Runway
 
 /// Why a call made more than one request.
 public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-    /// The request before it failed in a way that was worth another attempt.
+    /// The request before it failed temporarily.
     case retried
     /// The access token of the request before it was refused.
     case newToken
@@ -24,7 +24,7 @@ public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, Codin
     /// The reason in a few words, as a list of requests has it.
     public var reason: String {
         switch self {
-        case .retried: "tried again after a failure"
+        case .retried: "retried after a failure"
         case .newToken: "sent again with a new access token"
         case .redirected: "sent on by a redirect"
         }

@@ -1,9 +1,8 @@
 import Foundation
 
-/// What the row of a listing should look like, made from the listing itself and from no response.
+/// The expected text of the row of a listing, derived from the listing itself and from no response.
 ///
-/// It says once more, in other words, what backend, reformer and row view do together: what they agree on wrongly would otherwise be
-/// taken to be right.
+/// It repeats independently what backend, reformer and row view do together, so that a common mistake of theirs is found.
 extension Listing {
     var rowText: String {
         let (id, price) =
@@ -15,7 +14,7 @@ extension Listing {
         return "\(id)  \(title.chinese)  \(price) · \(squareMetres) ㎡ · \(city.name.chinese)\(district.name.chinese)"
     }
 
-    /// What the pin of a second-hand home should look like.
+    /// The expected text of the pin of a second-hand home.
     var pinText: String { "📍 \(latitude), \(longitude)  \(priceText) 万" }
 
     /// 万, to a tenth.

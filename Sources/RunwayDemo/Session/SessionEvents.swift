@@ -10,17 +10,17 @@ final class SessionEvents {
 
     init(patience: Duration) {
         self.patience = patience
-        // One signal says all that there is to say: whoever is woken looks for itself.
+        // One signal is enough: each woken task checks its own condition.
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Says that something happened. To be called after it did, on any thread.
+    /// Signals that something happened. Call it afterwards, on any thread.
     nonisolated func happened() { signal.yield() }
 
-    /// Waits until a condition holds, and looks again after everything that happened.
+    /// Waits until a condition holds, and checks it after every signal.
     ///
-    /// - Parameter what: What is waited for, to go on after "waited for".
-    /// - Throws: ``Stalled`` where it does not come true within the ``patience``, `CancellationError` when the task is cancelled.
+    /// - Parameter what: The awaited state, to follow "waited for".
+    /// - Throws: ``Stalled`` if it does not hold within the ``patience``, `CancellationError` when the task is cancelled.
     func wait(for what: String, until condition: () -> Bool) async throws {
         if condition() { return }
         let clock = ContinuousClock()

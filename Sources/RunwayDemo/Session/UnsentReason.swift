@@ -8,11 +8,11 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
     case joined
     /// Its request left in one with those of other calls.
     case merged
-    /// Another call of its manager flew already.
+    /// Another call of its manager was in flight already.
     case ignored
     /// Its host fails repeatedly, and its circuit is open.
     case circuitOpen
-    /// It was not let out for another reason: no network, a flood, too many calls.
+    /// It was not admitted for another reason: no network, a flood, too many calls.
     case notAdmitted
     /// Its parameters can't be sent.
     case badParameters
@@ -22,7 +22,7 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
     case vetoed
     /// It was cancelled or replaced before its request left.
     case ended
-    /// Nothing on its record says why.
+    /// Its record has no reason.
     case unexplained
 
     /// Reads from the decisions of a call why it made no request; `nil` for one that made one.
@@ -37,9 +37,9 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
         case .fromCache: "used a cached response"
         case .joined: "joined another call's request"
         case .merged: "merged with others into one request"
-        case .ignored: "ignored, since another of the manager flew already"
+        case .ignored: "ignored, since another of the manager was in flight already"
         case .circuitOpen: "refused, since the host's circuit was open"
-        case .notAdmitted: "not let out"
+        case .notAdmitted: "not admitted"
         case .badParameters: "had a bad parameter"
         case .withoutToken: "had no access token"
         case .vetoed: "vetoed by an interceptor"

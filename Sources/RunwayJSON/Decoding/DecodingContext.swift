@@ -9,7 +9,7 @@ final class DecodingContext {
     /// How the types met last are decoded, at most 32, since asking what they conform to takes long.
     private var ways: [(type: ObjectIdentifier, way: DecodingWay)] = []
 
-    /// Whether the value that decoding began at is below a secret name; nil until it is asked.
+    /// Whether the root of the decoding is below a secret name; `nil` until it is computed.
     private var isRootSecret: Bool?
 
     init(storage: JSONStorage, strategies: JSONDocumentDecoder) {

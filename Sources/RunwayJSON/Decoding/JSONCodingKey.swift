@@ -1,4 +1,4 @@
-/// A key made from a name or an index where no type's own key is at hand. Its text is made when it is asked for.
+/// A key made from a name or an index if no key of a type's own is available. Its text is made when it is read.
 enum JSONCodingKey: CodingKey {
     case name(String)
     case index(Int)

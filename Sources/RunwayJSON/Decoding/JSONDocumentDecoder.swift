@@ -6,16 +6,17 @@
 
 /// Decodes `Decodable` types from a ``JSONDocument``, a ``JSONValue`` or bytes, as Foundation's `JSONDecoder` does.
 ///
-/// Strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths.
+/// Its strategies and errors are those of `JSONDecoder`: the same cases of `DecodingError` with the same coding paths. It
+/// differs as follows:
 /// It differs where the document does:
 /// - A lone surrogate is read as U+FFFD instead of failing, and a comma before a closing bracket is refused.
 /// - Documents in UTF-16 or UTF-32 are refused.
-/// - A number is an integer only when it is one exactly: `1.0000000000000000001` as an `Int` is an error, there it is 1.
-/// - Doubles too small for a normal number, such as `1e-310`, are read as the nearest one, where they are refused there.
+/// - A number is an integer only if it is exactly one: `1.0000000000000000001` as an `Int` is an error, there it is 1.
+/// - Doubles too small for a normal number, such as `1e-310`, are read as the nearest one; there they are refused.
 /// - Coding keys are compared with names by their Unicode scalars, never by equivalence.
 /// - Errors of numbers that do not fit and of dates have their full path, which `JSONDecoder` leaves out.
 ///
-/// Use it where models are wanted. To show rows, read the values themselves: that makes nothing that is not shown.
+/// Use it for models. To show rows, read the values themselves: that creates only what is shown.
 public struct JSONDocumentDecoder: Sendable {
     /// How the names of members become coding keys.
     public enum KeyDecodingStrategy: Sendable {
@@ -70,12 +71,12 @@ public struct JSONDocumentDecoder: Sendable {
     public var dataDecodingStrategy = DataDecodingStrategy.base64
     /// How infinite and undefined numbers are written. Default: not at all.
     public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.throw
-    /// What is handed on to the types that decode themselves. Default: nothing.
+    /// Passed to the types that decode themselves. The default is empty.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The bounds for documents given as bytes. Default: ``JSONLimits/default``.
+    /// The bounds for documents passed as bytes. The default is ``JSONLimits/default``.
     public var limits = JSONLimits.default
 
-    /// Makes a decoder with the default strategies.
+    /// Creates a decoder with the default strategies.
     public init() {}
 
     /// Decodes a type from a document's root.
@@ -98,8 +99,8 @@ public struct JSONDocumentDecoder: Sendable {
 
     /// Decodes a type from the bytes of a document.
     ///
-    /// - Throws: `DecodingError`, of which `dataCorrupted` has a ``JSONError`` underneath when the bytes are not JSON;
-    ///   or what the type itself throws.
+    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or what the
+    ///   type itself throws.
     public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
         let document: JSONDocument
         do throws(JSONError) {
@@ -112,8 +113,8 @@ public struct JSONDocumentDecoder: Sendable {
 
     /// Decodes a type from the bytes of a document.
     ///
-    /// - Throws: `DecodingError`, of which `dataCorrupted` has a ``JSONError`` underneath when the bytes are not JSON;
-    ///   or what the type itself throws.
+    /// - Throws: `DecodingError`, where `dataCorrupted` has a ``JSONError`` as its cause if the bytes are not JSON; or what the
+    ///   type itself throws.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
         try decode(type, from: Array(data))
     }

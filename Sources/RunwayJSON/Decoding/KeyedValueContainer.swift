@@ -24,7 +24,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
             key, decoder.context("No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 
-    /// The index of a value, or -1 where nothing or a `null` is.
+    /// The index of a value; -1 if it is absent or `null`.
     @inline(__always)
     private func optional(_ key: Key) -> Int {
         let index = find(key)

@@ -19,7 +19,7 @@ final class ValueDecoder: Decoder {
         self.key = key
     }
 
-    /// Lets go of the decoders above one by one: a deep document would overflow the stack otherwise.
+    /// Releases the decoders above one by one: a deep document would overflow the stack otherwise.
     deinit { while isKnownUniquelyReferenced(&parent) { parent = parent?.parent } }
 
     var codingPath: [any CodingKey] {
@@ -94,12 +94,12 @@ final class ValueDecoder: Decoder {
         return .typeMismatch(type, context("Expected to decode \(expected) but found \(kind.withArticle) instead."))
     }
 
-    /// What an error says of this value.
+    /// The context of an error at this value.
     func context(_ description: String) -> DecodingError.Context {
         DecodingError.Context(codingPath: codingPath, debugDescription: description)
     }
 
-    /// The error of a value that is not what was asked for.
+    /// The error of a value that is not of the requested type.
     func mismatch(_ type: Any.Type) -> DecodingError {
         if kind == .null {
             return .valueNotFound(type, context("Cannot get value of type \(type) -- found null value instead"))
@@ -134,7 +134,7 @@ final class ValueDecoder: Decoder {
 extension ValueDecoder {
     func bool() throws -> Bool {
         if index >= 0, let bool = storage.bool(at: index) { return bool }
-        // Foundation does not tell a `null` apart here, as it does for every other type.
+        // Foundation does not distinguish `null` here, unlike for every other type.
         throw DecodingError.typeMismatch(
             Bool.self, context("Expected to decode Bool but found \(kind.withArticle) instead."))
     }

@@ -71,7 +71,7 @@ struct BlockScan {
         return (escaped, escapes)
     }
 
-    /// Every bit becomes the parity of the bits up to it, so that what stands between quotation marks is ones.
+    /// Every bit becomes the parity of the bits up to it, so that the bits between quotation marks are ones.
     private static func prefixXor(_ mask: UInt64) -> UInt64 {
         var mask = mask
         for shift in [1, 2, 4, 8, 16, 32] as [UInt64] { mask ^= mask &<< shift }

@@ -15,7 +15,7 @@ import Synchronization
 
 private typealias Bytes = UnsafeBufferPointer<UInt8>
 
-/// The bytes of a document and the words of its index; or, for a value that is not there, why it is not.
+/// The bytes of a document and the words of its index; or, for an absent value, why it is absent.
 ///
 /// `@unchecked Sendable`: every property is a `let`, and the words are written before `init` returns and never after.
 @usableFromInline
@@ -43,7 +43,7 @@ final class JSONStorage: @unchecked Sendable {
         absence = nil
     }
 
-    /// Stands for a value that is not there: its only entry is the one that says so.
+    /// Creates the storage of an absent value, with one entry.
     init(absence: JSONAbsence) {
         bytes = []
         self.absence = absence
@@ -85,8 +85,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// The same as ``member(named:ofObjectAt:)`` for what is known to be an object, the quicker the nearer behind the
-    /// cursor the member is.
+    /// The same as ``member(named:ofObjectAt:)`` for a known object; it is the faster the nearer the member is after the
+    /// cursor.
     func member(named name: String, ofObjectAt object: Int, cursor: inout MemberCursor) -> Int {
         let first = object &+ IndexEntry.wordCount &+ 1
         let end = object &+ entry(at: object).extent
@@ -116,8 +116,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Looks from one value to another, all of which the builder wrote, each with its name before it, for the first with
-    /// a name; gives what is not before the end when there is none.
+    /// Searches a range of values, all written by the builder, each after its name, for the first with a name; returns an index
+    /// at or after the end if there is none.
     @inline(__always)
     private func search(_ name: Bytes, in bytes: Bytes, from first: Int, to end: Int) -> Int {
         let length = NameEntry.length(of: name.count)
@@ -125,9 +125,9 @@ final class JSONStorage: @unchecked Sendable {
         while index < end {
             let candidate = self.name(ofValueAt: index)
             if candidate.length == length {
-                // A name without escapes is the same when the same bytes end at its closing quotation mark, the first one
-                // behind its start. Where the entry has the whole length, that is the next one; a longer name may end
-                // before, at a quotation mark that the other name has too. A reverse solidus cannot stand before it.
+                // A name without escapes is equal if the same bytes end at its closing quotation mark, the first one after its
+                // start. If the entry has the whole length, that is the next one; a longer name may end before, at a quotation
+                // mark that the other name has too. A reverse solidus cannot precede it.
                 let end = candidate.offset &+ name.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
                     Self.isEqual(bytes, at: candidate.offset, name),
@@ -148,7 +148,7 @@ final class JSONStorage: @unchecked Sendable {
         return memchr(start, CInt(UInt8(ascii: "\"")), name.count) != nil
     }
 
-    /// Whether a name's bytes stand at an offset, from which on the document has as many.
+    /// Whether a name's bytes are at an offset, after which the document has at least as many.
     @inline(__always)
     private static func isEqual(_ bytes: Bytes, at offset: Int, _ name: Bytes) -> Bool {
         guard let nameStart = name.baseAddress, let documentStart = bytes.baseAddress else { return name.count == 0 }
@@ -185,8 +185,8 @@ final class JSONStorage: @unchecked Sendable {
     func text(unescaping text: StringText) -> String {
         let offset = text.entry.offset
         let end = offset &+ text.entry.extent
-        // No escape is shorter than the bytes that it stands for, so that at every place as much room is left in the
-        // output as bytes are in the string, and what is well-formed stays so.
+        // No escape is shorter than its bytes, so that at every position the output has at least as much space left as the
+        // string has bytes, and well-formed text stays well-formed.
         return withUnsafeTemporaryAllocation(byteCount: text.entry.extent, alignment: 1) { output in
             bytes.withUnsafeBytes { bytes in
                 var written = 0
@@ -222,7 +222,7 @@ func sameType<Value, T>(_ value: Value, as type: T.Type) -> T {
     return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee }
 }
 
-/// Memory of the C library that grows, and is not checked except in debug builds: who uses it says why a place is inside.
+/// Memory of the C library that grows. It is bounds-checked only in debug builds: each use states why its index is inside.
 struct GrowingMemory<Element: BitwiseCopyable> {
     private var base: UnsafeMutablePointer<Element>
     private(set) var capacity: Int
@@ -239,7 +239,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         return memory.bindMemory(to: Element.self, capacity: capacity)
     }
 
-    /// Makes room for so many elements, and keeps those there are.
+    /// Reserves space for more elements, and preserves the existing ones.
     @inline(__always)
     mutating func reserve(_ count: Int) {
         if count > capacity { resize(to: max(count, capacity &* 2)) }
@@ -251,7 +251,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         self.capacity = capacity
     }
 
-    /// Gives back what is behind so many elements.
+    /// Releases the memory after this many elements.
     mutating func shrink(to count: Int) {
         if count < capacity { resize(to: max(count, 1)) }
     }
@@ -264,14 +264,14 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         set { base[checked(place, 1)] = newValue }
     }
 
-    /// A place from which on so many elements are inside.
+    /// The address of a range of elements that is inside.
     @inline(__always)
     fileprivate func checked(_ place: Int, _ count: Int) -> Int {
         assert(place >= 0 && place &+ count <= capacity)
         return place
     }
 
-    /// Where an element is, for a scan to write to.
+    /// The address of an element, for a scan to write to.
     fileprivate func address(_ place: Int) -> UnsafeMutablePointer<Element> { base + place }
 
     /// The eight elements of one byte from a place on, the first one lowest.
@@ -322,15 +322,15 @@ struct BorrowedBytes {
     /// The first byte of the first ill-formed sequence of UTF-8, or nil when all bytes are well-formed.
     var firstFault: Int? { UTF8Check.firstFault(in: bytes.span) }
 
-    /// Scans so many whole blocks from a place on. What it finds has room for 64 places a block and 64 more.
+    /// Scans this many whole blocks from a position on. `found` has space for 64 places a block and 64 more.
     func scanBlocks(_ blockCount: Int, from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
         precondition(start >= 0 && start &+ blockCount &* 64 <= bytes.count, "blocks outside the document")
         guard let address = bytes.baseAddress else { return }
         Self.scanBlocks(address + start, blockCount, start, &scan, &found)
     }
 
-    /// Scans what is left from a place on, less than a block, filled up with spaces: these add no place, and end what is
-    /// cut off, even where nothing is left.
+    /// Scans the rest from a position on, less than a block, padded with spaces: these add no place, and end a truncated token,
+    /// even if no byte is left.
     func scanLastBlock(from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
         let rest = bytes.count &- start
         precondition(start >= 0 && rest >= 0 && rest < 64, "no last block")

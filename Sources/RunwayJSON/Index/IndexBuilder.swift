@@ -1,7 +1,7 @@
-/// Checks a document against the grammar of RFC 8259 and writes its index, in one pass over its places. It only says yes
-/// or no: ``GrammarCheck`` finds out where and why.
+/// Validates a document against the grammar of RFC 8259 and writes its index, in one pass over its places. It only returns
+/// whether the document is valid: ``GrammarCheck`` finds the place and the reason.
 ///
-/// Bounds: a place makes one entry or one name at most, and whenever places are scanned room is made for as many entries.
+/// Bounds: a place makes one entry or one name at most, and whenever places are scanned space is reserved for as many entries.
 struct IndexBuilder {
     private var places: PlaceReader
     private let limits: JSONLimits
@@ -9,7 +9,7 @@ struct IndexBuilder {
     private var wordCount = 0
 
     private struct Container: BitwiseCopyable {
-        /// Where its opening entry is.
+        /// The index of its opening entry.
         let index: Int
         let isObject: Bool
         var children = 0
@@ -118,7 +118,7 @@ struct IndexBuilder {
         return container
     }
 
-    /// Keeps a container while one inside it is read; false when that would be too deep.
+    /// Pushes a container while one inside it is read; returns `false` if that would be too deep.
     @inline(__always)
     private mutating func push(_ container: Container) -> Bool {
         guard depth &+ 1 < limits.maximumDepth else { return false }
@@ -137,8 +137,8 @@ struct IndexBuilder {
         places.next &+= 1
     }
 
-    /// Members without escapes and containers, from a name on, as long as eight places are at hand; one look at eight
-    /// kinds says what a member is. True after a value, false before a name that is left to the general way.
+    /// Reads members without escapes and containers, from a name on, as long as eight places are available; one comparison of
+    /// eight kinds identifies a member. Returns `true` after a value, `false` before a name that needs the general path.
     @inline(__always)
     private mutating func readPlainMembers(of container: inout Container) -> Bool {
         let quote = UInt64(UInt8(ascii: "\""))

@@ -1,6 +1,6 @@
-/// What the index says of one value: 64 bits, in two words of 32.
+/// The index entry of one value: 64 bits, in two words of 32.
 ///
-/// Bits 0–27 hold a byte offset, bits 28–55 an extent, bits 56–63 a ``Tag``. Entries stand in document order, each
+/// Bits 0–27 hold a byte offset, bits 28–55 an extent, bits 56–63 a ``Tag``. Entries are in document order, each
 /// member's ``NameEntry`` directly before its value, and a container's children between its opening and its closing entry:
 ///
 /// | tag | offset | extent |
@@ -41,7 +41,7 @@ struct IndexEntry {
             | UInt64(tag.rawValue) &<< 56
     }
 
-    /// The same entry with an extent, where it had none.
+    /// The same entry with an extent.
     @inline(__always)
     func with(extent: Int) -> IndexEntry { IndexEntry(bits: bits | UInt64(truncatingIfNeeded: extent) &<< 28) }
 
@@ -58,7 +58,7 @@ struct IndexEntry {
     /// How many words an entry has.
     static let wordCount = 2
 
-    /// How many words further the next sibling stands, or its name.
+    /// The distance in words to the next sibling, or to its name.
     @inline(__always) var stride: Int { isContainer ? extent &+ Self.wordCount : Self.wordCount }
 
     var kind: JSONKind {

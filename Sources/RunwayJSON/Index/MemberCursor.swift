@@ -1,7 +1,7 @@
-/// How far the lookups in one object have come, for those that mostly go from its first member to its last.
+/// The position of successive lookups in one object, for those that mostly proceed from its first member to its last.
 ///
-/// `passed` has a bit of every name before the cursor. A name whose bit is not there does not stand before it, so that
-/// the first member of that name is the first one from the cursor on.
+/// `passed` has a bit of every name before the cursor. A name without its bit is not before the cursor, so that the first
+/// member of that name is the first one from the cursor on.
 struct MemberCursor {
     /// The value of the member that comes next; 0 before the first.
     private(set) var index = 0
@@ -9,24 +9,24 @@ struct MemberCursor {
     /// How many words of the index were gone over again to look before the cursor.
     private(set) var searchedBehind = 0
 
-    /// Whether looking before the cursor in an object of so many words has come to cost more than a ``MemberTable``.
+    /// Whether lookups before the cursor in an object of this many words have cost more than a ``MemberTable``.
     ///
-    /// The filter is full after a few dozen names, and every lookup goes over all of them from then on. A table takes about
-    /// as long as 32 such looks at each member, so that no more than twice the time of the better way is ever spent.
+    /// The filter is full after a few dozen names, and every lookup then examines all of them. A table takes about as long as
+    /// 32 such lookups at each member, so that at most twice the time of the better way is spent.
     @inline(__always)
     func isCostly(words: Int) -> Bool { searchedBehind > words &* 32 &+ 4096 }
 
     @inline(__always)
     mutating func noteSearchBehind(words: Int) { searchedBehind &+= words }
 
-    /// Whether a member with a name may stand before the cursor.
+    /// Whether a member with a name may be before the cursor.
     @inline(__always)
     func mayHavePassed(_ name: borrowing Span<UInt8>) -> Bool { passed & Self.bit(of: name, count: name.count) != 0 }
 
     /// Goes past a member to the value at an index.
     @inline(__always)
     mutating func pass(_ name: NameEntry, in bytes: borrowing Span<UInt8>, to index: Int) {
-        // What an escaped name says is not worth reading: every name may be it.
+        // Decoding an escaped name is not worth the time: every name may equal it.
         let isEscaped = name.length == NameEntry.escaped
         passed |= isEscaped ? .max : Self.bit(of: bytes.extracting(name.offset...), count: Int(name.length))
         self.index = index

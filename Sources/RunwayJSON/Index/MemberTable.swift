@@ -4,7 +4,7 @@
 struct MemberTable {
     private var places: [ArraySlice<UInt8>: Int] = [:]
 
-    /// Goes through the members of an object once. What is made stays valid as long as the storage.
+    /// Indexes the members of an object in one pass. The table stays valid as long as the storage.
     init(ofObjectAt object: Int, in storage: JSONStorage) {
         places.reserveCapacity(storage.count(at: object))
         for member in JSONValue(storage: storage, index: object).members {
@@ -18,6 +18,6 @@ struct MemberTable {
         }
     }
 
-    /// The index of the value of the first member with a name; -1 when there is none.
+    /// The index of the value of the first member with a name; -1 if there is none.
     subscript(name: String) -> Int { places[Array(name.utf8)[...]] ?? -1 }
 }

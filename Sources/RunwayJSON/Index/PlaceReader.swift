@@ -24,27 +24,27 @@ struct FoundPlaces {
     }
 }
 
-/// Finds the places of a document, a chunk at a time, and hands them out in order with the bytes at them.
+/// Finds the places of a document, a chunk at a time, and returns them in order with the bytes at them.
 ///
-/// Bounds: a place is below the document's size, since what fills up its last block adds none. `next` never passes the
-/// number of places at hand, behind which eight kinds of zero stand, so that what a token may have, up to eight places, can
-/// be looked at from `next` on after ``refillIfNeeded()``. Who takes a place has seen that its kind is not zero.
+/// Bounds: a place is below the document's size, since the padding of its last block adds none. `next` never exceeds the number
+/// of available places, which are followed by eight zero kinds, so that up to eight places of a token can be examined from
+/// `next` on after ``refillIfNeeded()``. A place is consumed only after its kind was seen to be non-zero.
 struct PlaceReader {
     let bytes: BorrowedBytes
     private var scan: ScanState
     private var scanned = 0
     private var isAtEnd = false
     private var found = FoundPlaces(capacity: capacity)
-    /// Which of the places at hand comes next.
+    /// The index of the next available place.
     var next = 0
 
     /// So many bytes are scanned, then read, so that they and their places stay in the nearest cache.
     private static let chunkBlockCount = 64
-    /// Room for what a chunk adds: a place a byte, those of the last block, what a scan may write behind them, and
-    /// before all the less than eight that were left.
+    /// Space for the places of a chunk: one for each byte, those of the last block, the overrun of a scan, and the less than
+    /// eight places that were left.
     private static let capacity = 64 * (chunkBlockCount + 2) + 16
 
-    /// What stands behind the last place: beyond every document, and an `Int` of 32 bits holds it.
+    /// The sentinel after the last place: beyond every document, and small enough for an `Int` of 32 bits.
     static let noPlace = UInt32(Int32.max)
 
     init(_ bytes: BorrowedBytes, scan: PlaceScan) {
@@ -56,14 +56,14 @@ struct PlaceReader {
 
     func deallocate() { found.deallocate() }
 
-    /// How many places are at hand.
+    /// The number of available places.
     @inline(__always) var count: Int { found.count }
 
-    /// The place so many behind the next.
+    /// The place at a distance from the next one.
     @inline(__always)
     func place(_ ahead: Int = 0) -> UInt32 { found.places[next &+ ahead] }
 
-    /// The byte at the place so many behind the next; 0 behind the last.
+    /// The byte at the place at a distance from the next one; 0 after the last.
     @inline(__always)
     func kind(_ ahead: Int = 0) -> UInt8 { found.kinds[next &+ ahead] }
 
@@ -71,7 +71,7 @@ struct PlaceReader {
     @inline(__always)
     var eightKinds: UInt64 { found.kinds.eight(at: next) }
 
-    /// Whether all places were taken, asked after ``refillIfNeeded()``.
+    /// Whether all places were consumed; valid after ``refillIfNeeded()``.
     var isEmpty: Bool { next == count }
 
     /// Whether no byte was met that strings or UTF-8 may not have. Asked at the end.
@@ -80,11 +80,11 @@ struct PlaceReader {
         return !scan.portable.hasControlCharacter && bytes.firstFault == nil
     }
 
-    /// Whether eight places are at hand.
+    /// Whether eight places are available.
     @inline(__always)
     var hasEight: Bool { count &- next >= 8 }
 
-    /// Scans until eight places are at hand or the document is at its end, and says whether it scanned.
+    /// Scans until eight places are available or the document ends; returns whether it scanned.
     @inline(__always)
     mutating func refillIfNeeded() -> Bool {
         if hasEight { return false }

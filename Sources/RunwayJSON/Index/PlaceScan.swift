@@ -18,7 +18,7 @@ enum PlaceScan {
     }
 }
 
-/// What a scan hands from block to block.
+/// The state that a scan passes from block to block.
 struct ScanState {
     let scan: PlaceScan
     var vector = runway_json_scan_state()

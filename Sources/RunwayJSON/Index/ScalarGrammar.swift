@@ -1,6 +1,6 @@
-/// The grammar of what is neither a container nor a whole string: literals, numbers and escapes (RFC 8259 §3, §6, §7).
+/// The grammar of literals, numbers and escapes (RFC 8259 §3, §6, §7).
 enum ScalarGrammar {
-    /// The entry of a literal or number at a place, or nil when it is none.
+    /// The entry of a literal or number at a place; `nil` if there is none.
     ///
     /// - Parameters:
     ///   - kind: The byte at the place.
@@ -58,7 +58,7 @@ enum ScalarGrammar {
         return IndexEntry(tag: tag, offset: place, extent: end &- place)
     }
 
-    /// Goes past digits, of which there must be at least one.
+    /// Skips digits, of which there must be at least one.
     @inline(__always)
     private static func skipDigits(_ bytes: BorrowedBytes, _ end: inout Int) -> Bool {
         let start = end

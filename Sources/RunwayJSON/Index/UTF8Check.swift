@@ -18,7 +18,7 @@ enum UTF8Check {
 
     /// The length of the well-formed sequence that begins at a place, or 0 when none does.
     static func sequenceLength(at place: Int, in bytes: borrowing Span<UInt8>) -> Int {
-        // The table tells sequences apart by the first byte, and limits the second one after some of these.
+        // The table distinguishes sequences by the first byte, and limits the second one after some of these.
         let length: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
         switch bytes[place] {

@@ -1,4 +1,4 @@
-/// The elements of an array in document order, found as the sequence goes on; it allocates nothing.
+/// The elements of an array in document order, found during the iteration; it allocates nothing.
 public struct JSONElements: Sequence, Sendable {
     @usableFromInline let array: JSONValue
 

@@ -1,6 +1,6 @@
-/// The members of an object in document order, found as the sequence goes on; it allocates nothing.
+/// The members of an object in document order, found during the iteration; it allocates nothing.
 ///
-/// A name that occurs twice is there twice.
+/// A name that occurs twice is contained twice.
 public struct JSONMembers: Sequence, Sendable {
     @usableFromInline let object: JSONValue
 
@@ -53,10 +53,10 @@ public struct JSONMember: Sendable {
     /// The member's name; the string is made here.
     public var key: String { value.storage.nameText(ofValueAt: value.index) }
 
-    /// Whether the member's name is exactly these Unicode scalars; compares bytes and makes no string.
+    /// Whether the member's name is exactly these Unicode scalars; compares bytes and creates no string.
     public func hasKey(_ key: String) -> Bool { StringText(entry: name).equals(key.utf8, in: value.storage.bytes) }
 
-    /// Where the name stands in the document, with its quotation marks.
+    /// The position of the name in the document, with its quotation marks.
     public var keyByteRange: Range<Int> { (name.offset - 1)..<(name.offset + name.extent + 1) }
 
     private var name: IndexEntry { value.storage.name(ofValueAt: value.index).string(in: value.storage.bytes) }

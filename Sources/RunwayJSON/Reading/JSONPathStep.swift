@@ -3,7 +3,7 @@ enum JSONPathStep: Sendable, Hashable {
     case name(String)
     case index(Int)
 
-    /// The step as ``JSONValue/path`` writes it after what came before.
+    /// Appends the step in the format of ``JSONValue/path``.
     func append(to path: inout String) {
         switch self {
         case .index(let index): path += "[\(index)]"
@@ -22,7 +22,7 @@ enum JSONPathStep: Sendable, Hashable {
         return path.isEmpty ? "$" : path
     }
 
-    /// Whether a name can stand in a path without brackets: a letter or `_`, then letters, digits and `_`, all ASCII.
+    /// Whether a name needs no brackets in a path: a letter or `_`, then letters, digits and `_`, all ASCII.
     private static func isPlain(_ name: String) -> Bool {
         guard let first = name.utf8.first, first == UInt8(ascii: "_") || isLetter(first) else { return false }
         return name.utf8.allSatisfy { isLetter($0) || $0 == UInt8(ascii: "_") || (0x30...0x39).contains($0) }
@@ -37,6 +37,6 @@ enum JSONPathStep: Sendable, Hashable {
 enum JSONAbsence: Sendable {
     /// The document could not be read at all.
     case invalid(JSONError)
-    /// Lookups led from a value that exists to nothing; the first of the steps is the one that failed.
+    /// Lookups from an existing value to an absent one; the first of the steps is the one that failed.
     case lookup(from: JSONValue, first: JSONPathStep, rest: [JSONPathStep])
 }

@@ -17,20 +17,20 @@
 /// }
 /// ```
 public protocol JSONReadable {
-    /// Reads a value, or throws the error that says what was found instead.
+    /// Reads a value, or throws an error that names what was found instead.
     ///
-    /// The implementation must not wait, and should read its parts by ``JSONValue/require(_:)``, whose errors say where.
+    /// The implementation must not wait, and should read its parts by ``JSONValue/require(_:)``, whose errors name the place.
     static func read(from value: JSONValue) throws(JSONError) -> Self
 }
 
 extension JSONValue {
     /// The value as a type, or an error that names the path, what was expected, what was found and the body's start.
     ///
-    /// An error takes time in proportion to the document up to the value, of which it says the line and the path. Where many
-    /// values may be of another kind, ask for these by ``string``, ``int`` and the like, which are nil then.
+    /// Creating an error takes time in proportion to the document up to the value, since it has the line and the path. If many
+    /// values may be of another kind, use ``string``, ``int`` and the like, which are then `nil`.
     ///
     /// - Throws: ``JSONError`` of kind `missing`, `typeMismatch` or `outOfRange`; for a document that could not be read,
-    ///   the error that says why.
+    /// the error that names the reason.
     public func require<T: JSONReadable>(_ type: T.Type = T.self) throws(JSONError) -> T {
         if let invalidDocumentError { throw invalidDocumentError }
         return try T.read(from: self)
@@ -120,7 +120,7 @@ extension Array: JSONReadable where Element: JSONReadable {
 }
 
 extension Optional: JSONReadable where Wrapped: JSONReadable {
-    /// Nil where nothing or a `null` is; anything else must be readable.
+    /// Returns `nil` if the value is absent or `null`; any other value must be readable.
     public static func read(from value: JSONValue) throws(JSONError) -> Wrapped? {
         switch value.kind {
         case .missing, .null: nil

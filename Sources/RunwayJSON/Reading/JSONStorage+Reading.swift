@@ -13,16 +13,16 @@ final class BodyStart: Sendable {
     init(text: String) { self.text = text }
 }
 
-/// What a value reads as, by its index.
+/// Readings of a value, by its index.
 extension JSONStorage {
     @usableFromInline
     func stride(at index: Int) -> Int { entry(at: index).stride }
 
-    /// Where a container's first child stands, or its name.
+    /// The index of a container's first child, or of its name.
     @usableFromInline
     func firstChild(at index: Int) -> Int { index &+ IndexEntry.wordCount }
 
-    /// Where a container's closing entry stands.
+    /// The index of a container's closing entry.
     @usableFromInline
     func end(at index: Int) -> Int { index &+ entry(at: index).extent }
 
@@ -138,7 +138,7 @@ extension JSONStorage {
         return bodyStartText.storeIfNil(BodyStart(text: GrammarCheck.bodyStart(bytes))).text
     }
 
-    /// A number as it is written.
+    /// The text of a number, unchanged.
     func numberText(at index: Int) -> String {
         let entry = entry(at: index)
         return text(entry.offset..<(entry.offset &+ entry.extent))

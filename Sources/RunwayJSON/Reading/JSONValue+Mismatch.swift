@@ -1,9 +1,9 @@
 extension JSONValue {
-    /// The error of a value that is not what was required.
+    /// The error of a value that is not of the required kind.
     ///
     /// - Parameters:
     ///   - expected: The kind that was required, with its article.
-    ///   - holdable: For numbers, what the number must fit in.
+    ///   - holdable: For numbers, the type that the number must fit in.
     func mismatch(expected: String, holdable: String? = nil) -> JSONError {
         switch storage.absence {
         case .invalid(let error): return error
@@ -49,14 +49,14 @@ extension JSONValue {
         return JSONRedaction.default.redactedText(of: rawBytes, maximumByteCount: JSONError.excerptByteCount)
     }
 
-    /// Where a path broke off: what this value, the last that exists, is, and which step it does not have.
+    /// Describes where a path ends: the kind of this value, the last that exists, and the step that it does not have.
     private func breakOff(at step: JSONPathStep) -> String {
         let place = path == "$" ? "the root" : JSONError.shortened(path)
         switch (kind, step) {
         case (.object, .name(let name)):
             return "nothing: \(place) exists but has no member \"\(JSONError.shortened(name))\" among its \(count)"
         case (.array, .index(let index)):
-            return "nothing: \(place) exists but has \(count) element\(count == 1 ? "" : "s"); [\(index)] was asked for"
+            return "nothing: \(place) exists but has \(count) element\(count == 1 ? "" : "s"); [\(index)] was requested"
         case (_, .name(let name)):
             return "nothing: \(place) is \(kind.withArticle), not an object with \"\(JSONError.shortened(name))\""
         case (_, .index(let index)):

@@ -4,14 +4,14 @@
     import Foundation
 #endif
 
-/// A number as it is written: sign, digits, power of ten (RFC 8259 §6).
+/// A parsed number: sign, digits, power of ten (RFC 8259 §6).
 struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
     private(set) var isNegative = false
     /// The digits without sign and point, as far as the type holds them.
     private(set) var digits: Digits = 0
-    /// The power of ten that `digits` stand for.
+    /// The power of ten by which `digits` are multiplied.
     private(set) var exponent = 0
-    /// Whether `digits` and `exponent` say the number exactly; false when there are too many digits.
+    /// Whether `digits` and `exponent` are the exact number; `false` if there are too many digits.
     private(set) var isExact = true
 
     /// Reads a number that the grammar was checked of.
@@ -51,7 +51,7 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         }
     }
 
-    /// An exponent beyond a billion changes nothing any more, whatever the digits are within our size limit.
+    /// An exponent beyond a billion has no further effect, whatever the digits are within our size limit.
     private mutating func readExponent(_ bytes: [UInt8], _ start: Int, _ end: Int) {
         var place = start
         let isDown = bytes[place] == UInt8(ascii: "-")
@@ -107,8 +107,8 @@ extension NumberText<UInt64> {
         return isNegative ? -value : value
     }
 
-    /// The nearest double where one multiplication or division of exact operands gives it, which rounds once, as
-    /// IEEE 754 demands (Clinger's fast path); nil where it takes more than that.
+    /// The nearest double if one multiplication or division of exact operands yields it, which rounds once, as IEEE 754
+    /// requires (Clinger's fast path); `nil` otherwise.
     var quickDouble: Double? {
         guard isExact, digits <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
         let magnitude = Double(digits)
@@ -117,8 +117,8 @@ extension NumberText<UInt64> {
         return isNegative ? -value : value
     }
 
-    /// The nearest double where 128 bits hold what the number is made of: up to 19 digits and some of 20, as the shortest text
-    /// of a double has, of a size between 10^-21 and 10^38. Nil where it takes more than that.
+    /// The nearest double if 128 bits hold the intermediate values: up to 19 digits and some of 20, as the shortest text of a
+    /// double has, of a size between 10^-21 and 10^38; `nil` otherwise.
     var wideDouble: Double? {
         guard isExact, digits != 0, exponent >= -21, exponent <= 19 else { return nil }
         var value = UInt128(digits)
@@ -140,13 +140,13 @@ extension NumberText<UInt64> {
             isInexact = isInexact || value.trailingZeroBitCount < excess
             value >>= excess
         }
-        // What was lost is less than the lowest bit, which is itself below the half of what a double holds. With that bit set
-        // the conversion rounds as it would with all digits, once.
+        // The lost part is less than the lowest bit, which is itself below half of a double's precision. With that bit set the
+        // conversion rounds as it would with all digits, once.
         let significand = Double(UInt64(truncatingIfNeeded: value) | (isInexact ? 1 : 0))
         return Double(sign: isNegative ? .minus : .plus, exponent: power + excess, significand: significand)
     }
 
-    /// The decimal where its 38 digits hold the number exactly from what was read.
+    /// The decimal if its 38 digits hold the number exactly; `nil` otherwise.
     var quickDecimal: Decimal? {
         if isExact, digits == 0 { return .zero }
         guard isExact, exponent >= -120, exponent <= 100 else { return nil }

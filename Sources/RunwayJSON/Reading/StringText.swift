@@ -1,6 +1,6 @@
-/// What a string of a document says once its escapes are undone (RFC 8259 §7).
+/// The text of a string of a document with its escapes undone (RFC 8259 §7).
 ///
-/// A lone surrogate is read as U+FFFD. The document was checked before, so that every escape is a whole one.
+/// A lone surrogate is read as U+FFFD. The document was validated before, so that every escape is complete.
 struct StringText {
     let entry: IndexEntry
 
@@ -10,7 +10,7 @@ struct StringText {
         return storage.text(unescaping: self)
     }
 
-    /// Whether the text is the one whose UTF-8 is given, without making either.
+    /// Whether the text equals one in UTF-8, without creating a string.
     func equals(_ other: some Sequence<UInt8>, in bytes: [UInt8]) -> Bool {
         var rest = other.makeIterator()
         var place = entry.offset
@@ -28,7 +28,7 @@ struct StringText {
         return rest.next() == nil
     }
 
-    /// The scalar that the escape at a place stands for, and the escape's length, in bytes always more than the scalar's.
+    /// The scalar of the escape at a position, and the escape's length, in bytes always more than the scalar's.
     func escape(at place: Int, in bytes: [UInt8]) -> (scalar: Unicode.Scalar, length: Int) {
         switch bytes[place + 1] {
         case UInt8(ascii: "b"): return ("\u{8}", 2)
@@ -52,10 +52,10 @@ struct StringText {
         return (scalar, 12)
     }
 
-    /// How many of eight bytes, the first one lowest, stand before the first reverse solidus.
+    /// How many of eight bytes, the first one lowest, precede the first reverse solidus.
     @inline(__always)
     static func plainByteCount(_ eight: UInt64) -> Int {
-        // A byte is zero here where it is a reverse solidus; the lowest bit that is left is the first such byte's.
+        // A byte is zero here if it is a reverse solidus; the lowest remaining bit is the first such byte's.
         let bytes = eight ^ 0x5C5C_5C5C_5C5C_5C5C
         return ((bytes &- 0x0101_0101_0101_0101) & ~bytes & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
     }

@@ -1,7 +1,7 @@
-/// Which members' values are secret, and text of JSON without them.
+/// Decides which members' values are secret, and writes JSON text without them.
 ///
 /// A member is secret by its name, compared without regard to case, `_`, `-` and spaces, so that `access_token`,
-/// `accessToken` and `Access-Token` are one. Everything below a secret member is masked with it.
+/// `accessToken` and `Access-Token` are equal. Everything below a secret member is masked with it.
 public struct JSONRedaction: Sendable, Hashable {
     /// The secret names of at most 16 bytes of ASCII, which are looked up without an allocation, and the others.
     private var shortNames: Set<PackedWord> = []
@@ -9,7 +9,7 @@ public struct JSONRedaction: Sendable, Hashable {
     /// Whether names are secret by their words as well.
     private let readsWords: Bool
 
-    /// What stands where a secret was.
+    /// Replaces a secret.
     public static let mask = "[redacted]"
 
     /// What is secret in most services: passwords, tokens, keys, signatures, cookies, codes, cards.
@@ -39,7 +39,7 @@ public struct JSONRedaction: Sendable, Hashable {
     /// Nothing is secret.
     public static let none = JSONRedaction(secretNames: [])
 
-    /// Makes a redaction of exactly these names.
+    /// Creates a redaction of exactly these names.
     public init(secretNames: some Sequence<String>) { self.init(secretNames: secretNames, readsWords: false) }
 
     private init(secretNames: some Sequence<String>, readsWords: Bool) {
@@ -83,7 +83,7 @@ public struct JSONRedaction: Sendable, Hashable {
         isSecret(name) { readsWords && Self.tokenPair.contains($0.joined) }
     }
 
-    /// Whether a header field of this name is secret: a member's rule, and certain words wherever they stand, as in
+    /// Whether a header field of this name is secret: by the rule for members, and by certain words at any position, as in
     /// `X-Session-Data` or `Signature-Input`.
     package func isSecretField(_ name: String) -> Bool { isSecret(name) { readsWords && $0.hasFieldWord } }
 
@@ -121,17 +121,17 @@ public struct JSONRedaction: Sendable, Hashable {
         String(decoding: name.lowercased().utf8.filter { !isIgnored($0) }, as: UTF8.self)
     }
 
-    /// A value as JSON with secrets masked, cut off with a note where it would grow beyond a size.
+    /// Returns a value as JSON with secrets masked, truncated with a note at a size.
     ///
-    /// A value that stands below a secret member is masked as a whole. Strings and numbers are as the document writes
-    /// them, but for strings that hold secrets themselves, as a URL with an access token does, or JSON inside JSON: in these
-    /// what follows a secret name is masked as in ``redactedText(of:maximumByteCount:)``.
+    /// A value below a secret member is masked as a whole. Strings and numbers are unchanged, except for strings that contain
+    /// secrets themselves, such as a URL with an access token, or JSON inside JSON: in these the text after a secret name is
+    /// masked as in ``redactedText(of:maximumByteCount:)``.
     ///
     /// - Parameters:
-    ///   - value: The value; a missing one gives a sentence that says so.
-    ///   - maximumByteCount: About how many bytes of UTF-8 the text may have. Default 4096.
-    ///   - isIndented: Whether every value has a line, two blanks a level before it, at most 64 levels. Default true; without,
-    ///     the text is hardly longer than the value's bytes.
+    ///   - value: The value; a missing one yields a sentence.
+    ///   - maximumByteCount: About how many bytes of UTF-8 the text may have. The default is 4096.
+    ///   - isIndented: Whether every value is on a line of its own, indented by two for each level, at most 64 levels. The
+    ///     default is `true`; otherwise, the text is hardly longer than the value's bytes.
     public func redactedText(of value: JSONValue, maximumByteCount: Int = 4096, isIndented: Bool = true) -> String {
         switch value.storage.absence {
         case .invalid(let error): return "invalid: \(error)"
@@ -143,11 +143,11 @@ public struct JSONRedaction: Sendable, Hashable {
         return text.text(of: value)
     }
 
-    /// Bytes that may or may not be JSON as one line of text, with what follows a secret name masked, cut off with "…"
-    /// where it would grow beyond a size.
+    /// Returns bytes that may or may not be JSON as one line of text, with the text after secret names masked, truncated with
+    /// "…" at a size.
     ///
-    /// For bodies that could not be read: members of JSON, whole or broken, pairs of forms, fields of headers, elements and
-    /// attributes of XML are found by their look, a secret name with `:`, `=` or `>` behind it. In doubt too much is masked.
+    /// For bodies that could not be read: members of JSON, valid or not, pairs of forms, header fields, elements and attributes
+    /// of XML are recognised by a secret name followed by `:`, `=` or `>`. In doubt too much is masked.
     ///
     /// - Parameters:
     ///   - bytes: The bytes. Invalid UTF-8 is shown as U+FFFD, control characters as spaces. Zero bytes are removed, so that names

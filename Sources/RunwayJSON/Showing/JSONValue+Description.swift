@@ -1,10 +1,10 @@
 extension JSONValue: CustomStringConvertible {
-    /// Indented JSON, cut off at 4096 bytes, with what ``JSONRedaction/default`` calls secret masked.
+    /// Indented JSON, truncated at 4096 bytes, with the secrets of ``JSONRedaction/default`` masked.
     public var description: String { JSONRedaction.default.redactedText(of: self) }
 }
 
 extension JSONValue: CustomDebugStringConvertible {
-    /// The path, shortened beyond 200 characters, and kind, then what ``description`` says.
+    /// The path, shortened beyond 200 characters, and kind, then ``description``.
     public var debugDescription: String {
         exists ? "\(JSONError.shortened(path)), \(kind.rawValue): \(description)" : description
     }

@@ -1,11 +1,11 @@
-/// One line of text from bytes that need not be JSON, with what follows a secret name masked.
+/// One line of text from bytes that need not be JSON, with the text after secret names masked.
 ///
-/// Nothing is known of such bytes, not even whether a quotation mark begins a string or ends one. So names are looked for
-/// from what stands behind them: at every `:`, `=` and `>` the bytes before say whether a secret name ends there.
+/// The structure of such bytes is unknown, even whether a quotation mark begins a string or ends one. So names are recognised
+/// by what follows them: at every `:`, `=` and `>` the bytes before show whether a secret name ends there.
 struct RedactedLine {
     private let redaction: JSONRedaction
     private let bytes: [UInt8]
-    /// Where the first byte stands that no form has.
+    /// The position of the first byte that no form contains.
     private let formEnd: Int
     private var place = 0
     private var output: [UInt8] = []

@@ -1,13 +1,13 @@
-/// JSON of a value with secrets masked, indented or without any white space, cut off at a size.
+/// JSON of a value with secrets masked, indented or without any white space, truncated at a size.
 struct RedactedText {
     private let redaction: JSONRedaction
     private let maximumByteCount: Int
     private let isIndented: Bool
     private var output: [UInt8] = []
-    /// For each open container: where it ends in the index, and whether it is an object.
+    /// For each open container: the index of its end, and whether it is an object.
     private var openContainers: [(end: Int, isObject: Bool)] = []
 
-    /// Deeper levels are not indented further: a thousand blanks before each number say nothing more.
+    /// Deeper levels are not indented further: a thousand blanks before each number add no information.
     private static let maximumIndentation = 64
 
     init(redaction: JSONRedaction, maximumByteCount: Int, isIndented: Bool) {
@@ -74,7 +74,7 @@ struct RedactedText {
         guard value.kind == .string, value.rawBytes.contains(where: { "=:>".utf8.contains($0) }),
             let text = value.string
         else { return nil }
-        // With room for a mask that begins inside the bound, and for masks that are longer than what they stand for.
+        // With space for a mask that begins inside the bound, and for masks that are longer than the secrets that they replace.
         let bound = min(maximumByteCount - output.count, 16 * text.utf8.count) + 2 * JSONRedaction.mask.utf8.count
         let masked = redaction.redactedText(of: text.utf8, maximumByteCount: bound)
         guard masked.contains(JSONRedaction.mask) else { return nil }

@@ -1,6 +1,6 @@
-/// What may be a name before a `:` or `=` in bytes that need not be JSON.
+/// The possible names before a `:` or `=` in bytes that need not be JSON.
 struct SecretName {
-    /// The texts that may be the name: what stands between quotation marks, or the word.
+    /// The texts that may be the name: the text between quotation marks, or the word.
     private var candidates: [String] = []
     /// Whether it is a name of a form, with nothing but pairs before it.
     private(set) var isForm = false
@@ -14,7 +14,7 @@ struct SecretName {
     /// How far back a name is looked for, in bytes; no secret name is nearly as long.
     private static let maximumByteCount = 256
 
-    /// - Parameter formEnd: Where the first byte stands that no form has.
+    /// - Parameter formEnd: The position of the first byte that no form contains.
     init(before separator: Int, in bytes: [UInt8], formEnd: Int) {
         var end = separator
         let first = max(0, separator - Self.maximumByteCount)
@@ -40,7 +40,7 @@ struct SecretName {
         let opening = bytes[first..<end].lastIndex(of: quote)
         let text = bytes[(opening.map { $0 + 1 } ?? first)..<end]
         candidates = [Self.unescaped(text)]
-        // Where the opening one is not there, or belongs to something else, the last word may be the name.
+        // If the opening one is missing, or belongs to another string, the last word may be the name.
         if opening == nil || text.contains(where: { "{}[]<>:,=&".utf8.contains($0) }) {
             candidates.append(Self.decoded(bytes[Self.startOfWord(endingAt: end, in: bytes, from: first)..<end]))
         }
@@ -99,7 +99,7 @@ struct SecretName {
 }
 
 extension ArraySlice<UInt8> {
-    /// The longest end of which every byte is right.
+    /// The longest suffix whose bytes all match.
     fileprivate func suffix(while isRight: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         guard let last = lastIndex(where: { !isRight($0) }) else { return self }
         return self[(last + 1)...]

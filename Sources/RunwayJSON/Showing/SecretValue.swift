@@ -1,4 +1,4 @@
-/// Where a secret value ends in bytes that need not be JSON. In doubt it ends late: too much is masked rather than too little.
+/// The end of a secret value in bytes that need not be JSON. In doubt it ends late: too much is masked rather than too little.
 struct SecretValue {
     let bytes: [UInt8]
     /// Whether its name is one of a form, whose values end at `&` alone.
@@ -25,8 +25,8 @@ struct SecretValue {
         bytes[start...].firstIndex(where: isEnd) ?? bytes.count
     }
 
-    /// Behind the string that a quotation mark begins which so many reverse solidi escape; a string that is inside one of
-    /// JSON, and inside that again, has one, then three before its own.
+    /// The position after the string that begins with a quotation mark with this many reverse solidi before it; a string inside
+    /// one of JSON, and inside that again, has one, then three before its own.
     private func endOfString(_ quote: Int, escapes: Int) -> Int {
         var place = quote + 1
         var solidi = 0
@@ -57,7 +57,7 @@ struct SecretValue {
         return place
     }
 
-    /// Where the closing tag of an element stands; the end of the bytes when there is none.
+    /// The position of the closing tag of an element; the end of the bytes if there is none.
     static func endOfElement(_ name: ArraySlice<UInt8>, in bytes: [UInt8], from start: Int) -> Int {
         let closing = Array("</".utf8) + name
         var place = start

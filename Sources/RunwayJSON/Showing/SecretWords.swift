@@ -7,10 +7,10 @@ struct PackedWord: Hashable, Sendable {
 
     init(_ word: some Sequence<UInt8>) { for byte in word { append(byte) } }
 
-    /// Whether all of the word is in it.
+    /// Whether it contains the whole word.
     var isWhole: Bool { byteCount <= 16 }
 
-    // Half the work of hashing both halves; the words are few and ours, apart from those that an app adds.
+    // Half the work of hashing both halves; the words are few and our own, apart from those that an app adds.
     func hash(into hasher: inout Hasher) { hasher.combine(UInt64(truncatingIfNeeded: bits ^ (bits >> 64))) }
 
     mutating func append(_ byte: UInt8) {
@@ -24,7 +24,7 @@ struct PackedWord: Hashable, Sendable {
         return byteCount >= end.byteCount && bits & mask == end.bits
     }
 
-    /// The word without so many bytes at its end. Of a word of more than 16 bytes the first ones are zero.
+    /// The word without some bytes at its end. Of a word of more than 16 bytes the first ones are zero.
     func dropLast(_ count: Int) -> PackedWord {
         var rest = self
         rest.bits >>= UInt128(8 * count)
@@ -53,7 +53,7 @@ struct NameWords {
     /// The last word, and the one before it.
     private(set) var last = PackedWord()
     private(set) var previous = PackedWord()
-    /// Whether any word is one that makes a header field secret wherever it stands.
+    /// Whether any word makes a header field secret at any position.
     private(set) var hasFieldWord = false
     private(set) var isASCII = true
 
@@ -91,7 +91,7 @@ struct NameWords {
         (previous, last) = (last, PackedWord())
     }
 
-    /// Whether the name says that its value is a secret: what it is stands last, as in `refresh_token`, but not in `token_type`.
+    /// Whether the name indicates that its value is a secret: by the last word, as in `refresh_token`, but not in `token_type`.
     var endsInSecret: Bool {
         guard let letter = last.lastByte else { return false }
         if SecretWords.endings[letter].contains(last) { return !SecretWords.harmless.contains(previous) }
@@ -99,7 +99,7 @@ struct NameWords {
         return pairs.contains { $0.second == last && $0.first == previous } || isJoinedSecret(of: pairs, letter)
     }
 
-    /// Whether the last word is several without a sign between them, the last of which is a secret: `authtoken`, `apikey`.
+    /// Whether the last word consists of several without a separator, the last of which is a secret: `authtoken`, `apikey`.
     private func isJoinedSecret(of pairs: [WordPair], _ letter: UInt8) -> Bool {
         if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {
             return !SecretWords.harmless.contains(last.dropLast(ending.byteCount))
@@ -111,15 +111,16 @@ struct NameWords {
     }
 }
 
-/// The words that tell a secret by its name.
+/// The words by which a name indicates a secret.
 enum SecretWords {
-    /// What is secret whatever stands before it.
+    /// Words that are secret after any other word.
     static let endings = ByLastLetter(
         words(
             "password passwd pwd passphrase passcode pass secret token jwt signature sig credential credentials cookie"
                 + " authorization assertion otp cvv cvc iban ssn hmac"), by: \.self)
 
-    /// Before one of ``endings`` these say that the value is a yes or no, or a mark in a list: `has_password`, `nextPageToken`,
+    /// Before one of ``endings`` these indicate that the value is a Boolean, or a position in a list: `has_password`,
+    /// `nextPageToken`,
     /// `Access-Control-Allow-Credentials`.
     static let harmless = words("has is with allow requires page continuation sync nextpage nextsync")
 
@@ -130,8 +131,8 @@ enum SecretWords {
             "password passwd pwd passphrase passcode secret token jwt signature credential credentials cookie"
                 + " authorization otp cvv cvc hmac"), by: \.self)
 
-    /// What is secret only behind another word: a `key` is most often the key of a row, a `code` that of a country or an error. They may stand
-    /// at the end of a word without a sign between them, `apikey` and `sessionid`, except behind a single letter.
+    /// Words that are secret only after another word: a `key` is most often the key of a row, a `code` that of a country or an
+    /// error. They may be at the end of a word without a separator, `apikey` and `sessionid`, except after a single letter.
     static let pairs = ByLastLetter(
         wordsBefore.flatMap { second, firsts in
             words(firsts).map { WordPair(first: $0, second: PackedWord(second.utf8)) }
@@ -145,7 +146,7 @@ enum SecretWords {
         "verifier": "code", "response": "saml", "session": "x", "auth": "x", "number": "security",
     ]
 
-    /// What makes a header field secret wherever it stands in the field's name.
+    /// Words that make a header field secret at any position of its name.
     static let ofFields = Array(words("session signature secret password"))
 
     private static func words(_ text: String) -> Set<PackedWord> {

@@ -8,7 +8,7 @@ final class CodingPathNode {
         self.key = key
     }
 
-    /// Lets go of the nodes above one by one: a deep path would overflow the stack otherwise.
+    /// Releases the nodes above one by one: a deep path would overflow the stack otherwise.
     deinit { while isKnownUniquelyReferenced(&parent) { parent = parent?.parent } }
 
     static func path(_ node: CodingPathNode?) -> [any CodingKey] {

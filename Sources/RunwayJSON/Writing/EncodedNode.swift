@@ -1,4 +1,4 @@
-/// What a type has encoded so far: containers can be filled in any order, so that nothing is written before the end.
+/// The encoded part of a value: containers can be filled in any order, so that nothing is written before the end.
 final class EncodedNode {
     enum Content {
         case unset
@@ -38,7 +38,7 @@ final class EncodedNode {
 
     init(_ content: Content = .unset) { self.content = content }
 
-    /// Lets go of the nodes below one by one: a deep tree would overflow the stack otherwise.
+    /// Releases the nodes below one by one: a deep tree would overflow the stack otherwise.
     deinit {
         var rest = takeNodes()
         while var node = rest.popLast() {
@@ -57,7 +57,8 @@ final class EncodedNode {
 
     var isSet: Bool { if case .unset = content { false } else { true } }
 
-    /// Writes the tree, without recursion. What was asked for but never filled is an empty object, as in Foundation.
+    /// Writes the tree, without recursion. A container that was requested but never filled is an empty object, as in
+    /// Foundation.
     func write(to writer: inout JSONWriter) {
         var open: [(node: EncodedNode, next: Int)] = []
         Self.begin(self, &writer, &open)

@@ -4,14 +4,13 @@
     public import Foundation
 #endif
 
-/// Encodes `Encodable` types as JSON whose bytes depend on nothing but the value and the strategies, in every process.
+/// Encodes `Encodable` types as JSON whose bytes depend only on the value and the strategies, in every process.
 ///
 /// The strategies are those of Foundation's `JSONEncoder`. The text is ``JSONWriter``'s: compact, with `/` not escaped,
-/// members in the order in which the type encodes them or sorted by name. A `Dictionary` or `Set` has no order of its own,
-/// so that it always has one here: members are sorted by the bytes of their names, elements by the bytes that they are
-/// written as, keys and values that stand in one array in pairs. A type that hands its own encoder to a dictionary or set that it
-/// holds, or encodes in an order of its own that changes, has to sort: members are sorted by
-/// ``sortsKeys`` whoever wrote them.
+/// members in the order in which the type encodes them or sorted by name. A `Dictionary` or `Set` has no order, so it is always
+/// sorted: members by the bytes of their names, elements by their encoded bytes, keys and values in one array in pairs. A type
+/// that passes its own encoder to a dictionary or set, or encodes in an order that changes, has to sort by itself;
+/// ``sortsKeys`` sorts members in any case.
 public struct JSONDocumentEncoder: Sendable {
     /// How coding keys become the names of members.
     public enum KeyEncodingStrategy: Sendable {
@@ -67,15 +66,15 @@ public struct JSONDocumentEncoder: Sendable {
     public var nonConformingFloatEncodingStrategy = NonConformingFloatEncodingStrategy.throw
     /// Whether members are sorted by the UTF-8 bytes of their names. Default false.
     public var sortsKeys = false
-    /// What is handed on to the types that encode themselves. Default: nothing.
+    /// Passed to the types that encode themselves. The default is empty.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes an encoder with the default strategies.
+    /// Creates an encoder with the default strategies.
     public init() {}
 
     /// Encodes a value as the bytes of a document.
     ///
-    /// - Throws: `EncodingError` when the value encodes nothing or a number that JSON cannot say, or what the type throws.
+    /// - Throws: `EncodingError` if the value encodes nothing or a number that JSON cannot represent, or what the type throws.
     public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
         let encoder = NodeEncoder(node: EncodedNode(), strategies: self, path: nil)
         try encoder.encode(value)

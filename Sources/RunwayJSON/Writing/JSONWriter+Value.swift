@@ -1,7 +1,7 @@
 extension JSONWriter {
-    /// Writes a value of a document: numbers with their digits as they are, strings with this writer's escapes.
+    /// Writes a value of a document: numbers with their digits unchanged, strings with this writer's escapes.
     ///
-    /// Two documents that differ only in white space, in escapes or, with ``sortsKeys``, in the order of members give
+    /// Two documents that differ only in white space, in escapes or, with ``sortsKeys``, in the order of members produce
     /// the same bytes. A missing value is written as `null`.
     public mutating func value(_ value: JSONValue) {
         var open: [OpenValue] = []
@@ -42,7 +42,7 @@ extension JSONWriter {
         }.map(\.value)
     }
 
-    /// What is left of a container that was begun.
+    /// The rest of a container that was begun.
     private enum OpenValue {
         case elements(JSONElements.Iterator)
         case members(JSONMembers.Iterator)

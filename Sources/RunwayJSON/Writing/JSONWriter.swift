@@ -1,9 +1,9 @@
-/// Writes JSON whose bytes depend on nothing but what is written: for cache keys, signing and logs.
+/// Writes JSON whose bytes depend only on the content: for cache keys, signing and logs.
 ///
-/// The text is compact, without any white space. In strings only what must be is escaped (RFC 8259 §7): `"`, `\`, and
-/// control characters, as `\b \f \n \r \t` or as `\u00` with two lower-case hexadecimal digits; `/` and everything
-/// beyond ASCII are written as they are. Members stand in the order they are written, or sorted by the UTF-8 bytes of
-/// their names, which is the order of their Unicode scalars.
+/// The text is compact, without any white space. In strings only the required characters are escaped (RFC 8259 §7): `"`, `\`,
+/// and control characters, as `\b \f \n \r \t` or as `\u00` with two lower-case hexadecimal digits; `/` and everything beyond
+/// ASCII are written unchanged. Members are in the order in which they are written, or sorted by the UTF-8 bytes of their
+/// names, which is the order of their Unicode scalars.
 ///
 /// ```swift
 /// var writer = JSONWriter(sortsKeys: true)
@@ -17,7 +17,7 @@
 /// Calls must balance, and inside an object each value must have a name before it; a call out of order is a programmer's
 /// error and traps.
 public struct JSONWriter: Sendable {
-    /// What was written so far.
+    /// The text so far.
     public private(set) var bytes: [UInt8] = []
     /// Whether members are sorted by name.
     public let sortsKeys: Bool
@@ -33,9 +33,9 @@ public struct JSONWriter: Sendable {
 
     private var openContainers: [OpenContainer] = []
 
-    /// Makes a writer with nothing written.
+    /// Creates an empty writer.
     ///
-    /// - Parameter sortsKeys: Whether members are sorted by name. Default false: they stand in the order written.
+    /// - Parameter sortsKeys: Whether members are sorted by name. The default is `false`.
     public init(sortsKeys: Bool = false) { self.sortsKeys = sortsKeys }
 
     /// Opens an object.
@@ -74,14 +74,14 @@ public struct JSONWriter: Sendable {
 
     /// Writes a double as the shortest digits that read back as the same double; `1.0` is written as `1`.
     ///
-    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot say.
+    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot represent.
     public mutating func double(_ value: Double) throws(JSONError) {
         try literal(number: "\(value)", isFinite: value.isFinite)
     }
 
     /// Writes a float as the shortest digits that read back as the same float; `1.0` is written as `1`.
     ///
-    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot say.
+    /// - Throws: ``JSONError`` of kind `unwritable` for an infinite or undefined number, which JSON cannot represent.
     public mutating func float(_ value: Float) throws(JSONError) {
         try literal(number: "\(value)", isFinite: value.isFinite)
     }
@@ -131,7 +131,7 @@ public struct JSONWriter: Sendable {
         bytes.append(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
     }
 
-    /// Puts the members of the object just written in order, unless they are; equal names keep theirs.
+    /// Sorts the members of the object just written, unless they are in order; equal names stay in order.
     private mutating func sort(_ container: OpenContainer) {
         let pairs = zip(container.members, container.members.dropFirst())
         if pairs.allSatisfy({ !$1.name.utf8.lexicographicallyPrecedes($0.name.utf8) }) { return }

@@ -4,7 +4,7 @@ struct KeyedNodeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    /// Adds a member, or finds the container that it has already, and hands out its encoder.
+    /// Adds a member, or finds the container that it has already, and returns its encoder.
     private func member(_ key: any CodingKey, reusing isReused: Bool = false) -> NodeEncoder {
         let name = encoder.name(of: key)
         guard case .object(var members) = encoder.node.content else { return encoder }

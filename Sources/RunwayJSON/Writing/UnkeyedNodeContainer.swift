@@ -6,7 +6,7 @@ struct UnkeyedNodeContainer: UnkeyedEncodingContainer {
 
     var count: Int { if case .array(let elements) = encoder.node.content { elements.count } else { 0 } }
 
-    /// Appends an element and hands out its encoder.
+    /// Appends an element and returns its encoder.
     private func append() -> NodeEncoder {
         let node = EncodedNode()
         guard case .array(var elements) = encoder.node.content else { return encoder }

@@ -1,13 +1,13 @@
-/// A collection that has no order of its own: what it goes through first differs from process to process.
+/// A collection without an order: its iteration order differs from process to process.
 protocol UnorderedCollection {
-    /// Encodes the collection as its type does, then puts what was encoded in order.
+    /// Encodes the collection as its type does, and then sorts the result.
     func encodeInOrder(to encoder: NodeEncoder) throws
 }
 
 extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable {
     func encodeInOrder(to encoder: NodeEncoder) throws {
         guard Key.self == String.self else {
-            // Keys that are text or integers become names; for all others keys and values stand in an array in turns.
+            // Keys that are text or integers become names; for all others keys and values alternate in an array.
             try encode(to: encoder)
             return encoder.node.sort(groupsOf: 2, sortingKeys: encoder.strategies.sortsKeys)
         }
@@ -32,8 +32,7 @@ extension Set: UnorderedCollection where Element: Encodable {
 }
 
 extension EncodedNode {
-    /// Puts members in the order of their names, elements in the order of the bytes that they are written as, so many at a
-    /// time staying together.
+    /// Sorts members by name, and elements by their encoded bytes, in groups of `size` that stay together.
     fileprivate func sort(groupsOf size: Int, sortingKeys: Bool) {
         switch content {
         case .object(var members):

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What one block of 64 bytes hands to the next while a document is scanned. All zero at the beginning.
+/// The state that one block of 64 bytes passes to the next while a document is scanned. All zero at the beginning.
 typedef struct {
     /// 1 when the block's first byte is escaped by a reverse solidus before it.
     uint64_t escape_carry;
@@ -23,11 +23,11 @@ typedef struct {
 /// quotation marks of every string, the operators {}[]:, and the first bytes of literals and numbers outside strings,
 /// the reverse solidi that begin escapes inside.
 ///
-/// `start` is what the first byte's place is called. `places` and `kinds`, which gets the byte at each place, must have
+/// `start` is the place of the first byte. `places` and `kinds`, which gets the byte at each place, must have
 /// room for 64 values a block and 64 more; values beyond the returned number may be overwritten with anything.
 ///
 /// The bytes after a document's last must be spaces up to the end of a block, at least one, so that a sequence of UTF-8
-/// that is cut off is met.
+/// that is truncated is found.
 typedef size_t (*runway_json_scan)(
     runway_json_scan_state *state, const uint8_t *bytes, size_t block_count, uint32_t start, uint32_t *places,
     uint8_t *kinds);

@@ -2,7 +2,7 @@ package import HummingbirdCore
 package import Logging
 package import NIOCore
 
-/// Makes every connection of a server one that can be cut, and leaves the rest to `base`.
+/// Registers every connection of a server, so that it can be cut, and leaves the rest to `base`.
 package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
     package let base: Base
     package let connections: OpenConnections
@@ -19,8 +19,8 @@ package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
         onAccepting()
         do {
             try channel.pipeline.syncOperations.addHandler(SocketHandler(), name: SocketHandler.name)
-            // Hummingbird's servers let a client close its half of a connection and go on listening. Apps do not do that:
-            // one that closes its half has hung up, and what is in work for it should stop.
+            // Hummingbird's servers let a client close its half of a connection and continue to listen. Apps do not do that: a
+            // client that closes its half has disconnected, and its requests in progress should stop.
             try channel.syncOptions?.setOption(ChannelOptions.allowRemoteHalfClosure, value: false)
         } catch {
             return channel.eventLoop.makeFailedFuture(error)

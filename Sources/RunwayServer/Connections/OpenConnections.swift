@@ -4,9 +4,9 @@ import Synchronization
 
 /// The open connections of a server, so that they can be cut when it stops.
 ///
-/// Hummingbird's own shutdown waits for clients to hang up: under HTTP/1.1 until an idle connection closes, under
-/// HTTP/2 until the client answers a ping, under TLS for its close notification. A server that lives as long as a
-/// command or a test can't wait for that.
+/// Hummingbird's own shutdown waits for clients to disconnect: under HTTP/1.1 until an idle connection closes, under HTTP/2
+/// until the client acknowledges a ping, under TLS for its close notification. A server that lives as long as a command or a
+/// test can't wait for that.
 package final class OpenConnections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
@@ -20,8 +20,8 @@ package final class OpenConnections: Sendable {
 
     /// Runs a server until it ends, and cuts every connection when its task is cancelled or its service group shuts down.
     ///
-    /// The server's own task is cancelled when every connection is closed, and not before: what was accepted and is
-    /// dropped while it is open, a connection or a stream of one, is a programming error to SwiftNIO, which traps.
+    /// The server's own task is cancelled when every connection is closed, and not before: dropping an accepted connection or
+    /// stream while it is open is a programming error to SwiftNIO, which traps.
     package func run(_ server: @escaping @Sendable () async throws -> Void) async throws {
         let serving = Task { try await server() }
         try await withTaskCancellationOrGracefulShutdownHandler {
@@ -31,7 +31,7 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// Adds a connection, or the socket that listens for them, until it closes. Closes it at once where no more may come.
+    /// Adds a connection, or the listening socket, until it closes. Closes it at once if the server is stopping.
     ///
     /// - Returns: Whether it may be used.
     @discardableResult
@@ -69,7 +69,7 @@ package final class OpenConnections: Sendable {
     }
 }
 
-/// The handler nearest to the socket. It does nothing but mark the place from which a close meets no other handler.
+/// The handler nearest to the socket. It only marks the position from which a close passes no other handler.
 final class SocketHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 

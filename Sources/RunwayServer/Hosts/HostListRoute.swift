@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 public import Hummingbird
 
-/// Answers with the addresses of hosts, for apps that fetch them once a day:
+/// Serves the addresses of hosts, for apps that fetch them once a day:
 /// `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`.
 ///
 /// ```swift
@@ -17,12 +17,12 @@ public struct HostListRoute: Sendable {
     private let lifetime: Duration
     private let hosts: @Sendable () async throws -> [String: [String]]
 
-    /// Makes a route.
+    /// Creates a route.
     ///
     /// - Parameters:
-    ///   - lifetime: How long apps may use the list before they ask again. The default is a day; at least a minute.
-    ///   - hosts: Gives the addresses of every host, the better first; asked for every request. Where it throws, or gives no host or a host
-    ///     without an address, the response is 503: apps go on with the list that they have.
+    ///   - lifetime: How long apps may use the list before they fetch it again. The default is a day; at least a minute.
+    ///   - hosts: Returns the addresses of every host, in order of preference; called for every request. If it throws, or returns
+    ///     no host or a host without an address, the response is 503: apps continue with the list that they have.
     public init(
         lifetime: Duration = .seconds(86_400), hosts: @escaping @Sendable () async throws -> [String: [String]]
     ) {
@@ -33,7 +33,7 @@ public struct HostListRoute: Sendable {
     /// Adds the route to a router or a group of one.
     ///
     /// - Parameters:
-    ///   - router: What the route is added to.
+    ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `hosts`.
     public func add<Context: RequestContext>(to router: some RouterMethods<Context>, path: RouterPath = "hosts") {
         router.get(path) { _, _ in try await response() }

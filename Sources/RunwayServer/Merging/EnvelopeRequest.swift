@@ -4,8 +4,7 @@ import RunwayJSON
 
 /// Merged requests, read and checked: `{"requests":[{"id","method","path","headers","body"}]}`.
 ///
-/// What is wrong with the envelope as a whole refuses it before anything of it is run. What is wrong with one request is the
-/// answer to that request alone.
+/// An invalid envelope is refused before any of its requests runs. An invalid request in it is refused alone.
 struct EnvelopeRequest {
     /// Why an envelope is refused.
     struct Refusal: Error {
@@ -16,7 +15,7 @@ struct EnvelopeRequest {
     /// A request to run, or the response that it gets without being run.
     enum Item {
         case run(MergedItem)
-        case refuse(id: String, MergedAnswer)
+        case refuse(id: String, MergedResponse)
     }
 
     /// The requests in their order.
@@ -26,7 +25,7 @@ struct EnvelopeRequest {
 
     /// Reads an envelope.
     ///
-    /// - Throws: ``Refusal``, of status 400 for what is not an envelope and 413 for one of too many requests.
+    /// - Throws: ``Refusal``, of status 400 for an invalid envelope and 413 for one of too many requests.
     init(_ bytes: [UInt8], in outer: HTTPRequest, checking rules: ItemRules) throws(Refusal) {
         let root: JSONValue
         do {
@@ -57,7 +56,7 @@ struct EnvelopeRequest {
                 items.append(
                     .run(try rules.item(element, id: id, position: items.count + 1, in: outer)))
             } catch {
-                items.append(.refuse(id: id, MergedAnswer(refusal: .badRequest, error.message)))
+                items.append(.refuse(id: id, MergedResponse(refusal: .badRequest, error.message)))
             }
         }
         self.items = items

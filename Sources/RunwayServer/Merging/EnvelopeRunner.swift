@@ -12,8 +12,8 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
 
     private var limits: MergingLimits { rules.limits }
 
-    /// Answers an envelope.
-    func answer(_ request: Request, _ context: Context, with responder: RouterResponder<Context>) async -> Response {
+    /// Responds to an envelope.
+    func respond(_ request: Request, _ context: Context, with responder: RouterResponder<Context>) async -> Response {
         do {
             guard Self.isJSON(request.headers[.contentType]) else {
                 throw EnvelopeRequest.Refusal(
@@ -34,27 +34,27 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
                 throw tooLarge
             }
             let envelope = try EnvelopeRequest(Array(buffer.readableBytesView), in: request.head, checking: rules)
-            let answers = await run(envelope.items, context, with: responder)
-            return Self.json(EnvelopeAnswer.body(of: answers), status: .ok)
+            let responses = await run(envelope.items, context, with: responder)
+            return Self.json(EnvelopeResponse.body(of: responses), status: .ok)
         } catch let refusal as EnvelopeRequest.Refusal {
-            return Self.json(EnvelopeAnswer.errorBody(refusal.message), status: refusal.status)
+            return Self.json(EnvelopeResponse.errorBody(refusal.message), status: refusal.status)
         } catch {
-            return Self.json(EnvelopeAnswer.errorBody("The envelope could not be received."), status: .badRequest)
+            return Self.json(EnvelopeResponse.errorBody("The envelope could not be received."), status: .badRequest)
         }
     }
 
-    /// Runs a few requests at once, until all have a response or their time is over.
+    /// Runs a few requests at once, until all have a response or the total time has passed.
     private func run(
         _ items: [EnvelopeRequest.Item], _ context: Context, with responder: RouterResponder<Context>
-    ) async -> [(id: String, answer: MergedAnswer)] {
-        var answers: [(id: String, answer: MergedAnswer)] = items.map { item in
+    ) async -> [(id: String, response: MergedResponse)] {
+        var responses: [(id: String, response: MergedResponse)] = items.map { item in
             switch item {
             case .run(let item): (item.id, .tooSlow)
-            case .refuse(let id, let answer): (id, answer)
+            case .refuse(let id, let response): (id, response)
             }
         }
         let budget = ByteBudget(limits.maximumTotalResponseByteCount)
-        await withTaskGroup(of: (index: Int, answer: MergedAnswer)?.self) { group in
+        await withTaskGroup(of: (index: Int, response: MergedResponse)?.self) { group in
             let (clock, totalTime) = (clock, limits.totalTime)
             group.addTask {
                 try? await clock.sleep(for: totalTime)
@@ -67,27 +67,27 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
             func startNext() {
                 guard let (index, item) = waiting.popFirst() else { return }
                 runningCount += 1
-                group.addTask { (index, await answer(to: item, context, with: responder, within: budget)) }
+                group.addTask { (index, await timedResponse(to: item, context, with: responder, within: budget)) }
             }
             for _ in 0..<max(1, limits.maximumConcurrentItems) { startNext() }
             while runningCount > 0, let result = await group.next() {
-                // The time of all is over, or the client is gone.
-                guard let (index, answer) = result else { break }
-                answers[index].answer = answer
+                // The total time has passed, or the client has disconnected.
+                guard let (index, response) = result else { break }
+                responses[index].response = response
                 runningCount -= 1
                 startNext()
             }
             // Requests that still run are cancelled, and not waited for.
             group.cancelAll()
         }
-        return answers
+        return responses
     }
 
     /// The response to one request, in time: a handler that does not listen to its cancellation is left behind.
-    private func answer(
+    private func timedResponse(
         to item: MergedItem, _ context: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
-    ) async -> MergedAnswer {
-        let first = FirstAnswer()
+    ) async -> MergedResponse {
+        let first = FirstResponse()
         let work = Task {
             first.settle(await respond(to: item, context, with: responder, within: budget))
         }
@@ -107,8 +107,8 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
 
     private func respond(
         to item: MergedItem, _ outer: Context, with responder: RouterResponder<Context>, within budget: ByteBudget
-    ) async -> MergedAnswer {
-        // A copy has what was found out about the envelope, such as whose it is, but must not share what the router writes down.
+    ) async -> MergedResponse {
+        // A copy has what middleware stored about the envelope, such as its user, but must not share the router's own state.
         var context = outer
         context.coreContext = CoreRequestContextStorage(source: outer)
         context.logger[metadataKey: "runway.item"] = "\(item.position)"
@@ -116,35 +116,35 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
         do {
             context = try itemContext(context, item)
             let response = try await responder.respond(to: request, context: context)
-            return try await answer(response, to: item, within: budget)
+            return try await respond(response, to: item, within: budget)
         } catch let error as any HTTPResponseError {
             if let response = try? error.response(from: request, context: context),
-                let answer = try? await answer(response, to: item, within: budget)
+                let shortened = try? await respond(response, to: item, within: budget)
             {
-                return answer
+                return shortened
             }
-            return MergedAnswer(status: error.status)
+            return MergedResponse(status: error.status)
         } catch is GatheredBody.TooLarge {
-            return MergedAnswer(refusal: .internalServerError, "The response is too large to be merged.")
+            return MergedResponse(refusal: .internalServerError, "The response is too large to be merged.")
         } catch {
             context.logger.debug("a merged request failed", metadata: ["error": "\(type(of: error))"])
-            return MergedAnswer(refusal: .internalServerError, "The request failed.")
+            return MergedResponse(refusal: .internalServerError, "The request failed.")
         }
     }
 
-    private func answer(
+    private func respond(
         _ response: Response, to item: MergedItem, within budget: ByteBudget
-    ) async throws -> MergedAnswer {
+    ) async throws -> MergedResponse {
         // A response that only prepares for another has no meaning in an envelope.
         guard response.status.code >= 200 else {
-            return MergedAnswer(refusal: .internalServerError, "The response can't be put into an envelope.")
+            return MergedResponse(refusal: .internalServerError, "The response can't be put into an envelope.")
         }
         guard item.head.method != .head else {
-            return MergedAnswer(status: response.status, headers: response.headers)
+            return MergedResponse(status: response.status, headers: response.headers)
         }
         let body = GatheredBody(upTo: limits.maximumResponseByteCount, within: budget)
         try await body.gather(response.body)
-        return MergedAnswer(status: response.status, headers: response.headers, body: body.bytes)
+        return MergedResponse(status: response.status, headers: response.headers, body: body.bytes)
     }
 
     private static func isJSON(_ contentType: String?) -> Bool {
@@ -160,39 +160,39 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
     }
 }
 
-extension MergedAnswer {
-    fileprivate static var tooSlow: MergedAnswer {
-        MergedAnswer(refusal: .gatewayTimeout, "The request took longer than merged requests may.")
+extension MergedResponse {
+    fileprivate static var tooSlow: MergedResponse {
+        MergedResponse(refusal: .gatewayTimeout, "The request took longer than merged requests may.")
     }
 }
 
-/// Lets the first of several answers count.
-private final class FirstAnswer: Sendable {
+/// Stores the first of several responses.
+private final class FirstResponse: Sendable {
     private struct State {
-        var answer: MergedAnswer?
-        var continuation: CheckedContinuation<MergedAnswer, Never>?
+        var response: MergedResponse?
+        var continuation: CheckedContinuation<MergedResponse, Never>?
     }
 
-    /// Guards the response and who waits for it.
+    /// Guards the response and the continuation that waits for it.
     private let state = Mutex(State())
 
-    func value() async -> MergedAnswer {
+    func value() async -> MergedResponse {
         await withCheckedContinuation { continuation in
-            let answer = state.withLock { state in
-                if state.answer == nil { state.continuation = continuation }
-                return state.answer
+            let response = state.withLock { state in
+                if state.response == nil { state.continuation = continuation }
+                return state.response
             }
-            if let answer { continuation.resume(returning: answer) }
+            if let response { continuation.resume(returning: response) }
         }
     }
 
-    func settle(_ answer: MergedAnswer) {
+    func settle(_ response: MergedResponse) {
         let continuation = state.withLock { state in
-            guard state.answer == nil else { return nil as CheckedContinuation<MergedAnswer, Never>? }
-            state.answer = answer
+            guard state.response == nil else { return nil as CheckedContinuation<MergedResponse, Never>? }
+            state.response = response
             defer { state.continuation = nil }
             return state.continuation
         }
-        continuation?.resume(returning: answer)
+        continuation?.resume(returning: response)
     }
 }

@@ -5,12 +5,12 @@ import Synchronization
 
 /// How many bytes of responses an envelope may still have.
 final class ByteBudget: Sendable {
-    /// Guards what is left.
+    /// Guards the rest of the budget.
     private let remaining: Mutex<Int>
 
     init(_ byteCount: Int) { remaining = Mutex(byteCount) }
 
-    /// Takes bytes off; gives `false`, and takes nothing, where there are not so many.
+    /// Takes bytes from the budget; returns `false`, and takes none, if fewer are left.
     func take(_ byteCount: Int) -> Bool {
         remaining.withLock { remaining in
             guard byteCount <= remaining else { return false }
@@ -29,7 +29,7 @@ final class GatheredBody: Sendable {
 
     private let maximumByteCount: Int
     private let budget: ByteBudget
-    /// Guards what was written so far.
+    /// Guards the bytes written so far.
     private let written = Mutex<[UInt8]>([])
 
     init(upTo maximumByteCount: Int, within budget: ByteBudget) {
@@ -39,7 +39,7 @@ final class GatheredBody: Sendable {
 
     var bytes: [UInt8] { written.withLock { $0 } }
 
-    /// Lets the body write itself, to its end.
+    /// Writes the body to its end.
     ///
     /// - Throws: ``TooLarge``, or what the body throws.
     func gather(_ body: ResponseBody) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import RunwayJSON
 
-/// What a request has to be to be run out of an envelope: one that could as well have come over the wire to the same base.
+/// The rules for a request in an envelope: it has to be one that could have been sent by itself to the same base.
 struct ItemRules: Sendable {
     /// Why a request is not run.
     struct Violation: Error {
@@ -17,7 +17,7 @@ struct ItemRules: Sendable {
 
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// Checks a request and makes it ready to run.
+    /// Validates a request and prepares it to run.
     ///
     /// - Throws: ``Violation``.
     func item(
@@ -51,16 +51,16 @@ struct ItemRules: Sendable {
         guard let segments = Self.segments(resource) else {
             throw Violation(message: "The path has a percent sign that encodes nothing.")
         }
-        // An encoded slash is part of a segment, except to whoever decodes it once more: neither may lead upwards.
+        // An encoded slash is part of a segment, except for code that decodes it a second time: neither may lead upwards.
         let steps = segments.flatMap { $0.split { $0 == "/" || $0 == "\\" } }
         guard !steps.contains(where: { $0 == "." || $0 == ".." }) else {
-            throw Violation(message: "The path has a segment that means another directory.")
+            throw Violation(message: "The path has a segment that refers to another directory.")
         }
         let isRoute = segments.map { $0.lowercased() } == Self.segments(route[...])?.map { $0.lowercased() }
         if isRoute { throw Violation(message: "Merged requests can't be merged again.") }
     }
 
-    /// The segments that are not empty, with what is percent-encoded in them decoded.
+    /// The segments that are not empty, percent-decoded.
     private static func segments(_ path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.split(separator: "/") {

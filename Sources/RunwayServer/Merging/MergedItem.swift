@@ -13,7 +13,7 @@ public struct MergedItem: Sendable {
 }
 
 /// The response to one request of an envelope.
-struct MergedAnswer: Sendable {
+struct MergedResponse: Sendable {
     var status: HTTPResponse.Status
     var headers: HTTPFields = [:]
     var body: [UInt8] = []
@@ -24,10 +24,10 @@ struct MergedAnswer: Sendable {
         self.body = body
     }
 
-    /// A response that says why there is no other.
+    /// A response that reports why the request was refused.
     init(refusal status: HTTPResponse.Status, _ message: String) {
         self.init(
             status: status, headers: [.contentType: "application/json; charset=utf-8"],
-            body: EnvelopeAnswer.errorBody(message))
+            body: EnvelopeResponse.errorBody(message))
     }
 }

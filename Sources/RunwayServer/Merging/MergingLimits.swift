@@ -19,13 +19,14 @@ public struct MergingLimits: Sendable {
     public var maximumConcurrentItems: Int
     /// The longest that one request may take; then its task is cancelled and its response is 504. The default is 10 s.
     public var timePerItem: Duration
-    /// The longest that all may take; what has no response then gets 504. The default is 30 s.
+    /// The longest time for all requests together; those without a response by then get 504. The default is 30 s.
     public var totalTime: Duration
-    /// Header fields that every request gets from its envelope, and may not bring itself: those that a proxy before the server sets
-    /// and its clients must not. The default is `Forwarded`, `Via`, `X-Real-IP` and the common `X-Forwarded-…`; add what your proxy sets.
+    /// Header fields that every request inherits from its envelope, and may not set itself: those that a proxy in front of the
+    /// server sets and clients must not. The default is `Forwarded`, `Via`, `X-Real-IP` and the common `X-Forwarded-…`; add the
+    /// ones that your proxy sets.
     public var inheritedHeaders: Set<HTTPField.Name>
 
-    /// Makes bounds; see the properties for the defaults. A count below 1 is 1.
+    /// Creates limits; see the properties for the defaults. A count below 1 is 1.
     public init(
         maximumItems: Int = 20, maximumRequestByteCount: Int = 1 << 20, maximumHeaderFields: Int = 64,
         maximumResponseByteCount: Int = 4 << 20, maximumTotalResponseByteCount: Int = 16 << 20,

@@ -2,8 +2,8 @@ import HTTPTypes
 public import Hummingbird
 import Synchronization
 
-/// A router that also takes merged requests: `POST <base>/_batch` with several requests, each of which runs through
-/// this same router.
+/// A router that also accepts merged requests: `POST <base>/_batch` with several requests, each of which runs through this same
+/// router.
 ///
 /// ```swift
 /// let router = Router(context: BasicRequestContext.self)
@@ -12,12 +12,12 @@ import Synchronization
 /// let app = Application(router: MergingRouter(router, base: "/v1"))
 /// ```
 ///
-/// A request out of an envelope meets the same middleware and the same routes as one from the wire. What the router's
-/// middleware found out about the envelope is lent to its requests through their contexts, which are made from the
-/// envelope's, and to nothing else. What the envelope may hold is bounded by ``MergingLimits``; an envelope in an
-/// envelope, a path that is not below the base, and header fields that belong to a connection or to the host are
-/// refused, each with 400 for that request alone. An envelope that can't be read is refused with 400, one that is too
-/// large with 413, one that is not `application/json` with 415.
+/// A request in an envelope passes the same middleware and the same routes as one that was sent by itself. What the router's
+/// middleware stored about the envelope is passed to its requests through their contexts, which are created from the
+/// envelope's, and in no other way. ``MergingLimits`` bounds the content of an envelope; an envelope in an envelope, a path
+/// that is not below the base, and header fields that belong to a connection or to the host are refused, each with 400 for that
+/// request alone. An envelope that can't be read is refused with 400, one that is too large with 413, one that is not
+/// `application/json` with 415.
 public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     private let router: Router<Context>
     private let items: ItemResponder<Context>
@@ -28,13 +28,12 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     ///   - router: The app's router.
     ///   - base: The path below which requests may be merged, and below which the route is. The default is the root.
     ///   - path: The path of the route below the base. The default is `_batch`.
-    ///   - limits: What an envelope may hold and take.
-    ///   - clock: What time is measured on. The default is the continuous clock.
-    ///   - itemContext: Makes the context in which a request is run, from a copy of the envelope's context in which the
-    ///     router's own part is fresh. The default is that copy: all that middleware found out about the envelope, its
-    ///     verified identity for one, is lent. It is the place to mark a context as that of a merged request, for
-    ///     middleware that must know. An error that it throws is the response to that request alone: an `HTTPError` with
-    ///     its status, any other as 500.
+    ///   - limits: The bounds of envelopes.
+    ///   - clock: The clock of the time limits. The default is the continuous clock.
+    ///   - itemContext: Creates the context in which a request runs, from a copy of the envelope's context with new router state.
+    ///     The default returns that copy, with all that middleware stored in it about the envelope, such as its verified
+    ///     identity. Here a context can be marked as that of a merged request, for middleware that depends on it. An error that
+    ///     it throws is the response to that request alone: an `HTTPError` with its status, any other as 500.
     public init(
         _ router: Router<Context>, base: String = "", path: String = "_batch", limits: MergingLimits = .standard,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -49,14 +48,14 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
             rules: ItemRules(base: base, route: route, limits: limits), clock: clock, itemContext: itemContext)
         let items = ItemResponder<Context>()
         self.items = items
-        // Weak, or the router's responder would hold this route and this route that responder for ever.
+        // Weak, or the router's responder and this route would retain each other.
         router.post(RouterPath(route)) { [weak items] request, context in
             guard let responder = items?.responder else { throw HTTPError(.serviceUnavailable) }
-            return await runner.answer(request, context, with: responder)
+            return await runner.respond(request, context, with: responder)
         }
     }
 
-    /// Builds what answers requests; called once by the application.
+    /// Builds the responder; called once by the application.
     public func buildResponder() -> MergingResponder<Context> {
         let responder = router.buildResponder()
         items.set(responder)
@@ -64,19 +63,19 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     }
 }
 
-/// Answers requests as its router does, merged ones among them.
+/// Responds to requests as its router does, and to merged ones.
 public struct MergingResponder<Context: RequestContext>: HTTPResponder {
     let base: RouterResponder<Context>
-    /// Held here and nowhere else, since the route knows it only weakly.
+    /// The only strong reference, since the route holds it weakly.
     let items: ItemResponder<Context>
 
-    /// Answers a request.
+    /// Responds to a request.
     public func respond(to request: Request, context: Context) async throws -> Response {
         try await base.respond(to: request, context: context)
     }
 }
 
-/// What answers the requests of envelopes; known only after the routes are.
+/// Responds to the requests of envelopes; set after the routes are known.
 final class ItemResponder<Context: RequestContext>: Sendable {
     /// Guards the responder.
     private let state = Mutex<RouterResponder<Context>?>(nil)

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Several addresses that lead to one server, each as well or badly as a test says: near, far, lossy, silent, refusing.
+/// Several addresses of one server, each with the network conditions that a test sets: near, far, lossy, silent, refusing.
 ///
 /// ```swift
 /// let network = try await BadNetwork(to: origin.port, addresses: 4)
@@ -11,22 +11,22 @@ import NIOPosix
 /// await network.shutDown()
 /// ```
 ///
-/// It carries bytes from `127.0.0.2`, `127.0.0.3` and so on to the server at `127.0.0.1`, in this process and without any right to
-/// change the system's network. All of Linux's loopback block works by itself; Apple's systems have to be given the addresses first.
-/// What a userspace carrier can't do is delay the making of a connection; see ``PathConditions/roundTrip``.
+/// It forwards bytes from `127.0.0.2`, `127.0.0.3` and so on to the server at `127.0.0.1`, within this process and without the
+/// permission to change the system's network. On Linux all loopback addresses exist; on Apple's systems they have to be added
+/// first. It can't delay the establishment of a connection; see ``PathConditions/roundTrip``.
 public final class BadNetwork: Sendable {
     /// The port that is the same at all addresses.
     public let port: Int
     /// The paths, in the order of their addresses.
     public let paths: [NetworkPath]
 
-    /// Makes a network all of whose paths pass bytes without delay.
+    /// Creates a network whose paths forward bytes without delay.
     ///
     /// - Parameters:
     ///   - server: The port of the server at 127.0.0.1.
     ///   - count: How many addresses lead to it; 1 to 200.
-    ///   - seed: What chance begins with: jitter and loss are the same for the same seed. The default is 1.
-    /// - Throws: `IOError` where no port is free at all addresses.
+    ///   - seed: The seed of the random generator: jitter and loss are the same for the same seed. The default is 1.
+    /// - Throws: `IOError` if no port is free at all addresses.
     public init(to server: Int, addresses count: Int, seed: UInt64 = 1) async throws {
         let addresses = (2..<2 + min(max(count, 1), 200)).map { "127.0.0.\($0)" }
         let target = try SocketAddress(ipAddress: "127.0.0.1", port: server)

@@ -1,16 +1,16 @@
 import Foundation
 import NIOCore
 
-/// A port to which connections are never made: what is sent to it is neither answered nor refused.
+/// A port to which no connection is ever established: packets to it get no reply.
 ///
-/// It listens and takes nobody in. Once the line that the system keeps for it is full, the system drops who else wants to connect.
+/// It listens and never accepts. Once the system's backlog is full, the system drops further attempts to connect.
 final class BlackHole: Sendable {
     private let listener: Int32
     private let line: [Int32]
 
-    /// Makes one at an address of IPv4.
+    /// Creates one at an IPv4 address.
     ///
-    /// - Throws: `POSIXError` where the port is taken, and where the line can't be filled.
+    /// - Throws: `POSIXError` if the port is in use, and if the backlog can't be filled.
     init(at address: String, port: Int) throws {
         let listener = try Self.makeSocket()
         var line: [Int32] = []

@@ -11,7 +11,7 @@ final class DelayedConnection {
         case end
     }
 
-    /// What is under way in one direction.
+    /// The bytes in transit in one direction.
     private struct Direction {
         var items: [(due: NIODeadline, item: Item)] = []
         var byteCount = 0
@@ -38,7 +38,7 @@ final class DelayedConnection {
     func received(_ bytes: ByteBuffer?, from side: Int) {
         var delay = Duration.zero
         if case .passing(let conditions) = path.state { delay = conditions.delay(using: &random) }
-        // What was sent later never overtakes.
+        // Later bytes never arrive before earlier ones.
         let due = max(.now() + TimeAmount(delay), directions[side].last)
         directions[side].last = due
         directions[side].items.append((due, bytes.map { .bytes($0) } ?? .end))
@@ -96,7 +96,7 @@ final class DelayedConnection {
     }
 }
 
-/// Gives what one side of a connection sends to the connection.
+/// Passes the bytes that one side of a connection sends to the connection.
 final class DelayedSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

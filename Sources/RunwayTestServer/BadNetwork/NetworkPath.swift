@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// One path of a ``BadNetwork``: an address of the loopback that leads to the server, as well or badly as a test says.
+/// One path of a ``BadNetwork``: an address of the loopback that leads to the server, with conditions that a test sets.
 public final class NetworkPath: Sendable {
     private struct State {
         var path = PathState.passing(PathConditions())
@@ -36,9 +36,9 @@ public final class NetworkPath: Sendable {
     /// How many connections were made so far.
     public var totalConnectionCount: UInt64 { shared.withLock { $0.count } }
 
-    /// Makes the path behave in another way, open connections included. It is so when this returns.
+    /// Sets the conditions of the path, also for open connections. They apply when this returns.
     ///
-    /// - Throws: `IOError` or `POSIXError` when the port was taken by somebody else meanwhile.
+    /// - Throws: `IOError` or `POSIXError` if the port was taken by another process in the meantime.
     public func set(_ state: PathState) async throws {
         shared.withLock { $0.path = state }
         switch state {
@@ -59,7 +59,7 @@ public final class NetworkPath: Sendable {
     /// Resets all open connections; new ones are made as before.
     public func cut() { forEachConnection { $0.reset() } }
 
-    /// Starts to listen, if nobody does; gives the port.
+    /// Starts to listen, unless it does already; returns the port.
     @discardableResult
     func listen() async throws -> Int {
         if let port = shared.withLock({ $0.listener })?.localAddress?.port { return port }
@@ -94,7 +94,7 @@ public final class NetworkPath: Sendable {
             defer { state.listener = nil }
             return state.listener
         }
-        // One that is closed already listens no more, which is what is wanted.
+        // A listener that is closed already is in the desired state.
         try? await listener?.close()
     }
 

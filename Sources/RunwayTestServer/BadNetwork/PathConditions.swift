@@ -2,11 +2,12 @@ import RunwayTesting
 
 /// How a path of a ``BadNetwork`` treats what is sent on it.
 public struct PathConditions: Sendable, Hashable {
-    /// How long bytes take there and back, half of it each way. The default is nothing.
+    /// The round-trip time of bytes, half of it each way. The default is zero.
     ///
-    /// A connection itself is made at once, since the system does that before anybody can delay it; its first response takes this long.
+    /// A connection itself is established at once, since the system does that before it can be delayed; its first response
+    /// takes this long.
     public var roundTrip: Duration
-    /// How much longer bytes may take each way, by chance. Order is preserved. The default is nothing.
+    /// The longest random extra delay each way. Order is preserved. The default is zero.
     public var jitter: Duration
     /// The share of parts that is lost, and arrives after ``retransmissionTimeout`` and a round trip more, as a retransmission would; what
     /// follows waits for it. The default is 0; between 0 and 1.
@@ -15,7 +16,7 @@ public struct PathConditions: Sendable, Hashable {
     /// Linux.
     public var retransmissionTimeout: Duration
 
-    /// Makes conditions; see the properties for the defaults.
+    /// Creates conditions; see the properties for the defaults.
     public init(
         roundTrip: Duration = .zero, jitter: Duration = .zero, lossRate: Double = 0,
         retransmissionTimeout: Duration = .milliseconds(200)
@@ -37,11 +38,11 @@ public struct PathConditions: Sendable, Hashable {
     }
 }
 
-/// What a path of a ``BadNetwork`` does.
+/// The state of a path of a ``BadNetwork``.
 public enum PathState: Sendable, Hashable {
     /// Bytes pass.
     case passing(PathConditions)
-    /// Nothing comes back: new connections are never made, and on open ones nothing arrives until the path passes again.
+    /// No reply: new connections are never established, and on open ones nothing arrives until the path passes bytes again.
     case silent
     /// New connections are refused at once, and open ones are reset.
     case refusing

@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import NIOTLS
 
-/// One connection of an origin: reads requests one after another and has each answered.
+/// One connection of an origin: reads requests one after another and responds to each.
 ///
-/// It lives on its channel's event loop. Each answer is given by a task of its own, so that it can wait for gates and
+/// It lives on its channel's event loop. Each response is sent by a task of its own, so that it can wait for gates and
 /// clocks; the task is cancelled when the connection ends.
 final class OriginConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -16,11 +16,11 @@ final class OriginConnection: ChannelDuplexHandler {
         var request: ReceivedRequest
         let choice: OriginScript.Choice
         var place: Int?
-        var isAnswering = false
-        var isAnswered = false
+        var isResponding = false
+        var isComplete = false
     }
 
-    /// How many bytes of coming requests are taken in while a response is given; then reading pauses.
+    /// How many bytes of further requests are read while a response is sent; then reading pauses.
     private static let maximumUnreadBytes = 1 << 20
 
     private let number: Int
@@ -60,7 +60,7 @@ final class OriginConnection: ChannelDuplexHandler {
             isOver = true
             context.triggerUserOutboundEvent(SocketEnding.reset, promise: nil)
         case .ignore: isOver = true
-        case .answer(let response): if !isTLS { greet(with: response, context: context) }
+        case .respond(let response): if !isTLS { greet(with: response, context: context) }
         }
         context.fireChannelActive()
     }
@@ -68,7 +68,7 @@ final class OriginConnection: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted = event as? TLSUserEvent {
             isHandshakeDone = true
-            if case .answer(let response) = behaviour { greet(with: response, context: context) }
+            if case .respond(let response) = behaviour { greet(with: response, context: context) }
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -80,7 +80,7 @@ final class OriginConnection: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if isGreeting || exchange?.isAnswering == true, reader.unreadByteCount > Self.maximumUnreadBytes {
+        if isGreeting || exchange?.isResponding == true, reader.unreadByteCount > Self.maximumUnreadBytes {
             hasHeldRead = true
         } else {
             context.read()
@@ -113,7 +113,7 @@ final class OriginConnection: ChannelDuplexHandler {
         do throws(MalformedRequest) {
             while !isOver, !isGreeting {
                 if let exchange, exchange.request.isComplete {
-                    guard exchange.isAnswered else { return }
+                    guard exchange.isComplete else { return }
                     self.exchange = nil
                 }
                 guard let event = try reader.next() else { return }
@@ -130,13 +130,13 @@ final class OriginConnection: ChannelDuplexHandler {
 
     private func began(_ head: RequestHead, context: ChannelHandlerContext) {
         var request = ReceivedRequest(head: head, connection: number, serverName: serverName)
-        let choice = script.takeAnswer(for: request)
+        let choice = script.takeResponse(for: request)
         request.isScripted = choice.isScripted
         exchange = Exchange(request: request, choice: choice)
         switch choice.moment {
         case .afterHead:
             exchange?.place = record.received(request)
-            answer(context: context)
+            reply(context: context)
         case .afterRequest:
             guard request.expectsContinue, reader.unreadByteCount == 0, head.framing != .none else { return }
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
@@ -159,7 +159,7 @@ final class OriginConnection: ChannelDuplexHandler {
         } else {
             self.exchange?.place = record.received(exchange.request)
         }
-        if !exchange.isAnswering { answer(context: context) }
+        if !exchange.isResponding { reply(context: context) }
     }
 
     private func refuse(_ error: MalformedRequest, context: ChannelHandlerContext) {
@@ -168,36 +168,36 @@ final class OriginConnection: ChannelDuplexHandler {
         malformed.connection = number
         record.received(malformed)
         // A response that has begun before the request's end can't be followed by another one.
-        if exchange?.isAnswering == true {
+        if exchange?.isResponding == true {
             context.close(promise: nil)
             return
         }
-        give(.response(.text("\(malformed.reason)\n", status: .badRequest).ending(.close)), context: context) { _, _ in
+        send(.response(.text("\(malformed.reason)\n", status: .badRequest).ending(.close)), context: context) { _, _ in
         }
     }
 
-    // MARK: Answering
+    // MARK: Responding
 
     private func greet(with response: ScriptedResponse, context: ChannelHandlerContext) {
         isGreeting = true
-        give(.response(response), context: context) { connection, context in
+        send(.response(response), context: context) { connection, context in
             connection.isGreeting = false
             connection.advance(context: context)
         }
     }
 
-    private func answer(context: ChannelHandlerContext) {
+    private func reply(context: ChannelHandlerContext) {
         guard let exchange else { return }
-        self.exchange?.isAnswering = true
-        give(exchange.choice.answer, to: exchange.request, context: context) { connection, context in
-            connection.exchange?.isAnswered = true
+        self.exchange?.isResponding = true
+        send(exchange.choice.reply, to: exchange.request, context: context) { connection, context in
+            connection.exchange?.isComplete = true
             connection.advance(context: context)
         }
     }
 
-    /// Starts the task that gives a response; `then` runs on the event loop when the connection can go on after it.
-    private func give(
-        _ answer: ScriptedAnswer,
+    /// Starts the task that sends a response; `then` runs on the event loop when the connection can continue after it.
+    private func send(
+        _ reply: ScriptedReply,
         to request: ReceivedRequest? = nil,
         context: ChannelHandlerContext,
         then: @escaping @Sendable (OriginConnection, ChannelHandlerContext) -> Void
@@ -207,16 +207,16 @@ final class OriginConnection: ChannelDuplexHandler {
         let channel = context.channel
         let request = request ?? ReceivedRequest(connection: number, serverName: serverName)
         responding = Task {
-            let outcome = await OriginAnswer(channel: channel).give(answer, to: request)
+            let outcome = await OriginResponse(channel: channel).send(reply, to: request)
             eventLoop.execute {
                 let (connection, context) = bound.value
-                connection.answered(outcome, context: context, then: then)
+                connection.completed(outcome, context: context, then: then)
             }
         }
     }
 
-    private func answered(
-        _ outcome: OriginAnswer.Outcome,
+    private func completed(
+        _ outcome: OriginResponse.Outcome,
         context: ChannelHandlerContext,
         then: (OriginConnection, ChannelHandlerContext) -> Void
     ) {
@@ -244,7 +244,7 @@ extension ReceivedRequest {
         )
     }
 
-    /// What stands in for a request where a response is given without one.
+    /// A placeholder for the request of a response that is sent without one.
     fileprivate init(connection: Int, serverName: String?) {
         self.init(
             method: .get,

@@ -10,7 +10,7 @@ final class OriginRecord: Sendable {
         var handshakeFailures: [String] = []
         var requestCount = 0
         var connectionCount = 0
-        var keptBodyBytes = 0
+        var recordedBodyBytes = 0
         var channels: [Int: any Channel] = [:]
         var isShutDown = false
     }
@@ -20,10 +20,9 @@ final class OriginRecord: Sendable {
     let connectionCount = AwaitedValue(0)
     let disconnectCount = AwaitedValue(0)
 
-    /// Guards what was received.
+    /// Guards the received requests.
     ///
-    /// Counters that tests wait on are moved after it is released, so that whoever they wake finds here what
-    /// was counted.
+    /// Counters that tests wait on change after it is released, so that the woken tests find the counted requests here.
     private let state = Mutex(State())
 
     init(limits: ScriptedOrigin.Limits) {
@@ -57,7 +56,7 @@ final class OriginRecord: Sendable {
         disconnectCount.update { $0 += 1 }
     }
 
-    /// Refuses connections from now on and returns those that are open.
+    /// Refuses connections from now on and returns the open ones.
     func shutDown() -> [any Channel] {
         state.withLock { state in
             state.isShutDown = true
@@ -77,8 +76,8 @@ final class OriginRecord: Sendable {
     /// Allows up to `count` more bytes of body to be stored and returns how many.
     func reserve(bodyBytes count: Int) -> Int {
         state.withLock { state in
-            let granted = min(count, max(0, limits.bodyBytes - state.keptBodyBytes))
-            state.keptBodyBytes += granted
+            let granted = min(count, max(0, limits.bodyBytes - state.recordedBodyBytes))
+            state.recordedBodyBytes += granted
             return granted
         }
     }

@@ -1,15 +1,15 @@
 import HTTPTypes
 import Synchronization
 
-/// What an origin answers with.
-enum ScriptedAnswer: Sendable {
+/// How an origin responds to a request.
+enum ScriptedReply: Sendable {
     case response(ScriptedResponse)
     case closure(@Sendable (ReceivedRequest) async throws -> ScriptedResponse)
 }
 
-/// An origin's script: which answer is whose turn.
+/// An origin's script: chooses the response to each request.
 final class OriginScript: Sendable {
-    /// The requests that one line of the script is about; a nil method means every method.
+    /// The requests that one line of the script applies to; a `nil` method means every method.
     struct Route: Hashable, CustomStringConvertible {
         let method: HTTPRequest.Method?
         let path: String
@@ -19,14 +19,14 @@ final class OriginScript: Sendable {
 
     /// One line of the script.
     struct Line {
-        var answers: ArraySlice<ScriptedAnswer>
+        var replies: ArraySlice<ScriptedReply>
         let repeatsLast: Bool
         let moment: ScriptedOrigin.ResponseMoment
     }
 
     /// A response that was chosen for a request.
     struct Choice: Sendable {
-        let answer: ScriptedAnswer
+        let reply: ScriptedReply
         let moment: ScriptedOrigin.ResponseMoment
         let isScripted: Bool
     }
@@ -62,7 +62,7 @@ final class OriginScript: Sendable {
     }
 
     /// Takes the response that is next for a request.
-    func takeAnswer(for request: ReceivedRequest) -> Choice {
+    func takeResponse(for request: ReceivedRequest) -> Choice {
         state.withLock { state in
             for path in [request.target, request.path] {
                 for method in [request.method, nil] {
@@ -76,7 +76,7 @@ final class OriginScript: Sendable {
                 "No response is scripted for \(request.method.rawValue) \(request.target). "
                 + (routes.isEmpty ? "Nothing is scripted at all." : "Scripted, perhaps used up: \(routes).")
             return Choice(
-                answer: .response(.text(text + "\n", status: .notFound)),
+                reply: .response(.text(text + "\n", status: .notFound)),
                 moment: .afterRequest,
                 isScripted: false
             )
@@ -86,8 +86,8 @@ final class OriginScript: Sendable {
 
 extension OriginScript.Line {
     fileprivate mutating func take() -> OriginScript.Choice? {
-        guard let next = answers.first else { return nil }
-        if answers.count > 1 || !repeatsLast { answers.removeFirst() }
-        return OriginScript.Choice(answer: next, moment: moment, isScripted: true)
+        guard let next = replies.first else { return nil }
+        if replies.count > 1 || !repeatsLast { replies.removeFirst() }
+        return OriginScript.Choice(reply: next, moment: moment, isScripted: true)
     }
 }

@@ -6,9 +6,9 @@ public struct OriginTLS: Sendable {
     /// The configuration that connections are made with.
     public var configuration: TLSConfiguration
 
-    /// Takes any server configuration of NIOSSL, for protocol versions, client certificates and the like.
+    /// Uses any server configuration of NIOSSL, for protocol versions, client certificates and the like.
     ///
-    /// The origin speaks HTTP/1.1 only: leave `applicationProtocols` empty or say `["http/1.1"]`.
+    /// The origin speaks HTTP/1.1 only: leave `applicationProtocols` empty or set `["http/1.1"]`.
     public init(configuration: TLSConfiguration) {
         self.configuration = configuration
     }
@@ -24,7 +24,7 @@ public struct OriginTLS: Sendable {
             privateKey: .privateKey(key)
         )
         configuration.applicationProtocols = ["http/1.1"]
-        // A test should not wait long for a client that does not answer a close_notify.
+        // A test should not wait long for a client that does not respond to a close_notify.
         configuration.shutdownTimeout = .seconds(1)
     }
 }

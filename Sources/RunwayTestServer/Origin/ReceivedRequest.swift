@@ -6,7 +6,7 @@ public struct ReceivedRequest: Sendable, Hashable {
     public struct Field: Sendable, Hashable, CustomStringConvertible {
         /// The name, in the case in which it was sent.
         public let name: String
-        /// The value without the white space around it; read as UTF-8, or as ISO Latin-1 where it is not UTF-8.
+        /// The value without the white space around it; read as UTF-8, or as ISO Latin-1 if it is not UTF-8.
         public let value: String
 
         /// `name: value`.
@@ -31,17 +31,17 @@ public struct ReceivedRequest: Sendable, Hashable {
     public internal(set) var trailers: [Field] = []
     /// Whether all of the request was received.
     ///
-    /// False for a request that is answered before its end, until the end has come, and for one that its client gave
-    /// up in the middle.
+    /// False for a request whose response is sent before its end, until the end was received, and for one that its client
+    /// aborted.
     public internal(set) var isComplete = false
     /// Whether the origin's script had a response for this request.
     public internal(set) var isScripted = true
     /// The connection that it came on; the origin's first connection is 1.
     public let connection: Int
-    /// The server name of the TLS handshake (RFC 6066 §3), or nil where there was none.
+    /// The server name of the TLS handshake (RFC 6066 §3); `nil` if there was none.
     public let serverName: String?
 
-    /// The target's path: what stands before the first `?`, without scheme and authority where those were sent.
+    /// The target's path: the part before the first `?`, without scheme and authority.
     public var path: String {
         var rest = target[...]
         if !rest.hasPrefix("/"), let scheme = rest.firstRange(of: "://") {
@@ -95,7 +95,7 @@ extension ReceivedRequest {
 
 /// Bytes from a client that are not an HTTP/1.1 request.
 public struct MalformedRequest: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, as a sentence with the rule's section.
+    /// The problem, as a sentence with the rule's section.
     public let reason: String
     /// The connection that the bytes came on.
     public internal(set) var connection = 0

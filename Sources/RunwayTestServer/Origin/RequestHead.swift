@@ -89,7 +89,7 @@ struct RequestHead: Equatable {
         let lengths = fields.filter { $0.name.lowercased() == "content-length" }.map(\.value)
         let codings = fields.filter { $0.name.lowercased() == "transfer-encoding" }.map(\.value)
         guard lengths.count + codings.count < 2 else {
-            throw MalformedRequest(reason: "More than one field says where the body ends (RFC 9112 §6.3).")
+            throw MalformedRequest(reason: "More than one field determines where the body ends (RFC 9112 §6.3).")
         }
         if let coding = codings.first {
             guard coding.lowercased() == "chunked", version == "HTTP/1.1" else {

@@ -1,10 +1,10 @@
 import HTTPTypes
 import NIOCore
 
-/// Reads HTTP/1.1 requests from bytes, strictly by RFC 9112, and keeps them as they were sent.
+/// Reads HTTP/1.1 requests from bytes, strictly by RFC 9112, and stores them as they were sent.
 ///
-/// A pure state machine: bytes go in by ``append(_:)``, events come out of ``next()``. It accepts nothing that a
-/// lenient server might repair: this reader's purpose is to show what a client really sends.
+/// A state machine without I/O: bytes go in by ``append(_:)``, events come out of ``next()``. It accepts nothing that a
+/// lenient server might repair: this reader's purpose is to show exactly what a client sends.
 struct RequestReader {
     enum Event: Equatable {
         case head(RequestHead)
@@ -28,7 +28,7 @@ struct RequestReader {
     private var buffer = ByteBuffer()
     private var state = State.head
 
-    /// Makes a reader; a head, or the trailers, of more than `maximumHeadBytes` are refused.
+    /// Creates a reader; a head, or the trailers, of more than `maximumHeadBytes` are refused.
     init(maximumHeadBytes: Int) {
         self.maximumHeadBytes = max(0, maximumHeadBytes)
     }

@@ -1,17 +1,17 @@
 /// What a ``ScriptedOrigin`` does with a connection that it accepted.
 ///
-/// The system accepts connections before a program can see them. So a client connects first and meets then what is
-/// scripted here; only a reset may be so fast that the client sees connecting itself fail.
+/// The system accepts connections before a program can see them. So a client connects first, and then the script applies; only
+/// a reset may be so fast that connecting itself fails.
 public enum ScriptedConnection: Sendable {
-    /// Requests are read and answered by the script.
+    /// Requests are read, and responses sent by the script.
     case serve
-    /// The connection is closed at once, before TLS where there would be any.
+    /// The connection is closed at once, before TLS if the origin uses it.
     case close
-    /// The connection is reset at once, before TLS where there would be any.
+    /// The connection is reset at once, before TLS if the origin uses it.
     case reset
-    /// The connection stays open; what comes is read, thrown away and never answered, a TLS handshake included.
+    /// The connection stays open; all bytes, including a TLS handshake, are read and discarded, and nothing is sent.
     case ignore
-    /// The response is given at once (with TLS: after the handshake), before any request was read; afterwards the
-    /// connection is served, unless the response ended it.
-    case answer(ScriptedResponse)
+    /// The response is sent at once (with TLS: after the handshake), before any request was read; afterwards the connection is
+    /// served, unless the response ended it.
+    case respond(ScriptedResponse)
 }

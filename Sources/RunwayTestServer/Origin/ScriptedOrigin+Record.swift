@@ -7,13 +7,13 @@ import RunwayTesting
 extension ScriptedOrigin {
     /// The requests in the order in which they were received, over all connections, up to the limit.
     ///
-    /// A request stands here when all of it was read, when a response to it begins, or when its connection ended in it.
+    /// A request is added when all of it was read, when a response to it begins, or when its connection ended during it.
     public var requests: [ReceivedRequest] { record.requests }
 
     /// The requests that the script had no response for, up to the limit.
     public var unexpectedRequests: [ReceivedRequest] { record.requests.filter { !$0.isScripted } }
 
-    /// What was no HTTP/1.1, up to the limit on requests.
+    /// The malformed requests, up to the limit on requests.
     public var malformedRequests: [MalformedRequest] { record.malformed }
 
     /// Why TLS handshakes failed, one sentence each, up to the limit on requests.
@@ -28,7 +28,7 @@ extension ScriptedOrigin {
     /// How many connections are open.
     public var openConnectionCount: Int { record.openConnectionCount }
 
-    /// Returns once at least `count` requests were received in all: those that were recorded, in order.
+    /// Returns once at least `count` requests were received in all: the stored ones, in order.
     ///
     /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.
     @discardableResult
@@ -49,7 +49,7 @@ extension ScriptedOrigin {
 
     /// Returns once at least `count` connections ended in all, whoever ended them.
     ///
-    /// This is how a test sees that a cancelled call closed its socket: hold the response at a `ScriptedGate`, cancel,
+    /// A test can see with it that a cancelled call closed its socket: hold the response at a `ScriptedGate`, cancel,
     /// and wait for the disconnect.
     ///
     /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` when the origin is shut down before, `CancellationError`.

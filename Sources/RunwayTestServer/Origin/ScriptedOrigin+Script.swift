@@ -1,11 +1,12 @@
 public import HTTPTypes
 
-/// A script says what is answered to whom. Lines can be added and replaced at any time, also while requests come.
+/// A script determines the response to each request. Lines can be added and replaced at any time, also while requests are
+/// received.
 ///
-/// A request is answered by the first of these that has a response left: the line for its method and target, for any
-/// method and its target, for its method and its path (the target without its query), for any method and its path;
-/// then what ``otherwise(respond:)`` says. A request that finds none gets a 404 that says so, and stands in
-/// ``unexpectedRequests``. Requests take their turn when their head has arrived.
+/// A request gets its response from the first of these that has one left: the line for its method and target, for any method
+/// and its target, for its method and its path (the target without its query), for any method and its path; then that of
+/// ``otherwise(respond:)``. A request without a matching line gets a 404 that says so, and is added to ``unexpectedRequests``.
+/// The order of requests is that of their heads.
 extension ScriptedOrigin {
     /// When a response begins.
     public enum ResponseMoment: Sendable, Hashable {
@@ -17,15 +18,15 @@ extension ScriptedOrigin {
         case afterHead
     }
 
-    /// Answers every request of `method` for `path` with `response`.
+    /// Responds to every request of `method` for `path` with `response`.
     ///
     /// This replaces an earlier line for the same method and path.
     ///
     /// - Parameters:
-    ///   - method: the method; nil means every method.
-    ///   - path: the path without a query, which then is not looked at, or a whole target, query included.
-    ///   - moment: when the response begins; default: after the request.
-    ///   - response: the response.
+    ///   - method: The method; `nil` means every method.
+    ///   - path: The path without a query, which matches any query, or a whole target, including the query.
+    ///   - moment: When the response begins. The default is after the request.
+    ///   - response: The response.
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
@@ -35,16 +36,16 @@ extension ScriptedOrigin {
         on(method, path, responding: moment, respond: [response])
     }
 
-    /// Answers every request for `path`, whatever its method, with `response`.
+    /// Responds to every request for `path`, whatever its method, with `response`.
     public func on(
         _ path: String, responding moment: ResponseMoment = .afterRequest, respond response: ScriptedResponse
     ) {
         on(nil, path, responding: moment, respond: [response])
     }
 
-    /// Answers the requests of `method` for `path` with `responses`, one after another.
+    /// Responds to the requests of `method` for `path` with `responses`, one after another.
     ///
-    /// With `repeatingLast`, the default, the last response serves all later requests; without, they find no response here.
+    /// With `repeatingLast`, the default, the last response serves all later requests; otherwise these have no response here.
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
@@ -52,12 +53,12 @@ extension ScriptedOrigin {
         respond responses: [ScriptedResponse],
         repeatingLast: Bool = true
     ) {
-        let answers = responses.map { ScriptedAnswer.response($0) }
-        let line = OriginScript.Line(answers: answers[...], repeatsLast: repeatingLast, moment: moment)
+        let replies = responses.map { ScriptedReply.response($0) }
+        let line = OriginScript.Line(replies: replies[...], repeatsLast: repeatingLast, moment: moment)
         script.set(line, for: OriginScript.Route(method: method, path: path))
     }
 
-    /// Answers the requests for `path`, whatever their method, with `responses`, one after another.
+    /// Responds to the requests for `path`, whatever their method, with `responses`, one after another.
     public func on(
         _ path: String,
         responding moment: ResponseMoment = .afterRequest,
@@ -67,48 +68,50 @@ extension ScriptedOrigin {
         on(nil, path, responding: moment, respond: responses, repeatingLast: repeatingLast)
     }
 
-    /// Answers every request of `method` (nil: any) for `path` with what `answer` makes of it.
+    /// Responds to every request of `method` (`nil`: any) for `path` with the response that `respond` returns.
     ///
-    /// With ``ResponseMoment/afterHead`` the closure is given the request without its body. Its task is cancelled when the
+    /// With ``ResponseMoment/afterHead`` the closure receives the request without its body. Its task is cancelled when the
     /// connection ends.
     ///
     /// - Parameters:
-    ///   - method: the method; nil means every method.
-    ///   - path: the path without a query, which then is not looked at, or a whole target, query included.
-    ///   - moment: when the response begins; default: after the request.
-    ///   - answer: makes the response. When it throws, the response is a 500 whose body says what was thrown.
+    ///   - method: The method; `nil` means every method.
+    ///   - path: The path without a query, which matches any query, or a whole target, including the query.
+    ///   - moment: When the response begins. The default is after the request.
+    ///   - respond: Returns the response. If it throws, the response is a 500 whose body names the error.
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
         responding moment: ResponseMoment = .afterRequest,
-        _ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
+        _ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
     ) {
-        let line = OriginScript.Line(answers: [.closure(answer)], repeatsLast: true, moment: moment)
+        let line = OriginScript.Line(replies: [.closure(respond)], repeatsLast: true, moment: moment)
         script.set(line, for: OriginScript.Route(method: method, path: path))
     }
 
-    /// Answers every request for `path`, whatever its method, with what `answer` makes of it; a 500 when it throws.
+    /// Responds to every request for `path`, whatever its method, with the response that `respond` returns; with 500 if it
+    /// throws.
     public func on(
         _ path: String,
         responding moment: ResponseMoment = .afterRequest,
-        _ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
+        _ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse
     ) {
-        on(nil, path, responding: moment, answer)
+        on(nil, path, responding: moment, respond)
     }
 
-    /// Answers every request that no other line answers with `response`; such requests are no longer unexpected.
+    /// Responds to every request without another matching line with `response`; such requests are no longer unexpected.
     public func otherwise(respond response: ScriptedResponse) {
-        script.setFallback(OriginScript.Line(answers: [.response(response)], repeatsLast: true, moment: .afterRequest))
+        script.setFallback(OriginScript.Line(replies: [.response(response)], repeatsLast: true, moment: .afterRequest))
     }
 
-    /// Answers every request that no other line answers with what `answer` makes of it; such requests are no longer unexpected.
+    /// Responds to every request without another matching line with what `respond` returns; such requests are no longer
+    /// unexpected.
     ///
-    /// When it throws, the response is a 500 whose body says what was thrown. It is cancelled when the connection ends.
-    public func otherwise(_ answer: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse) {
-        script.setFallback(OriginScript.Line(answers: [.closure(answer)], repeatsLast: true, moment: .afterRequest))
+    /// If it throws, the response is a 500 whose body names the error. It is cancelled when the connection ends.
+    public func otherwise(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse) {
+        script.setFallback(OriginScript.Line(replies: [.closure(respond)], repeatsLast: true, moment: .afterRequest))
     }
 
-    /// Treats the connections to come as `connections` says, one after another; the last one repeats.
+    /// Treats the following connections by `connections`, one after another; the last one repeats.
     ///
     /// Without this, and with an empty list, every connection is served.
     public func onConnections(_ connections: [ScriptedConnection]) {

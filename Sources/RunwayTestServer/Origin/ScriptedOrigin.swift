@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// A real HTTP/1.1 server on a real loopback socket that answers by a test's script, well or badly.
+/// A real HTTP/1.1 server on a loopback socket that responds by a test's script, well or badly.
 ///
 /// ```swift
 /// try await withScriptedOrigin { origin in
@@ -15,25 +15,25 @@ import NIOTLS
 /// }
 /// ```
 ///
-/// The origin reads strictly: what is not HTTP/1.1 by RFC 9112 gets a 400, ends its connection and stands in
-/// ``malformedRequests``. It keeps connections alive and answers pipelined requests in their order. A client that
-/// closes its sending half counts as gone. It runs on the process's shared event loops; origins beside one another,
-/// as parallel tests make them, don't know of each other.
+/// The origin reads strictly: a request that is not HTTP/1.1 by RFC 9112 gets a 400, ends its connection and is added to
+/// ``malformedRequests``. Connections persist, and pipelined requests get their responses in order. A client that closes its
+/// sending half counts as disconnected. It runs on the process's shared event loops; origins that run in parallel, as in
+/// parallel tests, are independent.
 ///
-/// ``shutdown()`` cuts what is left. An origin that nobody holds any more does the same by itself.
+/// ``shutdown()`` cuts all connections. The deinit of an origin does the same.
 public final class ScriptedOrigin: Sendable {
-    /// How much an origin keeps of what it receives.
+    /// How much of what it receives an origin stores.
     ///
     /// Negative limits count as zero.
     public struct Limits: Sendable, Hashable {
-        /// How many requests are stored, while later ones are answered and counted; default: 1,000.
+        /// How many requests are stored; later ones get responses and are counted. The default is 1,000.
         public var requests: Int
         /// How many bytes of body are stored over all requests, while later ones are counted; default: 64 MiB.
         public var bodyBytes: Int
         /// How many bytes the head of one request may have without being malformed; default: 256 KiB.
         public var headBytes: Int
 
-        /// Makes limits; each has a default.
+        /// Creates limits; each has a default.
         public init(requests: Int = 1000, bodyBytes: Int = 64 << 20, headBytes: Int = 256 << 10) {
             self.requests = requests
             self.bodyBytes = bodyBytes
@@ -41,7 +41,7 @@ public final class ScriptedOrigin: Sendable {
         }
     }
 
-    /// What a wait ends with when its origin was shut down before the awaited thing came.
+    /// The error of a wait whose origin was shut down before the awaited event.
     public struct ShutDownError: Error, Hashable, CustomStringConvertible {
         /// One sentence.
         public var description: String { "The scripted origin was shut down while a test waited on it." }
@@ -97,13 +97,12 @@ public final class ScriptedOrigin: Sendable {
         cut()
     }
 
-    /// Stops listening, cuts every connection and returns when all are gone.
+    /// Stops listening, cuts every connection and returns when all are closed.
     ///
-    /// Calling it again does no harm. Waits that are still open throw ``ShutDownError``. What was received can
-    /// be read on.
+    /// A second call does nothing. Pending waits throw ``ShutDownError``. The record stays readable.
     public func shutdown() async {
         let connections = cut()
-        // Closing what is closed already is reported as an error, and is what is wanted.
+        // Closing a closed channel is reported as an error, and is the desired state.
         try? await server.closeFuture.get()
         for connection in connections { try? await connection.closeFuture.get() }
         record.endWaits()
@@ -150,7 +149,7 @@ public final class ScriptedOrigin: Sendable {
 extension ScriptedConnection {
     fileprivate var reachesTLS: Bool {
         switch self {
-        case .serve, .answer: true
+        case .serve, .respond: true
         case .close, .reset, .ignore: false
         }
     }

@@ -1,6 +1,6 @@
 public import RunwayTesting
 
-/// Something that a scripted answer waits for before it goes on.
+/// What a scripted response waits for before it continues.
 public struct ScriptedPause: Sendable {
     private let wait: @Sendable () async throws -> Void
 

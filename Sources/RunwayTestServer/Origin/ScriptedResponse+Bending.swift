@@ -20,7 +20,7 @@ extension ScriptedResponse {
         with { $0.drip = Drip(bytes: max(1, bytes), pause: pause) }
     }
 
-    /// The response torn off at `point`, where the connection ends by `ending`; default: it is closed.
+    /// The response cut off at `point`, where the connection ends by `ending`. The default closes it.
     ///
     /// A point past the response's end is its end.
     public func cut(after point: CutPoint, by ending: Ending = .close) -> ScriptedResponse {
@@ -49,7 +49,7 @@ extension ScriptedResponse {
         rawHeader("X-Padding: " + String(repeating: "a", count: max(0, bytes)))
     }
 
-    /// The response after one more informational answer, such as 103 (RFC 8297) or 100.
+    /// The response after one more interim response, such as 103 (RFC 8297) or 100.
     ///
     /// A 100 for a client that expects one is sent by the origin itself: see
     /// ``ScriptedOrigin/ResponseMoment/afterRequest``.
@@ -57,7 +57,7 @@ extension ScriptedResponse {
         with { $0.informational.append((status, fields)) }
     }
 
-    /// The whole response sent `times` times where one was asked for.
+    /// The whole response sent `times` times.
     public func repeated(times: Int) -> ScriptedResponse { with { $0.copies = max(1, times) } }
 
     private func with(_ change: (inout ScriptedResponse) -> Void) -> ScriptedResponse {

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// One thing that a connection does to give a response.
-enum AnswerStep: Sendable {
+/// One step of sending a response.
+enum ResponseStep: Sendable {
     case send([UInt8])
     case pause(ScriptedPause)
     /// Ends the response; what follows is not done. Never `automatic`.
@@ -10,9 +10,9 @@ enum AnswerStep: Sendable {
 
 extension ScriptedResponse {
     /// The response to a request, step by step; a response without an `end` leaves its connection to the next request.
-    func steps(responding method: HTTPRequest.Method, reuse: Bool) -> [AnswerStep] {
+    func steps(responding method: HTTPRequest.Method, reuse: Bool) -> [ResponseStep] {
         let closes = closesByRule(responding: method, reuse: reuse)
-        var steps: [AnswerStep] = []
+        var steps: [ResponseStep] = []
         for _ in 0..<copies {
             steps += pausing(at: .beforeAnything)
             for (status, fields) in informational { steps.append(.send(Self.head(status: status, fields: fields))) }
@@ -30,7 +30,7 @@ extension ScriptedResponse {
         return drip.map { dripping(steps, $0) } ?? steps
     }
 
-    private func pausing(at point: PausePoint) -> [AnswerStep] {
+    private func pausing(at point: PausePoint) -> [ResponseStep] {
         pauses.filter { $0.point == point }.map { .pause($0.pause) }
     }
 
@@ -82,9 +82,9 @@ extension ScriptedResponse {
         return Self.head(status: status, fields: fields, rawLines: rawHeaderLines)
     }
 
-    private func bodySteps(responding method: HTTPRequest.Method) -> [AnswerStep] {
+    private func bodySteps(responding method: HTTPRequest.Method) -> [ResponseStep] {
         guard allowsBody(responding: method) else { return pausing(at: .beforeEnd) }
-        var steps: [AnswerStep] = []
+        var steps: [ResponseStep] = []
         for (index, chunk) in chunks.enumerated() {
             if index > 0 { steps += pausing(at: .betweenChunks) }
             steps += pausing(at: .beforeChunk(index))
@@ -113,13 +113,13 @@ extension ScriptedResponse {
 
     // MARK: Tearing and dripping
 
-    private func tornIfCut(head: [UInt8], body: [AnswerStep]) -> [AnswerStep] {
+    private func tornIfCut(head: [UInt8], body: [ResponseStep]) -> [ResponseStep] {
         guard let cut else { return [.send(head)] + body }
         if case .headBytes(let count) = cut.point, count < head.count {
             return [.send(Array(head.prefix(max(0, count)))), .end(cut.ending)]
         }
         guard case .bodyBytes(var remaining) = cut.point else { return [.send(head)] + [.end(cut.ending)] }
-        var steps: [AnswerStep] = [.send(head)]
+        var steps: [ResponseStep] = [.send(head)]
         for step in body {
             guard case .send(let bytes) = step else {
                 steps.append(step)
@@ -132,8 +132,8 @@ extension ScriptedResponse {
         return steps + [.end(cut.ending)]
     }
 
-    private func dripping(_ steps: [AnswerStep], _ drip: Drip) -> [AnswerStep] {
-        var dripped: [AnswerStep] = []
+    private func dripping(_ steps: [ResponseStep], _ drip: Drip) -> [ResponseStep] {
+        var dripped: [ResponseStep] = []
         var isFirst = true
         for step in steps {
             guard case .send(let bytes) = step else {

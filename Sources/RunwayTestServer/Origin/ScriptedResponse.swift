@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// One answer of a ``ScriptedOrigin``: what it says, and how it misbehaves while saying it.
+/// One response of a ``ScriptedOrigin``: its content, and how it misbehaves.
 ///
-/// A response starts from one of the plain ones and is bent by the methods, which can be chained:
+/// Start with one of the plain responses and change it with the methods, which can be chained:
 ///
 /// ```swift
 /// let responses: [ScriptedResponse] = [
@@ -15,12 +15,12 @@ public import HTTPTypes
 /// ]
 /// ```
 ///
-/// Nothing is sent that is not written here: no `Date`, no `Server`. What a response does with its connection is said at
-/// ``Ending-swift.enum``.
+/// Nothing is sent that is not specified: no `Date`, no `Server`. ``Ending-swift.enum`` determines what happens to the
+/// connection.
 public struct ScriptedResponse: Sendable {
     /// The status, which is sent with its reason phrase; default: 200.
     public var status: HTTPResponse.Status
-    /// The header fields, sent in their order and case, after which come those that the framing needs.
+    /// The header fields, sent in their order and case, followed by those that the framing needs.
     public var headerFields: HTTPFields
     /// Lines for what ``headerFields`` can't hold, such as illegal names and values; sent after them, unchecked, each
     /// followed by CRLF.
@@ -45,7 +45,7 @@ public struct ScriptedResponse: Sendable {
         let pause: ScriptedPause
     }
 
-    /// Makes a response from its parts; default: an empty 200.
+    /// Creates a response from its parts. The default is an empty 200.
     public init(status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], chunks: [[UInt8]] = []) {
         self.status = status
         self.headerFields = headerFields
@@ -54,8 +54,8 @@ public struct ScriptedResponse: Sendable {
 
     /// How the end of the body is marked (RFC 9112 §6.3).
     ///
-    /// Where the rules forbid a body (HEAD, 204, 304) none is sent and the fields are those of the response to GET. A
-    /// field that the response brings itself is not added again.
+    /// If the rules forbid a body (HEAD, 204, 304) none is sent and the fields are those of the response to GET. A field that
+    /// the response has already is not added again.
     public enum Framing: Sendable, Hashable {
         /// `Content-Length`, counted.
         case length
@@ -67,36 +67,36 @@ public struct ScriptedResponse: Sendable {
         case brokenChunk(Int)
         /// As `chunked`, but the last chunk, the empty one that ends the body, is missing.
         case chunkedWithoutEnd
-        /// Nothing: the body ends where the connection does.
+        /// No mark: the body ends with the connection.
         case untilClose
     }
 
     /// What becomes of the connection when all of the response was written.
     public enum Ending: Sendable, Hashable {
-        /// What HTTP says: the connection stays open for the next request.
+        /// As HTTP requires: the connection stays open for the next request.
         ///
-        /// It is closed when the client or the response asked for that with `Connection: close`, when HTTP/1.0 did not
-        /// ask for the contrary, when the framing needs the close (`untilClose`) and when the response
-        /// is broken so that only a close ends it (a declared length that is too large, a broken chunk, no last chunk).
+        /// It is closed if the client or the response has `Connection: close`, if HTTP/1.0 did not ask to keep it alive, if the
+        /// framing needs the close (`untilClose`) and if the response is broken so that only a close ends it (a declared length
+        /// that is too large, a broken chunk, no last chunk).
         case automatic
         /// The connection is closed without a word in the response; with TLS, its `close_notify` is sent first.
         case close
         /// The socket is closed without TLS's `close_notify`, as by an attacker who truncates; without TLS as `close`.
         case closeAbruptly
-        /// The socket is reset (RST). What the client has not read yet may be lost to it.
+        /// The socket is reset (RST). The client may lose what it has not read yet.
         case reset
-        /// The origin says that it will send no more (FIN, with TLS `close_notify`), but keeps its half of the
-        /// connection open and unanswered until the client closes.
+        /// The origin closes its sending half (FIN, with TLS `close_notify`), but leaves the connection open and unused until
+        /// the client closes.
         case halfClose
         /// The connection stays open, silent and unanswered until the client closes it.
         case stayOpen
     }
 
-    /// A place in a response where it can pause.
+    /// A position in a response where it can pause.
     public enum PausePoint: Sendable, Hashable {
-        /// Before the first byte, that of a 1xx answer included.
+        /// Before the first byte, including that of an interim response.
         case beforeAnything
-        /// After 1xx answers, before the head.
+        /// After interim responses, before the head.
         case beforeHead
         /// Before the piece of the body with this index, counted from zero.
         case beforeChunk(Int)
@@ -106,11 +106,11 @@ public struct ScriptedResponse: Sendable {
         case beforeEnd
     }
 
-    /// A place in a response after which nothing of it is sent.
+    /// A position in a response after which nothing of it is sent.
     public enum CutPoint: Sendable, Hashable {
-        /// After so many bytes of the head, 1xx answers not counted.
+        /// After this many bytes of the head, without interim responses.
         case headBytes(Int)
-        /// After the head and so many bytes of what follows it, the sizes of chunks counted.
+        /// After the head and this many bytes after it, including the sizes of chunks.
         case bodyBytes(Int)
     }
 }
@@ -147,7 +147,7 @@ extension ScriptedResponse {
         ScriptedResponse(status: status)
     }
 
-    /// A redirect to `location`, which is sent as it is; default: 302.
+    /// A redirect to `location`, which is sent unchanged. The default is 302.
     public static func redirect(to location: String, status: HTTPResponse.Status = .found) -> ScriptedResponse {
         ScriptedResponse(status: status, headerFields: [.location: location])
     }
@@ -164,12 +164,12 @@ extension ScriptedResponse {
     /// A text that is sent verbatim, as UTF-8, in place of head and body, then the connection is closed.
     public static func raw(_ text: String) -> ScriptedResponse { .raw(Array(text.utf8)) }
 
-    /// No answer: the connection stays open and silent.
+    /// No response: the connection stays open and silent.
     public static var never: ScriptedResponse { .raw().ending(.stayOpen) }
 
-    /// No answer: the connection is closed.
+    /// No response: the connection is closed.
     public static var closing: ScriptedResponse { .raw() }
 
-    /// No answer: the connection is reset.
+    /// No response: the connection is reset.
     public static var resetting: ScriptedResponse { .raw().ending(.reset) }
 }

@@ -23,7 +23,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     private let state: Mutex<State>
     private let audience: AwaitedValue<Int>?
 
-    /// Makes a value to wait on; `audience`, when given, follows how many tasks wait at present.
+    /// Creates a value to wait on; `audience`, if passed, has the number of tasks that wait at present.
     package init(_ value: Value, audience: AwaitedValue<Int>? = nil) {
         self.state = Mutex(State(value: value))
         self.audience = audience
@@ -33,7 +33,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
 
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// The mark that is reached next, or nil when nobody waits.
+    /// The lowest value that a task waits for; `nil` if no task waits.
     var lowestMark: Value? { state.withLock { state in state.waiters.values.lazy.map(\.mark).min() } }
 
     /// Changes the value and resumes every waiter whose mark it reaches, lowest mark first, then in order of arrival.

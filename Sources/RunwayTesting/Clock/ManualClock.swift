@@ -1,7 +1,7 @@
 /// A clock that stands still until a test moves it.
 ///
-/// Give it to whatever takes an `any Clock<Duration>`. A task that sleeps on it stays asleep until the test advances
-/// the clock to the task's deadline, so a test of an hour's timeout takes microseconds and always ends the same way.
+/// Pass it to any parameter of type `any Clock<Duration>`. A task that sleeps on it stays asleep until the test advances the
+/// clock to the task's deadline, so a test of an hour's timeout takes microseconds and always ends the same way.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -22,7 +22,7 @@ public final class ManualClock: Clock {
         /// The time between the clock's making and this moment.
         public var offset: Duration
 
-        /// Makes the moment `offset` after a clock's making; default: the making itself.
+        /// Creates the instant `offset` after the clock's creation. The default is the creation itself.
         public init(offset: Duration = .zero) { self.offset = offset }
 
         /// The moment `duration` after this one.
@@ -41,12 +41,12 @@ public final class ManualClock: Clock {
     private let time: AwaitedValue<Instant>
     private let sleepers = AwaitedValue(0)
 
-    /// Makes a clock that stands at `now`; default: offset zero.
+    /// Creates a clock that stands at `now`. The default is offset zero.
     public init(now: Instant = Instant()) {
         self.time = AwaitedValue(now, audience: sleepers)
     }
 
-    /// The moment at which the clock stands.
+    /// The instant at which the clock stands.
     public var now: Instant { time.value }
 
     /// Zero: the clock wakes a sleeper exactly when it is advanced to the deadline.
@@ -60,16 +60,16 @@ public final class ManualClock: Clock {
     /// A test can read a backoff here: `clock.now.duration(to: clock.nextDeadline!)`.
     public var nextDeadline: Instant? { time.lowestMark }
 
-    /// Moves the clock forward and wakes who is due.
+    /// Moves the clock forward and wakes the sleepers that are due.
     ///
     /// A negative duration does nothing.
     public func advance(by duration: Duration) {
         time.update { $0 = max($0, $0.advanced(by: duration)) }
     }
 
-    /// Moves the clock forward to `instant` and wakes who is due.
+    /// Moves the clock forward to `instant` and wakes the sleepers that are due.
     ///
-    /// A moment in the past does nothing.
+    /// An instant in the past does nothing.
     public func advance(to instant: Instant) {
         time.update { $0 = max($0, instant) }
     }

@@ -9,12 +9,12 @@
 /// gate.open()
 /// ```
 ///
-/// A gate is closed when it is made, opens once, and stays open. Many responses can stand at one gate.
+/// A gate is closed when it is created, opens once, and stays open. Many responses can wait at one gate.
 public final class ScriptedGate: Sendable {
     private let position = AwaitedValue(0)
     private let arrivals = AwaitedValue(0)
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     public init() {}
 
     /// Whether the gate was opened.
@@ -23,7 +23,7 @@ public final class ScriptedGate: Sendable {
     /// How many responses came to this gate so far, held or not.
     public var arrivalCount: Int { arrivals.value }
 
-    /// Lets through all who stand at the gate and all who will come.
+    /// Releases all responses that wait at the gate, and lets later ones pass.
     public func open() {
         position.update { $0 = 1 }
     }

@@ -4,12 +4,12 @@
 /// tenth of a second, when the condition depends on a socket or a file, it sleeps a millisecond between checks.
 ///
 /// - Parameters:
-///   - subject: What is awaited, to stand after "waited for" in the error's text. Default: "the condition".
-///   - limit: How long to wait at most, in real time. Default: 60 seconds.
+///   - subject: The awaited state, to follow "waited for" in the error's text. The default is "the condition".
+///   - limit: The longest wait, in real time. The default is 60 s.
 ///   - fileID: The file of the wait, which the error's text names.
 ///   - line: The line of the wait, which the error's text names.
-///   - condition: Whether the wait is over. It is checked at least once.
-///   - step: What to do after each check that fails, such as advancing a manual clock. Default: nothing.
+///   - condition: Whether the wait has ended. It is checked at least once.
+///   - step: Called after each check that fails, for example to advance a manual clock. The default does nothing.
 /// - Throws: ``ConditionTimedOut`` if the condition does not hold within `limit`, `CancellationError` if the task is cancelled
 ///   before it holds, and what `condition` and `step` throw.
 package func waitUntil(
@@ -34,13 +34,13 @@ package func waitUntil(
 
 /// The error of a wait whose condition did not hold in time.
 package struct ConditionTimedOut: Error, Hashable, CustomStringConvertible {
-    /// What was awaited.
+    /// The awaited state.
     package let subject: String
     /// How long the wait lasted, in real time.
     package let limit: Duration
     /// The file and line of the wait.
     package let place: String
 
-    /// One sentence that names what was awaited, and where.
+    /// One sentence with what was awaited, and where.
     package var description: String { "Gave up after \(limit): waited for \(subject) at \(place)." }
 }

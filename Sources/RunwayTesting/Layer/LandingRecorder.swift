@@ -2,7 +2,7 @@ public import Runway
 
 /// A delegate that records what it is notified of, for a test to assert on and wait for.
 ///
-/// A manager holds its delegate weakly: the test has to keep the recorder.
+/// A manager holds its delegate weakly: the test has to hold a reference to the recorder.
 @MainActor
 public final class LandingRecorder: APIManagerDelegate {
     /// One landing.
@@ -11,7 +11,7 @@ public final class LandingRecorder: APIManagerDelegate {
         public let flight: FlightID?
         /// Its parameters.
         public let endpoint: (any Endpoint)?
-        /// What it brought.
+        /// The response or the error.
         public let result: Result<RawData, NetworkError>
     }
 
@@ -21,23 +21,23 @@ public final class LandingRecorder: APIManagerDelegate {
     public var onLanding: ((Landing, any APIManaging) -> Void)?
     private let count = AwaitedValue(0)
 
-    /// Makes a recorder without landings.
+    /// Creates a recorder without landings.
     public init() {}
 
-    /// Keeps a success.
+    /// Records a success.
     public func apiManagerDidSucceed(_ manager: any APIManaging) {
-        keep(.success(manager.rawData ?? RawData([])), of: manager)
+        store(.success(manager.rawData ?? RawData([])), of: manager)
     }
 
-    /// Keeps a failure.
+    /// Records a failure.
     public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
-        keep(.failure(error), of: manager)
+        store(.failure(error), of: manager)
     }
 
-    /// Waits until there are at least `count` landings, and gives all that there are.
+    /// Waits until there are at least `count` landings, and returns all of them.
     ///
     /// - Parameters:
-    ///   - count: How many landings have to be there.
+    ///   - count: The number of landings to wait for.
     ///   - limit: The longest wait, in real time. The default is 60 s.
     /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
     @discardableResult
@@ -46,7 +46,7 @@ public final class LandingRecorder: APIManagerDelegate {
         return landings
     }
 
-    private func keep(_ result: Result<RawData, NetworkError>, of manager: any APIManaging) {
+    private func store(_ result: Result<RawData, NetworkError>, of manager: any APIManaging) {
         let landing = Landing(flight: manager.landedFlight, endpoint: manager.landedEndpoint, result: result)
         landings.append(landing)
         onLanding?(landing, manager)

@@ -1,7 +1,7 @@
 public import Runway
 import Synchronization
 
-/// A sink that keeps every record, for a test to assert on.
+/// A sink that stores every record, for a test to assert on.
 ///
 /// Records reach sinks off the path of the calls: wait for them with ``records(count:within:)``, or call `network.flushRecords()`
 /// before reading ``records``. An amended record replaces the earlier one.
@@ -10,13 +10,13 @@ public final class RecordCollector: EventSink {
     private let collected = Mutex<[FlightRecord]>([])
     private let count = AwaitedValue(0)
 
-    /// Makes an empty collector.
+    /// Creates an empty collector.
     public init() {}
 
     /// The records so far, in the order of landing.
     public var records: [FlightRecord] { collected.withLock { $0 } }
 
-    /// Keeps a record.
+    /// Stores a record.
     public func receive(_ record: FlightRecord) {
         let total = collected.withLock { records in
             let index =
@@ -32,10 +32,10 @@ public final class RecordCollector: EventSink {
         count.update { $0 = total }
     }
 
-    /// Waits until there are at least `count` records, and gives all that there are.
+    /// Waits until there are at least `count` records, and returns all of them.
     ///
     /// - Parameters:
-    ///   - count: How many records have to be there.
+    ///   - count: The number of records to wait for.
     ///   - limit: The longest wait, in real time. The default is 60 s.
     /// - Throws: ``WaitTimedOut``, and `CancellationError` when the task is cancelled.
     public func records(count: Int, within limit: Duration = .seconds(60)) async throws -> [FlightRecord] {

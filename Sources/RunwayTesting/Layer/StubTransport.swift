@@ -9,17 +9,17 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport)
 /// ```
 ///
-/// For what the network itself does wrong, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half closed or
+/// For misbehaviour of the network itself, use a `ScriptedOrigin` of `RunwayTestServer`: a stub can't be slow, half closed or
 /// malformed on the wire.
 public final class StubTransport: Transport {
-    /// Makes the response to a request. It may wait, and is cancelled with the call.
+    /// Returns the response to a request. It may wait, and is cancelled with the call.
     public typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response
 
     private let respond: Respond
     /// Guards the requests that came.
     private let received = Mutex<[Request]>([])
 
-    /// Makes a transport.
+    /// Creates a transport.
     public init(respond: @escaping Respond) {
         self.respond = respond
     }

@@ -9,7 +9,7 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes a generator. Neighbouring seeds give unrelated numbers.
+    /// Creates a generator. Neighbouring seeds produce unrelated numbers.
     public init(seed: UInt64) { state = seed }
 
     /// The next number.

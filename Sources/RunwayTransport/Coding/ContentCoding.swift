@@ -15,7 +15,7 @@ enum ContentCoding: String, Sendable, CaseIterable {
         case zstd
     #endif
 
-    /// What is sent as `Accept-Encoding`: all codings, in the order of what they save.
+    /// The value of `Accept-Encoding`: all codings, in the order of compression.
     static let accepted: String = {
         var names: [String] = []
         #if Zstd
@@ -27,16 +27,15 @@ enum ContentCoding: String, Sendable, CaseIterable {
         return (names + [ContentCoding.gzip.rawValue, ContentCoding.deflate.rawValue]).joined(separator: ", ")
     }()
 
-    /// The coding of this name; `nil` for one that can't be undone.
+    /// The coding of this name; `nil` if it can't be undone.
     fileprivate init?(named name: Substring) {
         let name = name.lowercased()
         // RFC 9110 §8.4.1.3: an old name of the same coding.
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// The codings of a body that can be undone, the one that was applied last first: all that are named, or those that were
-    /// applied after the last one that is not known here. Codings are named in the order in which they were applied (RFC 9110
-    /// §8.4).
+    /// The codings of a body that can be undone, the last applied one first: all that are named, or those that were applied
+    /// after the last unknown one. Codings are named in the order in which they were applied (RFC 9110 §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
         // Most responses have none.
         guard let value = fields[.contentEncoding] else { return [] }
@@ -62,6 +61,6 @@ extension HTTPResponse {
 }
 
 extension String {
-    /// The codings that the value of a field names; empty elements of the list count for nothing (RFC 9110 §5.6.1).
+    /// The codings that the value of a field names; empty elements of the list are ignored (RFC 9110 §5.6.1).
     fileprivate var namedCodings: [Substring] { split(separator: ",").map(\.withoutBlanks).filter { !$0.isEmpty } }
 }

@@ -24,9 +24,9 @@ final class ContentDecoder {
     struct Limits: Sendable {
         /// The most decoded bytes. The default is 64 GiB; whole and cached responses have limits of their own.
         var maximumByteCount = 64 << 30
-        /// How many times the bytes that came in may come out, beyond ``freeByteCount``. The default is 250.
+        /// The largest ratio of decoded to coded bytes, beyond ``freeByteCount``. The default is 250.
         ///
-        /// Text and JSON seldom reach a tenth of it; gzip can't pass 1032, Brotli and zstd know no bound.
+        /// Text and JSON seldom reach a tenth of it; gzip can't exceed 1032, Brotli and zstd have no bound.
         var maximumRatio = 250
         /// How many bytes may come out whatever the ratio. The default is 1 MiB.
         var freeByteCount = 1 << 20
@@ -35,7 +35,7 @@ final class ContentDecoder {
         static let `default` = Limits()
     }
 
-    /// What is wrong with a coded body.
+    /// The problem with a coded body.
     enum Failure: DescribedError, Equatable {
         /// It does not have the format of its coding.
         case malformed
@@ -54,7 +54,7 @@ final class ContentDecoder {
 
         var description: String {
             switch self {
-            case .malformed: "it is not what its coding says"
+            case .malformed: "it does not match its content coding"
             case .truncated: "it ends too early"
             case .trailingBytes: "something follows its end"
             case .ratio(let limit): "it grows to more than \(limit) times its size"
@@ -65,7 +65,7 @@ final class ContentDecoder {
         }
     }
 
-    /// The library that knows the coding.
+    /// The library that implements the coding.
     private enum Library {
         case zlib(Inflater)
         #if Brotli
@@ -95,16 +95,16 @@ final class ContentDecoder {
     /// Whether the end of the coded body was read.
     private var isAtEnd = false
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
-    /// - Parameter codings: One at least; the one that is undone first comes first.
+    /// - Parameter codings: At least one, the one that is undone first at the start.
     /// - Throws: ``Failure/tooManyCodings`` and ``Failure/outOfMemory``.
     convenience init(_ codings: [ContentCoding], limits: Limits = .default) throws(Failure) {
         guard codings.count <= Self.maximumCodingCount else { throw .tooManyCodings }
         try self.init(codings[...], limits, within: nil)
     }
 
-    /// Makes a decoder of one coding.
+    /// Creates a decoder of one coding.
     ///
     /// - Throws: ``Failure/outOfMemory``.
     convenience init(_ coding: ContentCoding, limits: Limits = .default) throws(Failure) {
@@ -131,17 +131,17 @@ final class ContentDecoder {
         }
     }
 
-    /// Takes the next coded bytes. What was pushed before must have been pulled.
+    /// Passes in the next coded bytes. All output of the bytes before must have been pulled.
     func push(_ bytes: ByteBuffer) {
         hasStarted = hasStarted || bytes.readableBytes > 0
         input.append(bytes)
-        // A small body needs little room, and a large one soon has as much as there is.
+        // A small body needs little space, and a large one reaches the maximum soon.
         room = min(max(room, Self.firstPartByteCount, 4 * bytes.readableBytes), Self.partByteCount)
     }
 
-    /// The next decoded bytes; `nil` where more has to be pushed first.
+    /// Returns the next decoded bytes; `nil` if more have to be pushed first.
     ///
-    /// - Throws: ``Failure``, and from then on nothing that comes out may be trusted.
+    /// - Throws: ``Failure``, after which no output can be trusted.
     func pull() throws(Failure) -> [UInt8]? {
         guard let inner else { return try pullOwn() }
         while true {
@@ -178,9 +178,9 @@ final class ContentDecoder {
         }
     }
 
-    /// Says that nothing more comes.
+    /// Ends the input.
     ///
-    /// - Throws: ``Failure/truncated`` where the coded body has not ended. No bytes at all are an empty body.
+    /// - Throws: ``Failure/truncated`` if the coded body has not ended. An input without bytes is an empty body.
     func finish() throws(Failure) {
         if hasStarted, !isAtEnd { throw .truncated }
         try inner?.finish()

@@ -6,7 +6,7 @@ struct DecodedParts {
     private let limits: ContentDecoder.Limits
     private var decoder: ContentDecoder?
 
-    /// - Parameter codings: The codings to undo, in this order; none where the parts are passed as they come.
+    /// - Parameter codings: The codings to undo, in this order; with none the parts are passed unchanged.
     init(undoing codings: [ContentCoding], limits: ContentDecoder.Limits) {
         self.codings = codings
         self.limits = limits
@@ -14,7 +14,7 @@ struct DecodedParts {
 
     /// The next part; `nil` at the end.
     ///
-    /// - Parameter nextPart: Returns the next part as it came, and `nil` at the end.
+    /// - Parameter nextPart: Returns the next part as received, and `nil` at the end.
     /// - Throws: ``ContentDecoder/Failure``, or what `nextPart` throws.
     mutating func next(from nextPart: () async throws -> ByteBuffer?) async throws -> [UInt8]? {
         if codings.isEmpty { return try await nextPart().map { Array($0.readableBytesView) } }

@@ -13,12 +13,12 @@ final class Inflater {
     private let format: Format
     /// zlib's decoder, once the frame is known.
     private var inflater: OpaquePointer?
-    /// The first byte, where the second has to be seen before the frame is known.
+    /// The first byte, if the second is needed to determine the format.
     private var firstByte: UInt8?
 
     init(_ format: Format) throws(ContentDecoder.Failure) {
         self.format = format
-        // 15 is the largest window, and 16 more ask for gzip's frame.
+        // 15 is the largest window, and 16 more select the gzip format.
         if format == .gzip { inflater = try Self.inflater(windowBits: 15 + 16) }
     }
 
@@ -69,7 +69,7 @@ final class Inflater {
         guard let first = firstByte ?? input.readInteger(as: UInt8.self) else { return }
         firstByte = first
         guard let second = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return }
-        // The method is 8, the window one that there is, and the two bytes are a multiple of 31.
+        // The method is 8, the window is valid, and the two bytes are a multiple of 31.
         let isFramed = first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)) % 31 == 0
         inflater = try Self.inflater(windowBits: isFramed ? 15 : -15)
         var whole = ByteBuffer(integer: first)

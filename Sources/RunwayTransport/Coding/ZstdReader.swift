@@ -31,7 +31,7 @@
             }
             input.moveReaderIndex(forwardBy: consumed)
             if ZSTD_isError(result) != 0 { throw .malformed }
-            // 0 says that a frame was read to its end.
+            // 0 means that a frame was read to its end.
             return (part, result == 0)
         }
     }

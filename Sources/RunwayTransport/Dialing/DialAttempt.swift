@@ -34,7 +34,7 @@ final class DialAttempt {
     private var channel: (any Channel)?
     private var timer: Scheduled<Void>?
 
-    /// Makes an attempt, which ``run()`` starts.
+    /// Creates an attempt, which ``run()`` starts.
     ///
     /// - Parameters:
     ///   - target: Where it leads.

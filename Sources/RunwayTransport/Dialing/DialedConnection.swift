@@ -57,15 +57,15 @@ struct AddressReport: Sendable {
 
     /// A response to the endpoint of this hash began this long after its request was sent in full.
     func responded(after firstByte: Duration, endpoint: Int = 0) {
-        selector.note(.answered(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
+        selector.note(.responded(firstByte: firstByte, endpoint: endpoint), of: address, of: host)
     }
 
     /// The connection was lost with requests in flight: closed, reset or silent.
     func failed() { selector.note(.failed, of: address, of: host) }
 
     /// Whether another address of the host is known to be so much faster that a new connection pays off.
-    var isOutrun: Bool {
+    var hasLost: Bool {
         let known = hosts?.addresses(of: host, scheme: "https") ?? []
-        return known.count > 1 && selector.isOutrun(address, among: known, of: host)
+        return known.count > 1 && selector.hasLost(address, among: known, of: host)
     }
 }

@@ -19,7 +19,7 @@ struct Dialer: Sendable {
     /// Returns the current addresses of this device; `nil` if the system does not know them.
     let localAddresses: @Sendable () -> Set<IPAddress>?
 
-    /// Makes a dialer, and prepares TLS on another thread, unless `tls` is passed.
+    /// Creates a dialer, and prepares TLS on another thread, unless `tls` is passed.
     ///
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be applied.
     init(

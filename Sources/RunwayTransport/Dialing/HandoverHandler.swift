@@ -22,7 +22,7 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Called once with the protocol that both ends agreed on (ALPN), or with the error of the handshake; `nil` after that.
     private var onHandshake: OnHandshake?
 
-    /// Makes a handler; without `onHandshake`, one for a plain connection.
+    /// Creates a handler; without `onHandshake`, one for a plain connection.
     init(onHandshake: OnHandshake? = nil) { self.onHandshake = onHandshake }
 
     private func endHandshake(_ result: Result<String?, any Error>) {
@@ -33,8 +33,7 @@ final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted(let name)? = event as? TLSUserEvent, onHandshake != nil {
-            // TLS passes on what came in the same read as the end of the handshake right after this event, whatever the option
-            // says.
+            // TLS passes on the bytes of the read that completed the handshake right after this event, whatever the option is.
             try? context.channel.syncOptions?.setOption(.autoRead, value: false)
             endHandshake(.success(name))
         } else {

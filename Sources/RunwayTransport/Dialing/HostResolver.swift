@@ -25,7 +25,7 @@ final class HostResolver: Sendable {
     /// Guards the waiters of each host, and the hosts that wait for a thread.
     private let state = Mutex(State())
 
-    /// Makes a resolver.
+    /// Creates a resolver.
     ///
     /// - Parameter lookUp: Returns the addresses of a host in the order of preference (RFC 6724); may block its thread. The default
     /// is

@@ -208,16 +208,16 @@ extension Exchange {
             return
         }
         report.responded(after: Duration(firstByte - sent), endpoint: request.head.endpointNumber)
-        if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
+        if report.hasLost, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
     /// Records for an address that another attempt outran that its response would begin later than now.
     private func reportSilence() {
-        guard !isOver, request.hedgedAttempt?.isOutrun == true, meter.firstByte == nil, let sent = meter.sent,
+        guard !isOver, request.hedgedAttempt?.hasLost == true, meter.firstByte == nil, let sent = meter.sent,
             let report = facts?.report
         else { return }
         report.responded(after: Duration(NIODeadline.now() - sent), endpoint: request.head.endpointNumber)
-        if report.isOutrun, !pool.isSpare, let connection { pool.drain(connection.id) }
+        if report.hasLost, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
     private func makeDecoder(_ codings: [ContentCoding]) throws -> ContentDecoder {

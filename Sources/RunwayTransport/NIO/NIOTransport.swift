@@ -27,7 +27,7 @@ public final class NIOTransport: Transport {
     private let isTransparent: Bool
     private let gauge = RequestGauge()
 
-    /// Makes a transport, which connects when a request needs it.
+    /// Creates a transport, which connects when a request needs it.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
     public convenience init(

@@ -3,7 +3,7 @@ import NIOCore
 import Runway
 
 extension Response {
-    /// Makes the response to an exchange. A streamed body holds the lease as long as it lives.
+    /// Creates the response to an exchange. A streamed body holds the lease as long as it lives.
     init(_ response: WireResponse, to exchange: Exchange, in flight: Flight, holding lease: PoolLease) {
         switch response.body {
         case .whole(let bytes):

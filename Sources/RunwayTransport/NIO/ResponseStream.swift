@@ -31,7 +31,7 @@ final class ResponseStream: Sendable {
     /// Guards the parts and their waiting reader.
     private let state = Mutex(State())
 
-    /// Makes a stream.
+    /// Creates a stream.
     ///
     /// - Parameters:
     ///   - step: After how many consumed bytes ``next()`` returns their number.

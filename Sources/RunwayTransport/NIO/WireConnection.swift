@@ -61,7 +61,7 @@ extension WireConnection {
         facts.report?.failed()
     }
 
-    /// HTTP/1.1 has no way to.
+    /// HTTP/1.1 has no means to.
     func checkLiveness() {}
 
     /// A connection that carries one exchange at a time counts that one alone.

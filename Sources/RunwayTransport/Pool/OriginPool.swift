@@ -222,7 +222,7 @@ extension OriginPool {
         guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
         do {
             let connection = try HTTP1Connection(id, dialed, in: self)
-            // Bytes that came before a request could be taken for its response: a server that sends such is sent no request.
+            // Bytes before a request could be mistaken for its response: a server that sends such bytes receives no request.
             dialed.takeOver()
             if let reason = connection.closeReason { throw reason }
             connections[id] = connection

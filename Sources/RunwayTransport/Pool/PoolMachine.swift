@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Decides which request of one origin goes on which connection. Pure: it does nothing itself, and reads no clock.
+/// Decides which request of one origin uses which connection: a state machine without I/O or a clock.
 ///
 /// There is at most one shared connection, which carries many requests at once, in addition to those that are draining. There are
 /// at most ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that are draining. Requests
@@ -75,7 +75,7 @@ struct PoolMachine {
     private var nextDial: NIODeadline?
     private(set) var isShutDown = false
 
-    /// Makes a machine.
+    /// Creates a machine.
     ///
     /// - Parameters:
     ///   - limits: The bounds.

@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 public import Runway
 
-/// Measures every address of a host at once: the time of DNS, TCP and TLS.
+/// Measures every address of a host: the time of DNS, TCP and TLS.
 ///
 /// ```swift
 /// let report = try await HostProbe().run("api.example.com")
@@ -14,13 +14,13 @@ public import Runway
 /// results are recorded with the selector of the configuration's ``TransportConfiguration/hosts``, if there is one: an address that
 /// times out is not banned there, but comes after faster ones. Proxies are not used.
 public struct HostProbe: Sendable {
-    /// The most addresses that are measured; further ones are left out.
+    /// The most addresses that are measured; further ones are ignored.
     public static let maximumAddressCount = 32
 
     private let dialer: Dialer
     private let timeout: Duration
 
-    /// Makes a probe.
+    /// Creates a probe.
     ///
     /// - Parameters:
     ///   - configuration: The trust, the listed hosts and the versions of HTTP.
@@ -42,12 +42,11 @@ public struct HostProbe: Sendable {
     /// - Parameters:
     ///   - host: The name of the host.
     ///   - port: The port. The default is 443.
-    ///   - addresses: Addresses to measure beside the others. The default is none.
-    ///   - isSecure: Whether TLS is part of it. The default is `true`.
-    /// - Returns: What was found, an address that failed included; at most ``maximumAddressCount`` of them.
-    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, whose sockets are closed then; `invalidParameters` for a
-    /// host
-    ///   without a name or a port that is none.
+    ///   - addresses: Addresses to measure in addition. The default is none.
+    ///   - isSecure: Whether TLS is measured, too. The default is `true`.
+    /// - Returns: The measurements, including addresses that failed; at most ``maximumAddressCount`` of them.
+    /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, after its sockets are closed; `invalidParameters`
+    ///   for a host without a name or an invalid port.
     public func run(
         _ host: String, port: Int = 443, addresses: [IPAddress] = [], isSecure: Bool = true
     ) async throws(NetworkError) -> HostProbeReport {

@@ -1,12 +1,12 @@
 public import Runway
 
-/// What a ``HostProbe`` found.
+/// The measurements of a ``HostProbe``.
 public struct HostProbeReport: Sendable {
-    /// Where an address was known from.
+    /// The source of an address.
     public enum Source: String, Sendable, Hashable {
         /// It was passed to the probe.
         case given
-        /// It stands in the list of hosts.
+        /// The list of hosts contains it.
         case listed
         /// The system looked it up.
         case dns
@@ -16,17 +16,17 @@ public struct HostProbeReport: Sendable {
     public struct Entry: Sendable {
         /// The address.
         public var address: IPAddress
-        /// Where it was known from.
+        /// The source of the address.
         public var source: Source
         /// From the first packet to the connection.
         public var tcp: Duration?
-        /// From the connection to the end of the handshake; `nil` also where there was to be none.
+        /// From the connection to the end of the handshake; `nil` also if TLS was not measured.
         public var tls: Duration?
         /// The version of TLS, such as `TLSv1.3`.
         public var tlsVersion: String?
         /// What both ends agreed to speak (ALPN), such as `h2`.
         public var applicationProtocol: String?
-        /// What went wrong, in one sentence; `nil` where nothing did.
+        /// The failure in one sentence; `nil` if there was none.
         public var failure: String?
 
         /// The time of connection and handshake together; `nil` for an address that failed.
@@ -37,9 +37,9 @@ public struct HostProbeReport: Sendable {
     public var host: String
     /// The port.
     public var port: Int
-    /// How long the system took to look the name up; `nil` where that was not done, or not in time.
+    /// How long the system took to look the name up; `nil` if it was not looked up, or not in time.
     public var dns: Duration?
-    /// Why the name could not be looked up, in one sentence; `nil` where it could.
+    /// Why the name could not be looked up, in one sentence; `nil` if it could.
     public var dnsFailure: String?
     /// The addresses, the fastest first, those that failed last.
     public var entries: [Entry]

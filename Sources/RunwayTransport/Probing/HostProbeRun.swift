@@ -9,7 +9,7 @@ final class HostProbeRun {
     private let timeout: Duration
     private let promise: EventLoopPromise<HostProbeReport>
     private var known: [(IPAddress, HostProbeReport.Source)]
-    /// The attempts that have not ended, and what is known of their addresses.
+    /// The attempts that have not ended, and the measurements of their addresses so far.
     private var pending: [IPAddress: (attempt: DialAttempt, entry: HostProbeReport.Entry)] = [:]
     private var lookupTimer: Scheduled<Void>?
     private var isLookingUp = false

@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// Measures the addresses of the hosts in use when the device comes to another network, and connects to the best ones.
+/// Measures the addresses of the hosts in use when the device joins another network, and connects to the best ones.
 final class NetworkArrival: Sendable {
     /// The longest that the addresses of a host are measured before a connection is made anyhow.
     static let longestMeasurement = Duration.seconds(1)

@@ -165,7 +165,7 @@ struct ProxyHandshake {
         }
     }
 
-    /// Bytes that follow the handshake are not the host's, which was sent nothing yet.
+    /// Bytes that follow the handshake are not the host's, to which nothing was sent yet.
     private func done() throws -> Step { try expectSilence(.done) }
 
     private func expectSilence(_ step: Step) throws -> Step {

@@ -11,7 +11,7 @@ final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandle
     /// `nil` after the end.
     private var onEnd: OnEnd?
 
-    /// Makes a handler, which calls `onEnd` once.
+    /// Creates a handler, which calls `onEnd` once.
     init(_ handshake: ProxyHandshake, onEnd: @escaping OnEnd) {
         self.handshake = handshake
         self.onEnd = onEnd

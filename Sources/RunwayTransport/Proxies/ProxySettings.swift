@@ -19,14 +19,15 @@ public struct ProxySettings: Sendable, Hashable {
     /// No proxy for anything.
     public static let none = ProxySettings()
 
-    /// Makes settings; see the properties for the defaults.
+    /// Creates settings; see the properties for the defaults.
     public init(https: ProxyServer? = nil, http: ProxyServer? = nil, bypassed: [String] = []) {
         self.https = https
         self.http = http
         self.bypassed = bypassed
     }
 
-    /// Makes settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
+    /// Creates settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower
+    /// case
     /// first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable without a usable proxy.
@@ -90,7 +91,7 @@ extension Origin {
 }
 
 extension ProxyServer {
-    /// Reads what a variable names: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or `host:port`.
+    /// Parses the value of a variable: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or `host:port`.
     fileprivate init?(url text: String) {
         let uri = URIReference((text.contains("://") ? text : "http://\(text)").utf8)
         guard let scheme = uri.scheme, let authority = uri.authority else { return nil }

@@ -20,7 +20,7 @@ struct NetlinkMessage {
     /// What follows the header.
     let content: ArraySlice<UInt8>
 
-    /// The messages of one datagram; what does not hold together ends the list.
+    /// The messages of one datagram; an inconsistent message ends the list.
     static func messages(in datagram: [UInt8]) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var rest = datagram[...]

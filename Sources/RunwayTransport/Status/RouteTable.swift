@@ -9,7 +9,7 @@ struct RouteTable {
         var isLoopback: Bool
     }
 
-    /// A way to everywhere.
+    /// A route to every address.
     struct DefaultRoute {
         var link: UInt32
         var gateway: String?
@@ -29,9 +29,9 @@ struct RouteTable {
         }
     }
 
-    /// The status: that of the default route with the lowest metric whose link is up; none where there is no such route.
+    /// The status: that of the default route with the lowest metric whose link is up; none if there is no such route.
     ///
-    /// - Parameter kind: What a link of this name is.
+    /// - Parameter kind: Returns the kind of the link of a name.
     func status(_ kind: (String) -> NetworkStatus.Link) -> NetworkStatus {
         let usable = routes.filter { route in links[route.link].map { $0.isUp && !$0.isLoopback } ?? false }
         let best = usable.min { ($0.isV6 ? 1 : 0, $0.metric, $0.link) < ($1.isV6 ? 1 : 0, $1.metric, $1.link) }

@@ -16,7 +16,7 @@
         private let roots: CertificateStore
 
         /// - Parameter rootsPEM: The trusted authorities as PEM; `nil` for those of the system.
-        /// - Throws: What reading them throws, `NetworkError.Kind.invalidConfiguration` where the system's can't be had.
+        /// - Throws: What reading them throws; `NetworkError.Kind.invalidConfiguration` if the system's can't be read.
         init(rootsPEM: String?) throws {
             if let rootsPEM {
                 roots = CertificateStore(
@@ -32,9 +32,9 @@
             #endif
         }
 
-        /// Verifies what a server showed.
+        /// Verifies the certificate chain of a server.
         ///
-        /// - Throws: ``TrustRefused`` where there is no valid path, whatever the pins say.
+        /// - Throws: ``TrustRefused`` if there is no valid path, whatever the pins are.
         func verify(
             _ shown: [NIOSSLCertificate], of host: String, _ identity: ServerIdentity, pins: [PublicKeyPins]
         ) async throws(TrustRefused) -> PinReport {
@@ -91,8 +91,8 @@
         }
     }
 
-    /// What a web server's path must be beside RFC 5280: its certificate names the host where it should and is for servers,
-    /// authorities may sign, and nothing rests on SHA-1.
+    /// The requirements on a web server's path in addition to RFC 5280: its certificate names the host and is for servers,
+    /// authorities may sign, and no signature uses SHA-1.
     private struct WebServerPolicy: VerifierPolicy {
         private static let mayNotSign = "an authority in its chain may not sign certificates"
         private static let isUnreadable = "an extension of its certificates can't be read"
@@ -131,7 +131,7 @@
             } catch {
                 return .failsToMeetPolicy(reason: Self.isUnreadable)
             }
-            // The signature of the root by itself proves nothing, and is not looked at.
+            // The root's signature of itself proves nothing, and is not verified.
             for certificate in chain.dropLast() where certificate.signatureAlgorithm == .sha1WithRSAEncryption {
                 return .failsToMeetPolicy(reason: Self.isWeak)
             }

@@ -12,11 +12,11 @@ public struct ClientIdentity: Sendable {
     /// Reads an identity from PEM.
     ///
     /// - Parameters:
-    ///   - host: The host that is shown it.
-    ///   - includesSubdomains: Whether all hosts below it are, too. The default is `false`.
+    ///   - host: The host that receives it.
+    ///   - includesSubdomains: Whether all its subdomains receive it, too. The default is `false`.
     ///   - certificateChainPEM: The client's certificate, and then those of the authorities between it and a root.
     ///   - privateKeyPEM: The private key of the first certificate, not encrypted.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also where the key is not the certificate's.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also if the key does not match the certificate.
     public init(
         for host: String, includesSubdomains: Bool = false, certificateChainPEM: String, privateKeyPEM: String
     ) throws(NetworkError) {
@@ -32,11 +32,11 @@ public struct ClientIdentity: Sendable {
     /// Reads an identity from PKCS #12 (RFC 7292).
     ///
     /// - Parameters:
-    ///   - host: The host that is shown it.
-    ///   - includesSubdomains: Whether all hosts below it are, too. The default is `false`.
+    ///   - host: The host that receives it.
+    ///   - includesSubdomains: Whether all its subdomains receive it, too. The default is `false`.
     ///   - pkcs12: The contents of a `.p12` or `.pfx` file.
-    ///   - passphrase: What it is encrypted with.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also where the key is not the certificate's.
+    ///   - passphrase: The passphrase of its encryption.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration`, also if the key does not match the certificate.
     public init(
         for host: String, includesSubdomains: Bool = false, pkcs12: [UInt8], passphrase: String
     ) throws(NetworkError) {
@@ -52,7 +52,7 @@ public struct ClientIdentity: Sendable {
         _ host: String, _ includesSubdomains: Bool, _ chain: [NIOSSLCertificate], _ key: NIOSSLPrivateKey
     ) throws {
         guard !chain.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
-        // A context without roots costs little, and fails where the key is another's.
+        // A context without roots costs little, and fails if the key does not match.
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates([])
         tls.certificateChain = chain.map { .certificate($0) }

@@ -5,13 +5,13 @@ struct HostPattern: Sendable, Hashable {
     let host: String
     let includesSubdomains: Bool
 
-    /// Whether a host is meant.
+    /// Whether the pattern includes a host.
     func matches(_ other: String) -> Bool {
         let other = Self.normal(other)
         return other == host || includesSubdomains && other.hasSuffix(".\(host)")
     }
 
-    /// A host as it is compared: as in ``Origin/host``, and without brackets.
+    /// A host in the form in which it is compared: as in ``Origin/host``, and without brackets.
     static func normal(_ host: String) -> String {
         // Bare or in brackets, an address of IPv6 has many spellings.
         if host.contains(":"), let address = IPAddress(host) { return "\(address)" }

@@ -1,20 +1,20 @@
-/// What the pins of a host said of one connection.
+/// The result of comparing the pins of a host with one connection's certificate chain.
 public struct PinReport: Sendable, Hashable {
-    /// What the comparison came to.
+    /// The result of the comparison.
     public enum Outcome: Sendable, Hashable {
         /// A key of the verified chain is pinned.
         case matched
         /// None is, and the connection was refused.
         case refused
-        /// None is, and the connection goes on since the pins only report.
+        /// None matches, and the connection is used since the pins only report.
         case wouldHaveRefused
         /// The pins have ended, and were not looked at.
         case expired
     }
 
-    /// The host that was asked for, whatever address was dialled.
+    /// The host of the request, whatever address was dialled.
     public var host: String
-    /// What the comparison came to.
+    /// The result of the comparison.
     public var outcome: Outcome
     /// The keys of the verified chain, the server's own first; empty where pins were not looked at.
     public var chain: [PublicKeyPin]

@@ -17,15 +17,15 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         guard let bytes = Data(base64Encoded: String(digits)), bytes.count == 32 else {
             throw NetworkError(
                 .invalidConfiguration, in: .transporting,
-                "\"\(text)\" is not a pin: it wants the 32 bytes of a SHA-256 in base64, such as \"sha256/…=\".")
+                "\"\(text)\" is not a pin: it needs the 32 bytes of a SHA-256 in base64, such as \"sha256/…=\".")
         }
         sha256 = Array(bytes)
     }
 
     /// The pin of a certificate's key.
     ///
-    /// - Parameter certificatePEM: The certificate as PEM text; the first one where there are several.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` for what is not a certificate.
+    /// - Parameter certificatePEM: The certificate as PEM text; the first one if there are several.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` if it is not a certificate.
     public init(certificatePEM: String) throws(NetworkError) {
         do {
             let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificatePEM.utf8))
@@ -45,6 +45,6 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         sha256 = hash.digest
     }
 
-    /// The pin as it is written, `sha256/…`.
+    /// The pin in its text form, `sha256/…`.
     public var description: String { "sha256/\(Data(sha256).base64EncodedString())" }
 }

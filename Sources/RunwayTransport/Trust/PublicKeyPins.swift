@@ -20,7 +20,8 @@ public import struct Foundation.Date
 /// **Backup.** At least two different pins are required, so that a key that is lost or stolen can be replaced: one of them should be
 /// of a key that is in no certificate yet.
 ///
-/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated keeps the usual verification, and
+/// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated falls back to the usual
+/// verification, and
 /// the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is a host without pins.
 public struct PublicKeyPins: Sendable, Hashable {
     /// What happens to a connection whose chain has none of the keys.
@@ -42,15 +43,15 @@ public struct PublicKeyPins: Sendable, Hashable {
     /// What happens to a connection whose chain has none of the keys.
     public let mode: Mode
 
-    /// Makes a set of pins, and checks it.
+    /// Creates a set of pins, and validates it.
     ///
     /// - Parameters:
-    ///   - host: The host, as it stands in URLs, without a port.
-    ///   - includesSubdomains: Whether the pins are for all hosts below it, too. The default is `false`.
+    ///   - host: The host, as in URLs, without a port.
+    ///   - includesSubdomains: Whether the pins apply to all its subdomains, too. The default is `false`.
     ///   - pins: The keys, at least two and at most 32, each as ``PublicKeyPin/init(_:)`` reads it.
     ///   - expiry: When the pins end. The default, `nil`, is never.
-    ///   - mode: What becomes of a chain without any of the keys. The default is ``Mode/enforced``.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` that says what is wrong.
+    ///   - mode: What happens with a chain without any of the keys. The default is ``Mode/enforced``.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` that names the problem.
     public init(
         host: String, includesSubdomains: Bool = false, pins: [String], expiry: Date? = nil, mode: Mode = .enforced
     ) throws(NetworkError) {
@@ -64,7 +65,7 @@ public struct PublicKeyPins: Sendable, Hashable {
         guard (2...Self.maximumPinCount).contains(read.count) else {
             throw NetworkError(
                 .invalidConfiguration, in: .transporting,
-                "The pins of \(name) are \(read.count) different keys: it takes one to be used and one for its loss, "
+                "The pins of \(name) are \(read.count) different keys: at least two are needed, one of them as a backup,  "
                     + "and at most \(Self.maximumPinCount).")
         }
         self.host = name

@@ -37,7 +37,7 @@ struct ServerIdentity: Sendable {
 
     private func matches(_ pattern: String) -> Bool {
         guard pattern.hasPrefix("*.") else { return !pattern.contains("*") && pattern == host }
-        // The wildcard is the whole of the first label, stands for exactly one, and there is more than it.
+        // The wildcard is the whole first label, matches exactly one label, and another label follows.
         let rest = pattern.dropFirst()
         guard rest.count > 1, !rest.contains("*"), let dot = host.firstIndex(of: "."), dot > host.startIndex else {
             return false

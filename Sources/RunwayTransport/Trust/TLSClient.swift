@@ -31,7 +31,7 @@ struct TLSClient {
     func explained(_ error: any Error) -> any Error {
         if let reason = refusal.reason { return TrustRefused(reason: reason) }
         #if Pins
-            // NIOSSL passes on no other certificate of those that BoringSSL refused.
+            // Of a chain that BoringSSL refused, NIOSSL passes on only this certificate.
             if TLSFailure(error)?.isOfVerification == true, let shown = handler.peerCertificate,
                 let leaf = try? Certificate(derEncoded: shown.toDERBytes())
             {
@@ -42,7 +42,7 @@ struct TLSClient {
     }
 }
 
-/// A server was refused for what it showed of itself. Certainly no byte of a request left.
+/// A server was refused because of its certificates. Certainly no byte of a request was sent.
 struct TrustRefused: DescribedError {
     let reason: String
     /// The reason for a certificate of another host.

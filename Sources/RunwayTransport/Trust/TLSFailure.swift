@@ -25,11 +25,12 @@ struct TLSFailure {
     /// Whether the certificates of the server were not verified.
     var isOfVerification: Bool { reasons.contains("CERTIFICATE_VERIFY_FAILED") }
 
-    /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3 that comes after the
+    /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3 that happens
+    /// after the
     /// client's side of the handshake, and after a first request was sent.
     var refusesClient: Bool { reasons.contains { Self.refusalOfClient($0) != nil } }
 
-    /// What it means to a caller.
+    /// The message for a caller.
     func meaning(_ place: String) -> String {
         reasons.reversed().lazy.compactMap { Self.meaning(of: $0, place) }.first
             ?? "TLS with \(place) failed: \(reasons.joined(separator: ", "))."
@@ -44,24 +45,24 @@ struct TLSFailure {
         case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL":
             "\(place) speaks no version of TLS that is allowed here."
         case "WRONG_VERSION_NUMBER":
-            "What came from \(place) is not TLS, as if its port were one for plain HTTP."
+            "The response of \(place) is not TLS; its port may be one for plain HTTP."
         case "HANDSHAKE_FAILURE_ON_CLIENT_HELLO":
             "\(place) refused the TLS handshake: it shares no version or cipher with the client."
         case "SSLV3_ALERT_HANDSHAKE_FAILURE":
-            "\(place) broke off the TLS handshake, as servers do that want a client certificate."
+            "\(place) aborted the TLS handshake, as servers do that require a client certificate."
         case "TLSV1_ALERT_UNRECOGNIZED_NAME": "\(place) refused the TLS handshake: it knows no host of this name."
         default: nil
         }
     }
 
-    /// What the alerts say that are about the client's certificate (RFC 8446 §6.2).
+    /// The messages of alerts about the client's certificate (RFC 8446 §6.2).
     private static func refusalOfClient(_ reason: String) -> String? {
         switch reason {
-        case "TLSV1_ALERT_CERTIFICATE_REQUIRED": "wants a client certificate, and was shown none"
+        case "TLSV1_ALERT_CERTIFICATE_REQUIRED": "requires a client certificate, and received none"
         case "SSLV3_ALERT_CERTIFICATE_EXPIRED": "refuses the client certificate: it has expired"
         case "SSLV3_ALERT_CERTIFICATE_REVOKED": "refuses the client certificate: it was revoked"
         case "TLSV1_ALERT_UNKNOWN_CA": "refuses the client certificate: it does not know its authority"
-        // Some say this to a client that shows none, too.
+        // Some servers send this also to a client without a certificate.
         case "SSLV3_ALERT_BAD_CERTIFICATE", "SSLV3_ALERT_CERTIFICATE_UNKNOWN", "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE",
             "TLSV1_ALERT_ACCESS_DENIED":
             "refuses the client for its certificate, or for having none"

@@ -15,12 +15,13 @@ struct TLSPolicy: Sendable {
     private let clock: LayerClock
     private let hasAllRoots: Bool
 
-    /// Makes the contexts. To read all of the system's roots takes some milliseconds: once, off a caller's path.
+    /// Creates the TLS contexts. Reading all of the system's roots takes some milliseconds, so it is done once, outside of any
+    /// call.
     ///
     /// - Parameters:
-    ///   - material: Whom to trust.
-    ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
-    ///   - folder: Where each root is read when a server needs it. The default is to read all that there are.
+    ///   - material: The trusted authorities, pins and identities.
+    ///   - applicationProtocols: The protocols that ALPN offers (RFC 7301), such as `h2` and `http/1.1`.
+    ///   - folder: The folder from which each root is read when a server needs it. The default is to read all roots at once.
     ///   - clock: Decides whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(
@@ -44,17 +45,17 @@ struct TLSPolicy: Sendable {
             }
         } catch {
             throw NetworkError(
-                .invalidConfiguration, in: .transporting, "TLS can't be set up with what the transport trusts.",
+                .invalidConfiguration, in: .transporting, "TLS can't be set up with the transport's trust policy.",
                 underlying: error)
         }
     }
 
-    /// Makes the handler of one connection for a host, whatever address is dialled.
+    /// Creates the handler of one connection for a host, whatever address is dialled.
     ///
-    /// Its errors are made clear by ``TLSClient/explained(_:)``.
+    /// ``TLSClient/explained(_:)`` translates its errors.
     ///
     /// - Parameter host: The host of the URL: a name, or an address with or without brackets.
-    /// - Throws: `NIOSSLExtraError` for a name that can't be asked for.
+    /// - Throws: `NIOSSLExtraError` for a name that is invalid for TLS.
     func client(for host: String) throws -> TLSClient {
         let host = HostPattern.normal(host)
         let context = identityContexts.first { $0.hosts.matches(host) }?.context ?? context

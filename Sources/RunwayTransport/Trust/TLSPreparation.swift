@@ -3,13 +3,12 @@ import NIOCore
 import Runway
 import Synchronization
 
-/// The TLS of a transport: made once, early, on a thread of its own, and shared by all its connections.
+/// The TLS of a transport: prepared once, early, on a thread of its own, and shared by all its connections.
 ///
-/// It begins when this value is made, so that the first dial finds the policy ready, or waits for it while TCP connects. Reading
-/// all roots of the system takes longer than anything else before a first call: where the system keeps each in a file that its name
-/// leads to, those are read that servers need, and all of them only when a server's was not found, see ``readAllRoots()``. There is
-/// no session resumption: NIOSSL has none for clients, so that a connection that is kept is worth more than one that was made
-/// before.
+/// It starts when this value is created, so that the first dial finds the policy ready, or waits for it while TCP connects.
+/// Reading all roots of the system takes longer than anything else before a first call: if the system stores each root in a
+/// file that is named after its subject, only the needed ones are read, and all of them only when a server's was not found, see
+/// ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not support it for clients.
 final class TLSPreparation: Sendable {
     typealias Make = @Sendable () throws -> TLSPolicy
 
@@ -17,18 +16,18 @@ final class TLSPreparation: Sendable {
         /// `nil` while it is made.
         var policy: Result<TLSPolicy, any Error>?
         var waiting: [EventLoopPromise<TLSPolicy>] = []
-        /// Makes the policy that has all roots; `nil` once that was done, and where none but that was ever made.
+        /// Creates the policy with all roots; `nil` after it was called, and if the first policy had all roots.
         var makeWithAllRoots: Make?
     }
 
     /// Guards the policy and its waiters.
     private let state: Mutex<State>
 
-    /// Checks a policy, and starts to make its contexts.
+    /// Validates a policy, and starts to create its contexts.
     ///
     /// - Parameters:
-    ///   - policy: Whom to trust.
-    ///   - applicationProtocols: What is offered by ALPN (RFC 7301), such as `h2` and `http/1.1`.
+    ///   - policy: The trusted authorities, pins and identities.
+    ///   - applicationProtocols: The protocols that ALPN offers (RFC 7301), such as `h2` and `http/1.1`.
     ///   - clock: Decides whether pins have expired.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     convenience init(
@@ -41,10 +40,10 @@ final class TLSPreparation: Sendable {
         self.init(making: { try make(material.rootsFolder) }, withAllRoots: { try make(nil) })
     }
 
-    /// Starts to make a policy, once.
+    /// Starts to create a policy, once.
     ///
-    /// - Parameter makeWithAllRoots: Makes the one that takes its place when a server's root was not found. The default is that it
-    /// has all.
+    /// - Parameter makeWithAllRoots: Creates the policy that replaces it when a server's root was not found. The default,
+    ///   `nil`, means that it has all roots.
     init(making make: @escaping Make, withAllRoots makeWithAllRoots: Make? = nil) {
         state = Mutex(State(makeWithAllRoots: makeWithAllRoots))
         start(make)
@@ -60,8 +59,8 @@ final class TLSPreparation: Sendable {
         }
     }
 
-    /// Starts to make the policy anew with every root that the system trusts; ``policy(on:)`` waits for it from now on. If that
-    /// fails the last policy stays, and the next call tries again.
+    /// Starts to create the policy again with every root that the system trusts; ``policy(on:)`` waits for it from now on. If
+    /// that fails the last policy stays in use, and the next call tries again.
     func readAllRoots() {
         let begun: (make: Make, last: Result<TLSPolicy, any Error>)? = state.withLock { state in
             guard let last = state.policy, let make = state.makeWithAllRoots.take() else { return nil }

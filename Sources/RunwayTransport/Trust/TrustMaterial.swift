@@ -2,11 +2,11 @@ import Foundation
 import NIOSSL
 import Runway
 
-/// What a ``TrustPolicy`` names, read and checked, so that mistakes are errors of a transport's initializer. The contexts
-/// that take their time are left to ``TLSPolicy``.
+/// The certificates and keys of a ``TrustPolicy``, read and validated, so that mistakes are errors of a transport's
+/// initializer. ``TLSPolicy`` creates the contexts, which takes longer.
 struct TrustMaterial: Sendable {
     let policy: TrustPolicy
-    /// Verifies hosts with pins; `nil` where there are none.
+    /// Verifies hosts with pins; `nil` if there are none.
     let chainVerifier: ChainVerifier?
     let exceptions: [String: DevelopmentTrust]
     /// The policy's own roots; `nil` for those of the system.
@@ -21,17 +21,17 @@ struct TrustMaterial: Sendable {
         #endif
     }
 
-    /// Reads what the policy names.
+    /// Reads the certificates and keys of the policy.
     ///
     /// - Parameters:
-    ///   - policy: Whom to trust.
+    ///   - policy: The trust policy.
     ///   - isReleaseBuild: Whether development exceptions are refused.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(_ policy: TrustPolicy, isReleaseBuild: Bool = Self.isReleaseBuild) throws(NetworkError) {
         if isReleaseBuild, let exception = policy.developmentExceptions.first {
             throw NetworkError(
                 .invalidConfiguration, in: .transporting,
-                "A release build makes no exception of its trust, here for \(exception.host).")
+                "A release build allows no development exception, here for \(exception.host).")
         }
         self.policy = policy
         do {
@@ -90,7 +90,7 @@ struct TrustMaterial: Sendable {
     }
 }
 
-/// What a development exception trusts, made ready.
+/// A development exception, prepared for use.
 enum DevelopmentTrust: Sendable {
     case certificate(NIOSSLCertificate)
     case anything
@@ -106,7 +106,7 @@ enum DevelopmentTrust: Sendable {
         }
     }
 
-    /// Whether it trusts what a server showed.
+    /// Whether it trusts the certificate chain of a server.
     func accepts(_ chain: [NIOSSLCertificate]) -> Bool {
         switch self {
         case .anything: true

@@ -34,7 +34,7 @@ public struct TrustPolicy: Sendable {
     /// default is `nil`.
     public var onPinReport: (@Sendable (PinReport) -> Void)?
 
-    /// Makes a policy; see the properties for the defaults.
+    /// Creates a policy; see the properties for the defaults.
     public init(
         roots: TransportConfiguration.Trust = .system, minimumVersion: MinimumVersion = .tls12,
         pins: [PublicKeyPins] = [], clientIdentities: [ClientIdentity] = [],

@@ -14,31 +14,31 @@ typedef enum {
     RUNWAY_INFLATE_FAILED = 2
 } runway_inflate_status;
 
-// Makes a decoder: `window_bits` as for inflateInit2 of zlib. NULL where there is no memory or the number is none of zlib's.
+// Creates a decoder: `window_bits` as for inflateInit2 of zlib. NULL if there is not enough memory or the number is invalid.
 runway_inflater *_Nullable runway_inflater_create(int window_bits);
 
 void runway_inflater_destroy(runway_inflater *_Nonnull inflater);
 
-// Begins anew, with the same window. Gives 0 where it can't.
+// Starts again, with the same window. Returns 0 if it can't.
 int runway_inflater_reset(runway_inflater *_Nonnull inflater);
 
-// Decodes as much as there is input and room, and says how much of both it took.
+// Decodes as much as input and output space allow, and reports how much of both it used.
 runway_inflate_status runway_inflater_run(
     runway_inflater *_Nonnull inflater, const uint8_t *_Nullable input, size_t input_count, size_t *_Nonnull input_used,
     uint8_t *_Nonnull output, size_t output_capacity, size_t *_Nonnull output_used);
 
-// Why it failed, in zlib's words; NULL where zlib says nothing.
+// Why it failed, in zlib's words; NULL if zlib has no message.
 const char *_Nullable runway_inflater_message(const runway_inflater *_Nonnull inflater);
 
 typedef struct runway_deflater runway_deflater;
 
-// Makes an encoder: `level` and `window_bits` as for deflateInit2 of zlib. NULL where there is no memory or a number is none of zlib's.
+// Creates an encoder: `level` and `window_bits` as for deflateInit2 of zlib. NULL if there is not enough memory or a number is invalid.
 runway_deflater *_Nullable runway_deflater_create(int level, int window_bits);
 
 void runway_deflater_destroy(runway_deflater *_Nonnull deflater);
 
-// Encodes as much as there is input and room, and says how much of both it took; where the input is the last one and there is room left,
-// all is encoded. Output that is not full means that nothing more can come of this input.
+// Encodes as much as input and output space allow, and reports how much of both it used; if the input is the last one and there is space left,
+// all is encoded. Output that is not full means that this input produces no more.
 void runway_deflater_run(
     runway_deflater *_Nonnull deflater, const uint8_t *_Nullable input, size_t input_count, int is_last,
     size_t *_Nonnull input_used, uint8_t *_Nonnull output, size_t output_capacity, size_t *_Nonnull output_used);

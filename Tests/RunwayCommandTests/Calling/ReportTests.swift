@@ -51,7 +51,7 @@ struct ReportTests {
         try JSONDecoder().decode(Report.self, from: Data(tool.bytes))
     }
 
-    @Test func oneObjectHasRequestAnswerAndFlight() async throws {
+    @Test func oneObjectHasRequestResponseAndFlight() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/from", respond: .redirect(to: "/to", status: .temporaryRedirect))
             origin.on("/to", respond: .json(#"{"token":"t"}"#))
@@ -85,7 +85,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aRefusalHasAnswerAndErrorAndAMissingAnswerTheErrorAlone() async throws {
+    @Test func aRefusalHasResponseAndError() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/gone", respond: .text("gone", status: .gone))
             origin.on("/closed", respond: .closing)
@@ -123,7 +123,7 @@ struct ReportTests {
     }
 
     @Test(arguments: ["--json", "--curl", "--verbose"])
-    func secretsAreHiddenUnlessTheyAreAskedFor(option: String) async throws {
+    func secretsAreHiddenByDefault(option: String) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine").header(.setCookie, "sid=s3cret"))
             let call = [

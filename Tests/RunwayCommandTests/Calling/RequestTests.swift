@@ -51,7 +51,7 @@ struct RequestTests {
         #expect(request["Content-Type"] == "application/x-www-form-urlencoded")
     }
 
-    @Test func aBackslashTakesTheMeaningFromASignInTheName() async throws {
+    @Test func aBackslashEscapesASignInTheName() async throws {
         let request = try await received("POST", "/", [#"a\:b=c\d"#, #"e\=f:=1"#])
 
         #expect(request.text == #"{"a:b":"c\\d","e=f":1}"#)
@@ -65,7 +65,7 @@ struct RequestTests {
         #expect(request["X-A"] == "b=c")
     }
 
-    @Test func aGivenContentTypeIsKept() async throws {
+    @Test func aContentTypeOfTheCallerIsSent() async throws {
         let request = try await received("PATCH", "/", ["a=1", "content-type:application/merge-patch+json"])
 
         #expect(request.values(of: "Content-Type") == ["application/merge-patch+json"])
@@ -98,7 +98,7 @@ struct RequestTests {
         ("/100%?%zz", "/100%25?%25zz"),
         ("", "/"), ("?a=b", "/?a=b"),
     ])
-    func pathAndQueryAreSentAsWrittenButForWhatARequestLineCannotHold(written: String, sent: String) async throws {
+    func pathAndQueryAreEscapedOnlyIfNeeded(written: String, sent: String) async throws {
         #expect(try await received("GET", written, []).target == sent)
     }
 }

@@ -48,7 +48,9 @@ struct TerminalTests {
     }
 
     @Test func anErrorIsRed() async throws {
-        #expect(try await standing(.status(.notFound)).contains("\u{1B}[31mrunway:\u{1B}[0m The server answered 404"))
+        #expect(
+            try await standing(.status(.notFound)).contains(
+                "\u{1B}[31mrunway:\u{1B}[0m The server responded with status 404"))
     }
 
     @Test func whatIsNotTextIsDescribed() async throws {
@@ -71,7 +73,7 @@ struct TerminalTests {
         #expect(text == "上海\r\n")
     }
 
-    @Test func aWaitIsShownAndWipedBeforeTheAnswer() async throws {
+    @Test func aProgressLineIsRemovedBeforeTheResponse() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/x", respond: ScriptedResponse.text("here").held(by: gate))
@@ -84,7 +86,7 @@ struct TerminalTests {
         }
     }
 
-    @Test func whatWasReceivedOfADownloadIsCounted() async throws {
+    @Test func receivedBytesOfADownloadAreCounted() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             let body = ScriptedResponse.chunks([String(repeating: "x", count: 123_456), "rest"])

@@ -43,7 +43,7 @@ struct ProbeTests {
         }
     }
 
-    @Test func aHostThatNobodyServesIsNoAnswer() async throws {
+    @Test func aHostWithoutAServerIsNoResponse() async throws {
         let tool = try await Tool.run("probe", "127.0.0.1", "--port", "1")
         #expect(tool.status == 3)
         #expect(tool.output.contains("Connection refused"))
@@ -53,7 +53,7 @@ struct ProbeTests {
         ["probe", "a.test", "--addresses", "b.test"], ["probe", "https://a.test/"], ["probe", "a.test", "--port", "0"],
         ["probe", "a.test", "--timeout", "0"], ["probe", ""], ["probe", "a.test", "--cacert", "/nowhere.pem"],
     ])
-    func whatCannotBeProbedIsAMistake(arguments: [String]) async throws {
+    func invalidHostsAreAUsageError(arguments: [String]) async throws {
         let tool = try await Tool.run(Tool.path, arguments, input: [], environment: [:])
         #expect(tool.status == 2)
         #expect(tool.errors.split(separator: "\n").count == 1)
@@ -71,7 +71,7 @@ struct ProbeTests {
         #expect(!tool.errors.contains(host))
     }
 
-    @Test func aMistakeInTheOptionsIsToldOfBeforeTheHostThatIsMissing() async throws {
+    @Test func invalidOptionsAreReportedFirst() async throws {
         let mistaken = try await Tool.run("probe", "-x")
         #expect(mistaken.status == 2)
         #expect(mistaken.errors.contains("Unknown option '-x'"))
@@ -81,7 +81,7 @@ struct ProbeTests {
     }
 
     @Test(arguments: ["::1", "[::1]"])
-    func anAddressOfIPv6StandsInBrackets(host: String) async throws {
+    func anIPv6AddressIsInBrackets(host: String) async throws {
         let tool = try await Tool.run("probe", host, "--port", "1")
         #expect(tool.status == 3)
         #expect(tool.output.hasPrefix("[::1]:1\n"))

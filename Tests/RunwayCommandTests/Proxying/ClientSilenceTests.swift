@@ -11,35 +11,35 @@ struct ClientSilenceTests {
     func aConnectionWithoutAWholeHeadEnds(text: String) async throws {
         try await withScriptedOrigin { origin in
             _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
-                let answer = try await RawClient.exchange(text, port: proxy.port)
-                #expect(answer == "")
+                let response = try await RawClient.exchange(text, port: proxy.port)
+                #expect(response == "")
             }
             #expect(origin.connectionCount == 0)
         }
     }
 
-    @Test func aConnectionThatIsKeptForNothingEnds() async throws {
+    @Test func anIdleConnectionEnds() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
-                let answer = try await RawClient.exchange(
+                let response = try await RawClient.exchange(
                     "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", port: proxy.port)
-                #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("fine"))
+                #expect(response.hasPrefix("HTTP/1.1 200 ") && response.hasSuffix("fine"))
             }
         }
     }
 
     /// Half a body, of one that is gathered and of two that pass as they come.
     @Test(arguments: ["Content-Length: 100", "Content-Length: 9000000", "Transfer-Encoding: chunked"])
-    func halfABodyIsToldThatTimeIsOut(framing: String) async throws {
+    func halfABodyGetsATimeout(framing: String) async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", respond: .text("never"))
             _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in
                 let part = framing.hasPrefix("T") ? "5\r\nabcde\r\n" : "abcde"
-                let answer = try await RawClient.exchange(
+                let response = try await RawClient.exchange(
                     "PUT / HTTP/1.1\r\nHost: localhost\r\n\(framing)\r\n\r\n\(part)", port: proxy.port)
-                #expect(answer.hasPrefix("HTTP/1.1 408 ") && answer.contains("silent for too long"), "\(answer)")
-                #expect(answer.contains("\r\nConnection: close\r\n"))
+                #expect(response.hasPrefix("HTTP/1.1 408 ") && response.contains("silent for too long"), "\(response)")
+                #expect(response.contains("\r\nConnection: close\r\n"))
             }
             #expect(origin.requests.allSatisfy { !$0.isComplete })
         }
@@ -57,7 +57,7 @@ struct ClientSilenceTests {
         }
     }
 
-    @Test func anOriginThatIsSlowIsNotTheFaultOfItsClient() async throws {
+    @Test func aSlowOriginDoesNotTimeOutItsClient() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/", respond: .text("at last").held(by: gate))
@@ -68,8 +68,8 @@ struct ClientSilenceTests {
                     // A connection that came later is ended for its silence.
                     #expect(try await RawClient.exchange("", port: proxy.port) == "")
                     gate.open()
-                    let answer = try await client.receiveAll()
-                    #expect(answer.hasSuffix("at last"))
+                    let response = try await client.receiveAll()
+                    #expect(response.hasSuffix("at last"))
                 }
             }
         }

@@ -10,7 +10,7 @@ struct ProxyBodyTests {
     /// More than the proxy gathers of a request.
     private let large = [UInt8](repeating: 0x61, count: 3 << 20)
 
-    @Test func whoExpectsToContinueIsToldTo() async throws {
+    @Test func expectationGetsA100() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", respond: .text("got it"))
             _ = try await proxying(to: origin.baseURL) { proxy in
@@ -18,10 +18,10 @@ struct ProxyBodyTests {
                     let file = folder.appendingPathComponent("large")
                     try Data(large).write(to: file)
                     for framing in ["X-Plain: 1", "Transfer-Encoding: chunked"] {
-                        let answer = try await fetch(
+                        let response = try await fetch(
                             "\(proxy.url)/", "-X", "PUT", "-H", "Expect: 100-continue", "-H", framing,
                             "--expect100-timeout", "60", "--data-binary", "@\(file.path)")
-                        #expect(answer.text == "got it" && answer.interimCount == 1)
+                        #expect(response.text == "got it" && response.interimCount == 1)
                     }
                 }
             }
@@ -37,12 +37,12 @@ struct ProxyBodyTests {
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
             origin.on(.post, "/", respond: .raw(head + "4\r\nfine\r\n0\r\nX-Sum: 1\r\n\r\n"))
             _ = try await proxying(to: origin.baseURL) { proxy in
-                let answer = try await RawClient.exchange(
+                let response = try await RawClient.exchange(
                     """
                     POST / HTTP/1.1\r\nHost: localhost\r\nTE: trailers\r\nConnection: TE, close\r\nTrailer: X-Sum\r
                     Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n
                     """, port: proxy.port)
-                #expect(answer.hasSuffix("\r\n\r\n4\r\nfine\r\n0\r\n\r\n") && !answer.contains("X-Sum"))
+                #expect(response.hasSuffix("\r\n\r\n4\r\nfine\r\n0\r\n\r\n") && !response.contains("X-Sum"))
             }
             let request = try #require(origin.requests.first)
             #expect(request.text == "abc" && request.trailers.isEmpty)
@@ -50,22 +50,22 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func anAnswerBeforeTheEndOfTheRequestPasses() async throws {
+    @Test func aResponseBeforeTheEndOfTheRequestPasses() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             origin.on("/next", respond: .text("next"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 try await RawClient.connecting(to: proxy.port) { client in
                     try await client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000\r\n\r\nabc")
-                    let answer = try await client.receiveAll()
-                    #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("too much"))
-                    #expect(answer.contains("\r\nConnection: close\r\n"))
+                    let response = try await client.receiveAll()
+                    #expect(response.hasPrefix("HTTP/1.1 413 ") && response.contains("too much"))
+                    #expect(response.contains("\r\nConnection: close\r\n"))
                 }
                 try await withTemporaryFolder { folder in
                     let file = folder.appendingPathComponent("large")
                     try Data(large).write(to: file)
-                    let answer = try await fetch("\(proxy.url)/", "-X", "PUT", "--data-binary", "@\(file.path)")
-                    #expect(answer.status == 413)
+                    let response = try await fetch("\(proxy.url)/", "-X", "PUT", "--data-binary", "@\(file.path)")
+                    #expect(response.status == 413)
                 }
                 #expect(try await fetch("\(proxy.url)/next").text == "next")
             }
@@ -79,7 +79,7 @@ struct ProxyBodyTests {
         (ScriptedResponse.text("fine").paddedHead(bytes: 200_000), 502),
         (ScriptedResponse.text("fine").cut(after: .headBytes(20)), 502), (.never, 504),
     ])
-    func anOriginWithoutAnAnswerBecomesOne(response: ScriptedResponse, status: Int) async throws {
+    func aSilentOriginBecomesAGatewayError(response: ScriptedResponse, status: Int) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: response)
             for cache in ["http", "none"] {
@@ -100,7 +100,7 @@ struct ProxyBodyTests {
         ScriptedResponse.chunks(["half", " a response"]).framed(.chunkedWithoutEnd),
         ScriptedResponse.text("half a response").declaring(length: 100).ending(.stayOpen),
     ])
-    func aBodyThatBreaksOffIsNoWholeBody(response: ScriptedResponse) async throws {
+    func aTruncatedBodyIsIncomplete(response: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: response.header(.cacheControl, "max-age=60"))
             for (count, cache) in [(2, "http"), (3, "none")] {
@@ -115,7 +115,7 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func partsOfAnAnswerPassAsTheyComeAndAreKeptWhenAllHavePassed() async throws {
+    @Test func partsAreForwardedAtOnceAndStoredAtTheEnd() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(
@@ -127,8 +127,8 @@ struct ProxyBodyTests {
                     try await client.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                     try await client.receive("one,")
                     gate.open()
-                    let answer = try await client.receiveAll()
-                    #expect(answer.contains("two"))
+                    let response = try await client.receiveAll()
+                    #expect(response.contains("two"))
                 }
                 #expect(try await fetch("\(proxy.url)/").text == "one,two")
                 #expect(origin.requestCount == 1)
@@ -141,8 +141,8 @@ struct ProxyBodyTests {
             let count = 17 << 20
             origin.on("/", respond: .bytes([UInt8](repeating: 7, count: count)).header(.cacheControl, "max-age=60"))
             _ = try await proxying(to: origin.baseURL) { proxy in
-                let answer = try await curl("-o", "/dev/null", "-w", "%{http_code} %{size_download}", "\(proxy.url)/")
-                #expect(answer.output == "200 \(count)" && origin.requestCount == 1)
+                let response = try await curl("-o", "/dev/null", "-w", "%{http_code} %{size_download}", "\(proxy.url)/")
+                #expect(response.output == "200 \(count)" && origin.requestCount == 1)
             }
         }
     }
@@ -150,13 +150,13 @@ struct ProxyBodyTests {
     @Test func anOriginThatIsDownIsNamed() async throws {
         let port = try await withScriptedOrigin { $0.port }
         _ = try await proxying(to: "http://127.0.0.1:\(port)") { proxy in
-            let answer = try await fetch("\(proxy.url)/")
-            #expect(answer.status == 502 && answer.text.contains("Connection refused"))
-            #expect(answer["Cache-Control"] == "no-store")
+            let response = try await fetch("\(proxy.url)/")
+            #expect(response.status == 502 && response.text.contains("Connection refused"))
+            #expect(response["Cache-Control"] == "no-store")
         }
     }
 
-    @Test func whatNobodyWaitsForIsCutAtTheOrigin() async throws {
+    @Test func abandonedRequestsAreCancelledAtTheOrigin() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             origin.on("/stream", respond: ScriptedResponse.text("data: 1\n\n").declaring(length: 900).ending(.stayOpen))

@@ -13,10 +13,10 @@ struct ProxyCacheStatusTests {
     ) async throws -> [[String]] {
         var statuses: [[String]] = []
         for arguments in requests {
-            let answer = try await Tool.run(
+            let response = try await Tool.run(
                 "/usr/bin/env", ["curl", "--silent", "--noproxy", "", "--include"] + arguments + [proxy.url + path],
                 input: [], environment: [:])
-            let values = try CurlAnswer(answer).values(of: "Cache-Status")
+            let values = try CurlAnswer(response).values(of: "Cache-Status")
             statuses.append(values.map { $0.replacing(/ttl=[0-9]+/, with: "ttl") })
         }
         return statuses
@@ -66,7 +66,7 @@ struct ProxyCacheStatusTests {
         }
     }
 
-    @Test func proxyWithoutACacheSaysNothingOfOne() async throws {
+    @Test func proxyWithoutACacheSendsNoCacheStatus() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("a").header(.cacheControl, "max-age=600"))
             _ = try await proxying(to: origin.baseURL, "--cache", "none") { proxy in

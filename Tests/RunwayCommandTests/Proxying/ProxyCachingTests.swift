@@ -54,13 +54,13 @@ struct ProxyCachingTests {
         ("max-age=0", [200, 304]), ("s-maxage=60,max-age=0", [200, 304]), ("max-age=-1", [200, 304]),
         ("max-age=x", [200, 304]), ("no-cache,max-age=60", [200, 304]),
     ])
-    func directivesSayWhatTheNextGetCosts(directives: String, statuses: [Int]) async throws {
+    func directivesDecideOnTheNextGet(directives: String, statuses: [Int]) async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
                 for _ in 0..<2 {
-                    let answer = try await fetch(proxy.url + file.path(directives))
-                    #expect(answer.status == 200 && answer.body == text)
+                    let response = try await fetch(proxy.url + file.path(directives))
+                    #expect(response.status == 200 && response.body == text)
                 }
                 let flown = try await nginx.exchanges(of: file)
                 #expect(flown.map { $0.split(separator: " ")[1] } == statuses.map { "\($0)" }, "\(directives)")
@@ -84,7 +84,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func aFreshAnswerServesGetAndHeadWithItsAgeAndDate() async throws {
+    @Test func aFreshResponseServesGetAndHead() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -93,11 +93,11 @@ struct ProxyCachingTests {
                 let second = try await fetch(url)
                 let head = try await fetch(url, "--head")
                 #expect(first["Age"] == nil)
-                for answer in [second, head] {
-                    #expect(answer.status == 200)
-                    #expect((0...30).contains(answer["Age"].flatMap { Int($0) } ?? -1))
+                for response in [second, head] {
+                    #expect(response.status == 200)
+                    #expect((0...30).contains(response["Age"].flatMap { Int($0) } ?? -1))
                     for name in ["Date", "ETag", "Last-Modified", "Content-Type", "Server", "Content-Length"] {
-                        #expect(answer.values(of: name) == first.values(of: name), "\(name)")
+                        #expect(response.values(of: name) == first.values(of: name), "\(name)")
                     }
                 }
                 #expect(second.body == text && head.body.isEmpty)
@@ -126,7 +126,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func varyKeepsOneAnswerForEachKindOfRequest() async throws {
+    @Test func varyStoresOneResponseForEachVariant() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -142,7 +142,7 @@ struct ProxyCachingTests {
     }
 
     @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "X-Who-Am-I"])
-    func whatIsKeptForOneClientIsNotGivenToAnother(name: String) async throws {
+    func privateResponsesAreSeparateByClient(name: String) async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -156,7 +156,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func eachCodingIsKeptWithItsOwnEntityTag() async throws {
+    @Test func eachCodingIsStoredWithItsOwnEntityTag() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             let gzip = try await Tool.run(
@@ -184,17 +184,18 @@ struct ProxyCachingTests {
     }
 
     /// nginx weakens the tag of what it codes on the way, and names the strong one in its 304.
-    @Test func whatIsCodedOnItsWayCostsOne304() async throws {
+    @Test func codingOnTheWayCostsOne304() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving([UInt8](repeating: 0x20, count: 5000), endingIn: "html") { file in
             _ = try await proxying(to: nginx.url) { proxy in
                 let url = proxy.url + file.path("no-cache")
-                let answers = try await [
+                let responses = try await [
                     fetch(url, "--compressed"), fetch(url, "--compressed"), fetch(url, "--compressed"),
                 ]
-                for answer in answers {
-                    #expect(answer.status == 200 && answer.body.count == 5000 && answer["Content-Encoding"] == "gzip")
-                    #expect(answer["ETag"]?.hasPrefix("W/") == true)
+                for response in responses {
+                    #expect(
+                        response.status == 200 && response.body.count == 5000 && response["Content-Encoding"] == "gzip")
+                    #expect(response["ETag"]?.hasPrefix("W/") == true)
                 }
                 let flown = try await nginx.exchanges(of: file)
                 #expect(flown.map { $0.split(separator: " ")[1] } == ["200", "304", "304"])

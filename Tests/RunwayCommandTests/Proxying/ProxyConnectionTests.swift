@@ -38,10 +38,10 @@ struct ProxyConnectionTests {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
-                let answer = try await RawClient.exchange(text, port: proxy.port)
-                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(80)): \(answer.prefix(200))")
-                #expect(answer.contains("\r\nConnection: close\r\n") && answer.contains(#"{"error":{"kind":"#))
-                #expect(answer.ranges(of: "\r\n\r\n").count == 1, "one answer, and no more")
+                let response = try await RawClient.exchange(text, port: proxy.port)
+                #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(80)): \(answer.prefix(200))")
+                #expect(response.contains("\r\nConnection: close\r\n") && response.contains(#"{"error":{"kind":"#))
+                #expect(response.ranges(of: "\r\n\r\n").count == 1, "one answer, and no more")
                 #expect(try await fetch("\(proxy.url)/").text == "fine")
             }
             #expect(origin.requests.filter(\.isComplete).count == 1)
@@ -86,16 +86,16 @@ struct ProxyConnectionTests {
         }
     }
 
-    @Test func pipelinedRequestsAreAnsweredInTheirOrderAndRefusedInTheirTurn() async throws {
+    @Test func pipelinedRequestsCompleteInOrder() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/1", respond: .text("one"))
             origin.on("/2", respond: .text("two"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 let get = "HTTP/1.1\r\nHost: localhost\r\n\r\n"
-                let answers = try await RawClient.exchange(
+                let responses = try await RawClient.exchange(
                     "GET /1 \(get)GET /2 \(get)nonsense\r\n\r\n", port: proxy.port)
-                let places = ["one", "two", " 400 "].compactMap { answers.firstRange(of: $0)?.lowerBound }
-                #expect(places.count == 3 && places.sorted() == places, "\(answers)")
+                let places = ["one", "two", " 400 "].compactMap { responses.firstRange(of: $0)?.lowerBound }
+                #expect(places.count == 3 && places.sorted() == places, "\(responses)")
                 let last = try await RawClient.exchange(
                     "GET /1 HTTP/1.1\r\nHost: localhost\r\nConnection: x, Close\r\n\r\nGET /2 \(get)", port: proxy.port)
                 #expect(last.contains("one") && !last.contains("two") && last.contains("\r\nConnection: close\r\n"))
@@ -103,7 +103,7 @@ struct ProxyConnectionTests {
         }
     }
 
-    @Test func clientsOfHTTP10GetWhatTheyUnderstand() async throws {
+    @Test func clientsOfHTTP10GetCompatibleResponses() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/whole", respond: .text("whole"))
             origin.on("/parts", respond: .chunks(["in ", "parts"]))
@@ -136,17 +136,18 @@ struct ProxyConnectionTests {
                     .rawHeader("Proxy-Authenticate: Basic").rawHeader("Proxy-Connection: keep-alive")
                     .rawHeader("Proxy-Status: elsewhere; error=x").rawHeader("Via: 1.1 elsewhere"))
             _ = try await proxying(to: origin.baseURL, "--cache", "none") { proxy in
-                let answer = try await fetch(
+                let response = try await fetch(
                     "\(proxy.url)/", "-H", "Connection: X-One , x-two, Upgrade", "-H", "X-One: 1", "-H", "X-Two: 2",
                     "-H", "X-Three: 3", "-H", "Upgrade: websocket", "-H", "TE: trailers, deflate", "-H",
                     "Trailer: X-Sum", "-H", "Keep-Alive: 5", "-H", "Proxy-Connection: keep-alive", "-H",
                     "Proxy-Authorization: Basic YTpi", "-H", "Via: 1.0 elsewhere")
-                #expect(answer.text == "fine" && answer["X-Three"] == "3" && answer["Content-Length"] == "4")
+                #expect(response.text == "fine" && response["X-Three"] == "3" && response["Content-Length"] == "4")
                 for name in [
                     "X-One", "X-Two", "TE", "Upgrade", "Keep-Alive", "Trailer", "Proxy-Authenticate",
                     "Proxy-Connection",
-                ] { #expect(answer[name] == nil, "\(name)") }
-                #expect(answer["Proxy-Status"] == "elsewhere; error=x" && answer.values(of: "Via") == ["1.1 elsewhere"])
+                ] { #expect(response[name] == nil, "\(name)") }
+                #expect(
+                    response["Proxy-Status"] == "elsewhere; error=x" && response.values(of: "Via") == ["1.1 elsewhere"])
             }
             let request = try #require(origin.requests.first)
             #expect(request["X-Three"] == "3" && request.values(of: "Via").first == "1.0 elsewhere")
@@ -173,8 +174,8 @@ struct ProxyConnectionTests {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
-                let answer = try await fetch("\(proxy.url)/a", "-X", method, "-H", "Max-Forwards: 5")
-                #expect(answer.text == "fine")
+                let response = try await fetch("\(proxy.url)/a", "-X", method, "-H", "Max-Forwards: 5")
+                #expect(response.text == "fine")
             }
             #expect(origin.requests.map(\.method.rawValue) == [method])
             #expect(origin.requests[0]["Max-Forwards"] == (["OPTIONS", "TRACE"].contains(method) ? "4" : "5"))

@@ -8,8 +8,8 @@ struct ProxyHostTests {
     /// Sends one GET, and gives the status of its response.
     private func status(host: String, target: String = "/", _ proxy: RunningProxy) async throws -> String {
         let text = "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
-        let answer = try await RawClient.exchange(text, port: proxy.port)
-        return String(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
+        let response = try await RawClient.exchange(text, port: proxy.port)
+        return String(response.dropFirst("HTTP/1.1 ".count).prefix(3))
     }
 
     @Test func malformedHostIsRefused() async throws {

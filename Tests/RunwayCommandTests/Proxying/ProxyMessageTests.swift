@@ -18,23 +18,23 @@ struct ProxyMessageTests {
             origin.otherwise(respond: .text("fine").header(.cacheControl, "no-store"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 for method in Self.methods {
-                    let answer = try await RawClient.exchange(
+                    let response = try await RawClient.exchange(
                         "\(method) / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", port: proxy.port)
-                    #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(method)")
+                    #expect(response.hasPrefix("HTTP/1.1 200 "), "\(method)")
                 }
                 #expect(origin.requests.map(\.method.rawValue) == Self.methods)
                 // Methods are case-sensitive (RFC 9110 §9.1): these are others, which the parser does not read.
                 for method in ["get", "Get", "MSEARCH", "m-search", "X_1", "GETS"] {
-                    let answer = try await RawClient.exchange(
+                    let response = try await RawClient.exchange(
                         "\(method) / HTTP/1.1\r\nHost: localhost\r\n\r\n", port: proxy.port)
-                    #expect(answer.hasPrefix("HTTP/1.1 501 ") && answer.contains(method), "\(method): \(answer)")
+                    #expect(response.hasPrefix("HTTP/1.1 501 ") && response.contains(method), "\(method): \(response)")
                 }
                 #expect(origin.requestCount == Self.methods.count)
             }
         }
     }
 
-    @Test func anUnaskedSwitchOfProtocolsIsNotPassedOn() async throws {
+    @Test func anUnrequestedSwitchOfProtocolsIsNotPassedOn() async throws {
         try await withScriptedOrigin { origin in
             origin.on(
                 "/switch",
@@ -42,14 +42,14 @@ struct ProxyMessageTests {
             origin.on("/next", respond: .text("next"))
             for cache in ["http", "none"] {
                 _ = try await proxying(to: origin.baseURL, "--cache", cache) { proxy in
-                    let answers = try await RawClient.exchange(
+                    let responses = try await RawClient.exchange(
                         """
                         GET /switch HTTP/1.1\r\nHost: localhost\r\n\r\n\
                         GET /next HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n
                         """, port: proxy.port)
-                    #expect(answers.hasPrefix("HTTP/1.1 502 ") && !answers.contains("HTTP/1.1 101"), "\(answers)")
-                    #expect(answers.contains("\r\nProxy-Status: runway; error=http_protocol_error\r\n"))
-                    #expect(answers.hasSuffix("next"))
+                    #expect(responses.hasPrefix("HTTP/1.1 502 ") && !responses.contains("HTTP/1.1 101"), "\(responses)")
+                    #expect(responses.contains("\r\nProxy-Status: runway; error=http_protocol_error\r\n"))
+                    #expect(responses.hasSuffix("next"))
                 }
             }
         }
@@ -81,10 +81,10 @@ struct ProxyMessageTests {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
-                let answer = try await RawClient.exchange(
+                let response = try await RawClient.exchange(
                     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9300000000000000000\r\n\r\nabc",
                     port: proxy.port)
-                #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+                #expect(response.hasPrefix("HTTP/1.1 400 "), "\(response)")
             }
             #expect(origin.requestCount == 0)
         }
@@ -101,12 +101,12 @@ struct ProxyMessageTests {
                     ",,1.1 \(own),",
                     "1.1 a(x)\t,\t1.1\t\(own)(y)",
                 ] {
-                    let answer = try await fetch("\(proxy.url)/", "-H", "Via: \(via)")
-                    #expect(answer.status == 508, "\(via)")
+                    let response = try await fetch("\(proxy.url)/", "-H", "Via: \(via)")
+                    #expect(response.status == 508, "\(via)")
                 }
                 for via in ["1.1 a (1.1 \(own))", "1.1 a (x, 1.1 \(own) y)", "1.1 \(own).test", own, "1.1 a \(own)"] {
-                    let answer = try await fetch("\(proxy.url)/", "-H", "Via: \(via)")
-                    #expect(answer.status == 200, "\(via)")
+                    let response = try await fetch("\(proxy.url)/", "-H", "Via: \(via)")
+                    #expect(response.status == 200, "\(via)")
                 }
             }
         }

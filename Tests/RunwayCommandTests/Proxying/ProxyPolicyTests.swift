@@ -11,8 +11,8 @@ struct ProxyPolicyTests {
             origin.otherwise(respond: .text("broken", status: .internalServerError))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 for _ in 0..<8 {
-                    let answer = try await fetch("\(proxy.url)/")
-                    #expect(answer.status == 500 && answer.text == "broken" && answer["Proxy-Status"] == nil)
+                    let response = try await fetch("\(proxy.url)/")
+                    #expect(response.status == 500 && response.text == "broken" && response["Proxy-Status"] == nil)
                 }
                 #expect(origin.requestCount == 8)
             }
@@ -27,7 +27,7 @@ struct ProxyPolicyTests {
         }
     }
 
-    @Test func nothingIsRetriedUnlessAsked() async throws {
+    @Test func noRequestIsRetriedByDefault() async throws {
         try await withScriptedOrigin { origin in
             let busy = ScriptedResponse.text("busy", status: .serviceUnavailable).header(.retryAfter, "0")
             for (path, arguments) in [("/shown", []), ("/retried", ["--policies"])] {
@@ -36,9 +36,9 @@ struct ProxyPolicyTests {
                     ["proxy", "--origin", origin.baseURL] + arguments, streams: .pipe, environment: [:])
                 let greeting = try await tool.wait(for: "\n")
                 let url = try #require(greeting.firstMatch(of: /Listening at (\S+) for/)).1
-                let answer = try await fetch(url + path)
-                #expect(answer.text == (arguments.isEmpty ? "busy" : "fine"))
-                #expect(answer["Proxy-Status"] == nil)
+                let response = try await fetch(url + path)
+                #expect(response.text == (arguments.isEmpty ? "busy" : "fine"))
+                #expect(response["Proxy-Status"] == nil)
                 tool.signal(SIGINT)
                 _ = await tool.end()
             }
@@ -46,20 +46,20 @@ struct ProxyPolicyTests {
         }
     }
 
-    @Test func manyEqualRequestsAreNoFloodUnlessAsked() async throws {
+    @Test func floodGuardIsOffByDefault() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine").header(.cacheControl, "no-store"))
             let requests = String(repeating: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 101)
             let last = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             _ = try await proxying(to: origin.baseURL) { proxy in
-                let answers = try await RawClient.exchange(requests + last, port: proxy.port)
-                #expect(answers.ranges(of: "HTTP/1.1 200 OK").count == 102)
+                let responses = try await RawClient.exchange(requests + last, port: proxy.port)
+                #expect(responses.ranges(of: "HTTP/1.1 200 OK").count == 102)
             }
             _ = try await proxying(to: origin.baseURL, "--policies") { proxy in
-                let answers = try await RawClient.exchange(requests + last, port: proxy.port)
-                #expect(answers.contains("HTTP/1.1 503 "))
-                #expect(answers.contains("\r\nProxy-Status: runway; error=http_request_denied\r\n"))
-                #expect(answers.contains("\r\nRetry-After: "))
+                let responses = try await RawClient.exchange(requests + last, port: proxy.port)
+                #expect(responses.contains("HTTP/1.1 503 "))
+                #expect(responses.contains("\r\nProxy-Status: runway; error=http_request_denied\r\n"))
+                #expect(responses.contains("\r\nRetry-After: "))
             }
         }
     }
@@ -83,9 +83,9 @@ struct ProxyPolicyTests {
             origin.on("/noise", respond: .raw("this is nothing\r\n\r\n"))
             let timeout = request.contains("/never") ? "1" : "60"
             _ = try await proxying(to: origin.baseURL, "--timeout", timeout) { proxy in
-                let answer = try await RawClient.exchange(request, port: proxy.port)
-                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
-                #expect(answer.contains("\r\nProxy-Status: runway; error=\(error)\r\n"), "\(answer)")
+                let response = try await RawClient.exchange(request, port: proxy.port)
+                #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(response)")
+                #expect(response.contains("\r\nProxy-Status: runway; error=\(error)\r\n"), "\(response)")
             }
         }
     }
@@ -108,11 +108,11 @@ struct ProxyPolicyTests {
                 }
                 #expect(origin.requests.map(\.path) == ["/cookie", "/cookie", "/excepted", "/excepted", "/plain"])
                 // The cookie of a 304 reaches the client that it is for, and nobody after it.
-                let answers = try await [
+                let responses = try await [
                     fetch("\(proxy.url)/confirmed"), fetch("\(proxy.url)/confirmed"), fetch("\(proxy.url)/confirmed"),
                 ]
-                #expect(answers.map(\.text) == ["page", "page", "page"])
-                #expect(answers.map { $0["Set-Cookie"] } == [nil, "sid=2", nil])
+                #expect(responses.map(\.text) == ["page", "page", "page"])
+                #expect(responses.map { $0["Set-Cookie"] } == [nil, "sid=2", nil])
                 #expect(origin.requests.last?["If-None-Match"] == nil)
             }
         }

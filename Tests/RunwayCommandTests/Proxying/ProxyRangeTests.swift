@@ -6,7 +6,7 @@ import Testing
 struct ProxyRangeTests {
     private let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
 
-    @Test func aWholeAnswerServesItsParts() async throws {
+    @Test func aWholeResponseServesItsParts() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(bytes) { file in
             _ = try await proxying(to: nginx.url) { proxy in
@@ -86,7 +86,7 @@ struct ProxyRangeTests {
         }
     }
 
-    @Test func rangesOfWhatIsNotKeptAreTheOriginsAlone() async throws {
+    @Test func rangesOfUncachedTargetsAreForwarded() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(bytes) { file in
             _ = try await proxying(to: nginx.url, "--cache", "none") { proxy in

@@ -19,16 +19,16 @@ struct ProxyTests {
         }
     }
 
-    @Test(arguments: ["none", "http"]) func requestsAndAnswersPassAsTheyAre(cache: String) async throws {
+    @Test(arguments: ["none", "http"]) func requestsAndResponsesPassUnchanged(cache: String) async throws {
         try await withScriptedOrigin { origin in
-            var answer = ScriptedResponse.text("made")
-            answer.status = .created
-            answer.rawHeaderLines = [
+            var response = ScriptedResponse.text("made")
+            response.status = .created
+            response.rawHeaderLines = [
                 "X-Twice: a", "Date: Thu, 01 Jan 2026 00:00:00 GMT", "Age: 7", "X-Twice: b", "Set-Cookie: c=1",
                 "Set-Cookie: d=2",
                 "Connection: X-Private", "X-Private: 1", "Keep-Alive: timeout=5",
             ]
-            origin.on(.put, "/a%20b", respond: answer)
+            origin.on(.put, "/a%20b", respond: response)
             let printed = try await proxying(to: origin.baseURL, "--cache", cache) { proxy in
                 let curl = try await curl(
                     "--include", "-X", "PUT", "--data-binary", "body", "-H", "X-Rep: 1", "-H", "x-rep: 2", "-H",
@@ -60,11 +60,11 @@ struct ProxyTests {
         }
     }
 
-    @Test func nothingIsAddedToARequestAndNoCodingUndone() async throws {
+    @Test func requestsAreUnchangedAndNoCodingUndone() async throws {
         try await withScriptedOrigin { origin in
-            var answer = ScriptedResponse.bytes([0x1F, 0x8B, 1, 2, 3], contentType: "text/plain")
-            answer.headerFields[.contentEncoding] = "gzip"
-            origin.on("/coded", respond: answer)
+            var response = ScriptedResponse.bytes([0x1F, 0x8B, 1, 2, 3], contentType: "text/plain")
+            response.headerFields[.contentEncoding] = "gzip"
+            origin.on("/coded", respond: response)
             for cache in ["none", "http"] {
                 _ = try await proxying(to: origin.baseURL, "--cache", cache) { proxy in
                     let curl = try await curl("--include", "-A", "", "\(proxy.url)/coded")
@@ -120,7 +120,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func aRequestWithoutAnAnswerSaysWhy() async throws {
+    @Test func aFailedRequestNamesTheReason() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             origin.on("/reset", respond: .resetting)
@@ -136,7 +136,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func itIsNoProxyToAnywhereElse() async throws {
+    @Test func itForwardsToNoOtherHost() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("here"))
             _ = try await proxying(to: origin.baseURL) { proxy in
@@ -153,7 +153,7 @@ struct ProxyTests {
         }
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func itStopsAtOnceWhateverIsUnderWay(signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func itStopsAtOnceWithRequestsInFlight(signal: Int32) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/never", respond: .never)
             var start = ContinuousClock.now
@@ -165,8 +165,8 @@ struct ProxyTests {
             }
             #expect(printed.status == 0)
             #expect(ContinuousClock.now - start < .milliseconds(1800), "it does not wait for its grace to end")
-            let answer = try await waiting?.value
-            #expect(answer?.status != 0)
+            let response = try await waiting?.value
+            #expect(response?.status != 0)
         }
     }
 

@@ -52,7 +52,7 @@ struct ServeTests {
         }
     }
 
-    @Test func aServerThatNobodyTrustsGivesNoAnswer() async throws {
+    @Test func anUntrustedServerGetsNoRequest() async throws {
         _ = try await serving { greeting in
             let tool = try await Tool.run("call", "GET", "\(greeting.baseURL)/zf/list")
             #expect(tool.status == 3)

@@ -17,9 +17,9 @@ import Testing
             let statistics = serving.statistics
             #expect(
                 statistics.routes == [
-                    "/esf/list": .init(requests: 3, answers: 3, abandoned: 0, bodyBytes: listBytes),
-                    "/esf/detail/{id}": .init(requests: 1, answers: 1, abandoned: 0, bodyBytes: missing),
-                    BackendStatistics.unknownRoute: .init(requests: 1, answers: 1, abandoned: 0, bodyBytes: unknown),
+                    "/esf/list": .init(requests: 3, responses: 3, abandoned: 0, bodyBytes: listBytes),
+                    "/esf/detail/{id}": .init(requests: 1, responses: 1, abandoned: 0, bodyBytes: missing),
+                    BackendStatistics.unknownRoute: .init(requests: 1, responses: 1, abandoned: 0, bodyBytes: unknown),
                 ])
             #expect(statistics.total.requests == 5)
             #expect(statistics.total.bodyBytes == listBytes + missing + unknown)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPClient.Configuration.HTTPVersion.automatic, .http1Only])
-    func aRequestWhoseCallerHangsUpIsGivenUp(version: HTTPClient.Configuration.HTTPVersion) async throws {
+    func aRequestOfADisconnectedCallerIsAbandoned(version: HTTPClient.Configuration.HTTPVersion) async throws {
         let clock = HeldClock()
         try await withClient(of: ListingsBackend(clock: clock), version: version) { client, serving in
             let slow = Task { try await client.get("/slow/list") }

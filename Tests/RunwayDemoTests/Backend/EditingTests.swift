@@ -13,7 +13,7 @@ import Testing
         #expect(catalogue.secondHand.map(\.number) == [1, 2, 3, 4, 5])
     }
 
-    @Test func whatIsWithdrawnIsGone() throws {
+    @Test func withdrawnListingsAreRemoved() throws {
         var catalogue = ListingCatalogue(seed: 2, listingsPerKind: 5)
         catalogue.apply(.withdraw(try #require(catalogue.listing(.newHome, number: 2))))
         #expect(catalogue.newHomes.map(\.number) == [1, 3, 4, 5])
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func duringAnOutageEverythingIsAnsweredWith503() async throws {
+    @Test func duringAnOutageEveryResponseIs503() async throws {
         let backend = try ListingsBackend()
         try await withClient(of: backend) { client, _ in
             backend.outage.begin()

@@ -50,9 +50,9 @@ import Testing
     @Test(arguments: ["/esf/list", "/zf/list", "/xinfang/list"])
     func aPageOfThirtyIsSome42KilobytesWith25FieldsAnItem(path: String) async throws {
         try await withClient(of: ListingsBackend(seed: 3)) { client, _ in
-            let answer = try await client.get(path)
-            #expect((38_000...48_000).contains(answer.body.count))
-            let body = try answer.object()
+            let response = try await client.get(path)
+            #expect((38_000...48_000).contains(response.body.count))
+            let body = try response.object()
             let secondHand = (body["data"] as? [String: Any])?["list"]
             let rentals = (body["result"] as? [String: Any])?["items"]
             let lists = [secondHand, rentals, body["xinfang"]]
@@ -64,15 +64,15 @@ import Testing
     @Test(arguments: ["/esf/list", "/zf/detail/1", "/nowhere", "/failing/list", "/failing/truncated"])
     func everyAnswerSaysItsTypeLengthAndDate(path: String) async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
-            let answer = try await client.get(path)
-            #expect(answer.headers.first(name: "content-type") == "application/json; charset=utf-8")
-            #expect(answer.headers.first(name: "content-length") == "\(answer.body.count)")
-            #expect(answer.headers.first(name: "date")?.hasSuffix("GMT") == true)
-            #expect(!answer.body.isEmpty)
+            let response = try await client.get(path)
+            #expect(response.headers.first(name: "content-type") == "application/json; charset=utf-8")
+            #expect(response.headers.first(name: "content-length") == "\(response.body.count)")
+            #expect(response.headers.first(name: "date")?.hasSuffix("GMT") == true)
+            #expect(!response.body.isEmpty)
         }
     }
 
-    @Test func equalSeedsGiveEqualBytesOverTheWire() async throws {
+    @Test func equalSeedsSendEqualBytes() async throws {
         let path = "/zf/list?city=shanghai&page=2"
         let first = try await withClient(of: ListingsBackend(seed: 9)) { client, _ in try await client.get(path).body }
         let second = try await withClient(of: ListingsBackend(seed: 9)) { client, _ in try await client.get(path).body }
@@ -95,9 +95,9 @@ import Testing
         #expect(backend.certificate == nil)
         try await withClient(of: backend) { client, serving in
             #expect(serving.baseURL.hasPrefix("http://127.0.0.1:"))
-            let answer = try await client.get("/zf/list")
-            #expect(answer.status == 200)
-            #expect(answer.version == .http1_1)
+            let response = try await client.get("/zf/list")
+            #expect(response.status == 200)
+            #expect(response.version == .http1_1)
         }
     }
 }

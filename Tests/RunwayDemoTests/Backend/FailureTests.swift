@@ -27,8 +27,8 @@ import Testing
     @Test func aDelayBeyondTheBoundIsRefused() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             for path in ["/esf/list?delay_ms=5001", "/slow/list?delay_ms=-1", "/esf/list?delay_ms=soon"] {
-                let answer = try await client.get(path)
-                #expect(answer.status == 400)
+                let response = try await client.get(path)
+                #expect(response.status == 400)
             }
         }
     }
@@ -36,9 +36,9 @@ import Testing
     @Test func anUnknownCityIsAnErrorInsideStatus200() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             for path in ["/esf/list?city=atlantis", "/zf/list?city=atlantis", "/xinfang/list?city=atlantis"] {
-                let answer = try await client.get(path)
-                #expect(answer.status == 200)
-                #expect(String(decoding: answer.body, as: UTF8.self).contains("unknown city or district"))
+                let response = try await client.get(path)
+                #expect(response.status == 200)
+                #expect(String(decoding: response.body, as: UTF8.self).contains("unknown city or district"))
             }
             #expect(try await client.get("/zf/list?city=beijing&district=xihu").object()["code"] as? Int == 1001)
         }
@@ -50,9 +50,9 @@ import Testing
     ])
     func whatDoesNotExistIs404(path: String) async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
-            let answer = try await client.get(path)
-            #expect(answer.status == 404)
-            #expect(try !answer.object().isEmpty)
+            let response = try await client.get(path)
+            #expect(response.status == 404)
+            #expect(try !response.object().isEmpty)
         }
     }
 
@@ -79,13 +79,13 @@ import Testing
 
     @Test func aTruncatedBodyIsWholeHTTPAndBrokenJSON() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
-            let answer = try await client.get("/failing/truncated")
-            #expect(answer.status == 200)
-            #expect(throws: (any Error).self) { try answer.object() }
+            let response = try await client.get("/failing/truncated")
+            #expect(response.status == 200)
+            #expect(throws: (any Error).self) { try response.object() }
         }
     }
 
-    @Test func serviceErrorsComeInTheEnvelopeOfTheTeamAskedFor() async throws {
+    @Test func serviceErrorsUseTheTeamsEnvelope() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             #expect(try await client.get("/failing/envelope").object()["code"] as? Int == 2001)
             let housekeeping = try await client.get("/failing/envelope?team=esf&error=housekeeping")

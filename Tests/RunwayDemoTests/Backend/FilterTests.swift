@@ -4,7 +4,7 @@ import Testing
 @testable import RunwayDemo
 
 @Suite(.timeLimit(.minutes(10))) struct FilterTests {
-    @Test func aFilterLetsThroughWhatItSaysAndNothingElse() async throws {
+    @Test func aFilterPassesOnlyMatches() async throws {
         try await withClient(of: ListingsBackend(seed: 5)) { client, _ in
             let all = try await secondHand(client, "/esf/list?page_size=100")
             let some = try await secondHand(
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func anEarlierFilterMayAnswerAfterALaterOne() async throws {
+    @Test func anEarlierFilterMayRespondAfterALaterOne() async throws {
         let clock = HeldClock()
         try await withClient(of: ListingsBackend(clock: clock)) { client, serving in
             var sleepers = clock.sleepers.makeAsyncIterator()

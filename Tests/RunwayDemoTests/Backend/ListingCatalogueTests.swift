@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: Listing.Kind.allCases)
-    func anotherSeedGivesOtherListings(kind: Listing.Kind) {
+    func anotherSeedProducesOtherListings(kind: Listing.Kind) {
         let one = ListingCatalogue(seed: 42, listingsPerKind: 50)
         let other = ListingCatalogue(seed: 43, listingsPerKind: 50)
         let equal = zip(one.listings(of: kind), other.listings(of: kind)).count { $0 == $1 }

@@ -11,9 +11,9 @@ import Testing
             #expect(try await client.get("/member/favourites", token: "made-up").object()["code"] as? Int == 2002)
 
             let token = try await logIn(client).access
-            let answer = try await client.get("/member/favourites?folder=4", token: token).object()
-            #expect(answer["code"] as? Int == 0)
-            let items = try #require((answer["result"] as? [String: Any])?["items"] as? [[String: Any]])
+            let response = try await client.get("/member/favourites?folder=4", token: token).object()
+            #expect(response["code"] as? Int == 0)
+            let items = try #require((response["result"] as? [String: Any])?["items"] as? [[String: Any]])
             #expect(items.compactMap { $0["zf_id"] as? Int } == [2_000_004, 2_000_014, 2_000_024])
 
             backend.tokens.expireAll()
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func aRefreshTokenIsGoodOnceAndEndsTheOldToken() async throws {
+    @Test func aRefreshTokenWorksOnceAndEndsTheOldToken() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let old = try await logIn(client)
             let body = #"{"refresh_token":"\#(old.refresh)"}"#
@@ -36,16 +36,16 @@ import Testing
     @Test(arguments: ["", "[]", #"{"name":7}"#, #"{"name":""}"#, "{"])
     func aLoginThatCannotBeReadGetsNoToken(body: String) async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
-            let answer = try await client.post("/member/login", body).object()
-            #expect(answer["code"] as? Int == 1002)
+            let response = try await client.post("/member/login", body).object()
+            #expect(response["code"] as? Int == 1002)
         }
     }
 
     @Test func aLoginThatIsTooLargeIsRefused() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let name = String(repeating: "x", count: MemberAPI.maximumBodyByteCount)
-            let answer = try await client.post("/member/login", #"{"name":"\#(name)"}"#)
-            #expect(answer.status == 413)
+            let response = try await client.post("/member/login", #"{"name":"\#(name)"}"#)
+            #expect(response.status == 413)
         }
     }
 
@@ -62,8 +62,8 @@ import Testing
         try token(try await client.post("/member/login", #"{"name":"mei"}"#).object())
     }
 
-    private func token(_ answer: [String: Any]) throws -> (access: String, refresh: String) {
-        let result = try #require(answer["result"] as? [String: Any])
+    private func token(_ response: [String: Any]) throws -> (access: String, refresh: String) {
+        let result = try #require(response["result"] as? [String: Any])
         return (try #require(result["access_token"] as? String), try #require(result["refresh_token"] as? String))
     }
 }

@@ -24,7 +24,7 @@ import Testing
             }
             await #expect(throws: (any Error).self) { try await slow.value }
         }
-        #expect(backend.statistics.total == .init(requests: 1, answers: 0, abandoned: 1, bodyBytes: 0))
+        #expect(backend.statistics.total == .init(requests: 1, responses: 0, abandoned: 1, bodyBytes: 0))
     }
 
     @Test func theScopeEndsWithASilentConnectionOpen() async throws {

@@ -6,7 +6,7 @@ import Testing
 /// The host with four addresses, over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct HostTourTests {
-    @Test func theRightAddressWinsEachTimeAndTheTableSaysWhy() async throws {
+    @Test func theRightAddressWinsAndTheTableExplainsIt() async throws {
         let report = try await HostTour.play()
         #expect(report.problems.isEmpty, "\(report)")
         #expect(
@@ -20,7 +20,7 @@ struct HostTourTests {
         // On a machine that stood still the first attempt has no connection left, and finds the same way as the second.
         #expect(report.rows[3].why.contains("attempt won after"))
         let why = report.rows[4].why
-        #expect(why.contains("127.0.0.3 refused, and is left alone for") || why.contains("127.0.0.3 was silent"))
+        #expect(why.contains("127.0.0.3 refused, and is banned for") || why.contains("127.0.0.3 was silent"))
         #expect(report.rows[6].why.hasSuffix("It saw 0 requests."))
         let text = report.description
         for row in report.rows { #expect(text.contains(row.title) && text.contains(row.why)) }

@@ -29,7 +29,7 @@ struct DemoSessionTests {
     }
 
     @Test(arguments: [1, 7, 20_251])
-    func everyCallAndEveryScreenIsAsItShouldBe(seed: UInt64) async throws {
+    func everyCallAndScreenIsAsExpected(seed: UInt64) async throws {
         let report = try await DemoSession.play(seed: seed)
         #expect(report.problems.isEmpty, "seed \(seed): \(report.problems)")
         #expect(report.calls == report.flights.count)
@@ -56,7 +56,7 @@ struct DemoSessionTests {
         #expect(first.bytes == second.bytes)
     }
 
-    @Test func theReportTellsProgramsAndPeopleWhyCallsDidNotFly() async throws {
+    @Test func theReportExplainsUnsentCalls() async throws {
         let report = try await DemoSession.play(seed: 5)
         let data = try JSONEncoder().encode(report)
         let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

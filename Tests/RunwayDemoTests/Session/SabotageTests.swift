@@ -57,7 +57,7 @@ struct SabotageTests {
 
     @Test func anAnswerThatNeverComesIsAProblem() async throws {
         // What the backend puts off stays so, whatever the session does.
-        let problems = try await problems(patience: .seconds(5)) { $0.gate = AnswerGate() }
+        let problems = try await problems(patience: .seconds(5)) { $0.gate = ResponseGate() }
         #expect(problems.contains { $0.contains("waited 5.0 seconds in vain for every call to land") })
     }
 
@@ -66,17 +66,17 @@ struct SabotageTests {
         #expect(problems.contains { $0.contains("SecondHandList was failed: overloaded, and should be succeeded") })
     }
 
-    @Test func anAnswerOrAByteThatNobodyReceivedIsAProblem() async throws {
+    @Test func anUnreceivedResponseOrByteIsAProblem() async throws {
         let problems = try await problems { setting in
             let backend = setting.backend
-            backend.counter.requestAnswered(at: "/elsewhere", bodyBytes: 1)
+            backend.counter.requestCompleted(at: "/elsewhere", bodyBytes: 1)
         }
         #expect(problems.count == 2)
         #expect(problems.contains { $0.contains("responses were received") })
         #expect(problems.contains { $0.contains("bytes were received") })
     }
 
-    @Test func anAnswerOverHTTP1IsAProblem() async throws {
+    @Test func aResponseOverHTTP1IsAProblem() async throws {
         // Fewer calls than the demo's fly at once over HTTP/1.1, so that one scene waits in vain.
         let problems = try await problems(patience: .seconds(3)) { $0.httpVersions = .http1Only }
         #expect(problems.contains { $0.contains("used HTTP/1.1, not HTTP/2") })

@@ -46,7 +46,7 @@ struct UnsentReasonTests {
         #expect(UnsentReason(record(.replaced)) == .ended)
     }
 
-    @Test func aSuccessThatNothingExplainsIsSaidToBeSo() {
+    @Test func anUnexplainedSuccessIsReported() {
         #expect(UnsentReason(record(.succeeded, source: .network)) == .unexplained)
         #expect(UnsentReason(record(.failed(NetworkError(.timedOut, in: .transporting, "")))) == .unexplained)
     }

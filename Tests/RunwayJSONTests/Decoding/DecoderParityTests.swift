@@ -170,7 +170,7 @@ import Testing
     }
 
     /// The rest of what the documentation names as different.
-    @Test func whatDiffersFromFoundationIsWhatIsSaid() throws {
+    @Test func onlyDocumentedDifferencesFromFoundationExist() throws {
         let decoder = JSONDocumentDecoder()
         #expect(throws: DecodingError.self) {
             try decoder.decode([Int].self, from: Data("[1]".utf16.flatMap { [UInt8($0), 0] }))

@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func membersAreFoundInWhateverOrderTheyAreAskedFor(_ seed: UInt64) throws {
+    func membersAreFoundInAnyOrder(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for round in 0..<400 {
             let picked = (0..<Int.random(in: 0...20, using: &random)).map { _ in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aNameThatRunsOnIntoWhatFollowsIsNotFound() throws {
+    @Test func aNameThatIsOnlyAPrefixIsNotFound() throws {
         let text = #"{"fourteen_bytes":1,"fourteen_bytes_and_more":"x","y":2}"#
         let raw = try JSONDocument(text).root
         var decoder = JSONDocumentDecoder()

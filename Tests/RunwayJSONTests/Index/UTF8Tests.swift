@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func sequencesCutShortAreRefusedWhereverTheyStand(_ row: Row) {
+    func truncatedSequencesAreRefusedAtEveryOffset(_ row: Row) {
         for count in 1..<row.ranges.count {
             let sequence = row.ranges.prefix(count).map(\.lowerBound)
             for padding in 0..<130 {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func theErrorSaysWhereTheSequenceBegins() throws {
+    @Test func theErrorHasTheOffsetOfTheSequence() throws {
         let error = try #require(throws: JSONError.self) {
             try JSONDocument(Array("[\"é".utf8) + [0xC0, 0x80, 0x22, 0x5D])
         }

@@ -30,7 +30,7 @@
             return try JSONDocument(#"{"data":{"list":[\#(items.joined(separator: ","))]}}"#).root
         }
 
-        @Test func valuesThatAreOnlyLookedAtAllocateNothing() throws {
+        @Test func readingValuesAllocatesNothing() throws {
             let raw = try Self.listing()
             var seen = 0
             let count = allocations {
@@ -61,7 +61,7 @@
             #expect(seen == 0)
         }
 
-        @Test func numbersThatNoQuickWayReadsAllocateAFewTimes() throws {
+        @Test func numbersBeyondTheFastPathAllocateAFewTimes() throws {
             let raw = try JSONDocument("[1.2345678901234567890123,1e-30,12345678901234567890.12,4200.50,5e300]").root
             var seen = 0
             for (index, most) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 1)] {

@@ -14,7 +14,7 @@ import Testing
         #expect(raw["data"]["list"].elements.compactMap(\.int) == [0, 1, 2])
     }
 
-    @Test func whatIsNotThereIsMissingAndNeverFails() throws {
+    @Test func absentValuesAreMissingAndNeverFail() throws {
         let raw = try document(#"{"data":{"list":[1,2]}}"#)
         #expect(raw["data"]["list"][3]["title"].string == nil)
         #expect(raw["data"]["list"][-1].kind == .missing)
@@ -32,7 +32,7 @@ import Testing
         #expect(!error.description.contains("s3cr3t"))
     }
 
-    @Test func aMismatchSaysWhatWasFound() throws {
+    @Test func aMismatchNamesTheFoundValue() throws {
         let raw = try document(#"{"price":"12","id":300}"#)
         let mismatch = try #require(throws: JSONError.self) { try raw["price"].require(Int.self) }
         #expect(mismatch.kind == .typeMismatch)
@@ -77,7 +77,7 @@ import Testing
         #expect(String(decoding: raw.canonicalBytes(), as: UTF8.self) == #"{"a":{"x":[1,{}]},"b":1,"b":2}"#)
     }
 
-    @Test func numbersKeepTheirKind() throws {
+    @Test func numbersPreserveTheirKind() throws {
         let raw = try document("[9223372036854775807,18446744073709551615,1.0,1e2,-0,0.1,1e400,9223372036854775808]")
         #expect(raw[0].int64 == .max)
         #expect(raw[1].uint64 == .max)

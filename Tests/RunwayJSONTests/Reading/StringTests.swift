@@ -27,7 +27,7 @@ import Testing
         #expect(try string(#""\ude00\ud83d""#) == "\u{FFFD}\u{FFFD}")
     }
 
-    @Test func stringsAreReadWhereverTheyStand() throws {
+    @Test func stringsAreReadAtEveryOffset() throws {
         for padding in 0..<140 {
             let text = String(repeating: "é", count: padding / 2) + String(repeating: "a", count: padding % 2)
             let raw = try JSONDocument("[\"\(text)\\n\",\"\(text)\",\"\\\\\"]").root

@@ -119,7 +119,7 @@ import Testing
         #expect(try JSONDocument(text).description == text)
     }
 
-    @Test func whatHoldsADocumentShowsNoBytes() throws {
+    @Test func typesWithADocumentShowNoBytes() throws {
         let raw = try JSONDocument(#"{"list":[{"token":"hunter2"}],"password":"hunter2"}"#).root
         for holder in [
             raw.members, raw["list"].elements, raw.members.makeIterator(), raw["list"].elements.makeIterator(),
@@ -167,7 +167,7 @@ import Testing
         #expect(error.bodyStart?.contains("[redacted]") == true)
     }
 
-    @Test func whatIsNoSecretIsShown() {
+    @Test func otherValuesAreShown() {
         for text in [
             "<html><body class=\"a\">502 Bad Gateway: a=1, b=2</body></html>", "x=1&y=2", #"{"a":"b","c":{"d":1},"#,
             #"{"token_count":7,'e':"f","password"}"#, "<password/>", "a > b: c",
@@ -247,7 +247,7 @@ import Testing
         #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 })
     }
 
-    @Test func valuesThatAreNotThereSaySo() throws {
+    @Test func missingValuesAreNamed() throws {
         let raw = try JSONDocument("{}").root
         #expect(raw["a"][1].description == "missing: a[1]")
         #expect(JSONValue(invalid: JSONError(kind: .syntax)).description == "invalid: The body is not JSON")

@@ -94,7 +94,7 @@ import Testing
         try expectParity(Everything(), ours, theirs)
     }
 
-    @Test func membersStandInTheOrderOfTheTypeAndDictionariesSorted() throws {
+    @Test func membersAreInTypeOrderAndDictionariesSorted() throws {
         struct Pair: Encodable {
             var z = 1
             var a = ["c": 1, "b": 2, "a": 3]
@@ -176,7 +176,7 @@ import Testing
         #expect(String(decoding: try JSONDocumentEncoder().encode(Int128.min), as: UTF8.self) == "\(Int128.min)")
     }
 
-    @Test func whatIsEncodedDecodesAgain() throws {
+    @Test func encodedValuesDecodeAgain() throws {
         let value = Everything()
         let bytes = try JSONDocumentEncoder().encode(value)
         #expect(try JSONDocumentDecoder().decode(Everything.self, from: bytes) == value)

@@ -6,7 +6,7 @@ import Testing
         String(decoding: try JSONDocument(text).root.canonicalBytes(sortsKeys: sortsKeys), as: UTF8.self)
     }
 
-    @Test func whatIsWrittenReadsBack() throws {
+    @Test func writtenValuesReadBack() throws {
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("b")
@@ -63,7 +63,7 @@ import Testing
         #expect(try canonical(#"{"b":1,"a":2,"b":3}"#) == #"{"a":2,"b":1,"b":3}"#)
     }
 
-    @Test func writingAgainChangesNothing() throws {
+    @Test func writingTwiceIsStable() throws {
         for seed in 0..<500 as Range<UInt64> {
             var generator = DocumentGenerator(seed: seed)
             let document = try JSONDocument(generator.document())

@@ -50,7 +50,7 @@ struct HostListRouteTests {
                 == HostList(["api.example.com": ["203.0.113.7", "2001:db8::7"]], lifetime: .seconds(7200)))
     }
 
-    @Test func aServerWithoutAListSaysSo() async throws {
+    @Test func aServerWithoutAListResponds503() async throws {
         let (book, error) = try await refresh { [:] }
         #expect(error?.status?.code == 503)
         #expect(book.list == nil)

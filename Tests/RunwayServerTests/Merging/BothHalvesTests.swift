@@ -40,7 +40,7 @@ struct BothHalvesTests {
         }
     }
 
-    @Test func eightCallersWhoCallAgainAndAgainNeedFewRequests() async throws {
+    @Test func eightRepeatedCallersNeedFewRequests() async throws {
         try await withServer(.tls) { server in
             let network = server.network
             network.configure(Backend.self) { $0.merging?.settling = .milliseconds(20) }
@@ -60,7 +60,7 @@ struct BothHalvesTests {
         }
     }
 
-    @Test func overHTTP2NothingIsMergedByItself() async throws {
+    @Test func overHTTP2NoRequestIsMergedByDefault() async throws {
         try await withServer(.http2) { server in
             let network = server.network
             network.configure(Backend.self) { $0.merging?.mergesOverHTTP2 = false }
@@ -74,7 +74,7 @@ struct BothHalvesTests {
         }
     }
 
-    @Test func overHTTP2NothingIsMergedThoughTheFirstAnswerTakesLong() async throws {
+    @Test func overHTTP2NoRequestIsMergedDuringASlowResponse() async throws {
         try await withServer(.http2) { server in
             let network = server.network
             network.configure(Backend.self) { $0.merging?.mergesOverHTTP2 = false }
@@ -90,7 +90,7 @@ struct BothHalvesTests {
         }
     }
 
-    @Test func statusesBodiesAndErrorsArriveAsIfTheyHadFlownAlone() async throws {
+    @Test func mergedResponsesEqualSeparateOnes() async throws {
         try await withServer(.tls) { server in
             let network = server.network
             let bytes: [UInt8] = [0xFF, 0x00, 0xC3, 0x28]

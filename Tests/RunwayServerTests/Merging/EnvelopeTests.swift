@@ -8,7 +8,7 @@ import Testing
 /// What an envelope may hold, and what becomes of one that may not.
 @Suite(.timeLimit(.minutes(10)))
 struct EnvelopeTests {
-    @Test func itemsRunThroughTheAppsOwnRouterAndAnswerInOrder() async throws {
+    @Test func itemsRunThroughTheAppsRouterInOrder() async throws {
         let (status, json) = try await MergingApp().post(
             #"""
             {"requests":[{"id":"b","method":"GET","path":"/v1/echo/one?x=1&y=%20","headers":[]},
@@ -38,7 +38,7 @@ struct EnvelopeTests {
         "{\"requests\":[" + "/v1/echo/a".item("1") + "," + "/v1/echo/b".item("1") + "]}",
         String(repeating: "[", count: 10_000), #"{"requests":[{"id":"1","method":"GET","path":"/v1/ec"#,
     ])
-    func whatIsNoEnvelopeIsRefusedWithAReasonInJSON(_ text: String) async throws {
+    func invalidEnvelopeIsRefusedWithAReason(_ text: String) async throws {
         let (status, json) = try await MergingApp().post(text)
         #expect(status == .badRequest)
         #expect(json["error"]["message"].string?.isEmpty == false)
@@ -74,7 +74,7 @@ struct EnvelopeTests {
         #expect(json["responses"][0]["status"].int == 200)
     }
 
-    @Test func theRouterIsNotKeptByItsOwnRoute() async throws {
+    @Test func theRouteDoesNotRetainItsRouter() async throws {
         final class Token: Sendable {}
         weak var token: Token?
         do {
@@ -83,7 +83,7 @@ struct EnvelopeTests {
             let app = MergingApp { router in
                 router.get("v1/token") { _, _ in "\(ObjectIdentifier(held).hashValue)" }
             }
-            #expect(try await app.answers(to: "/v1/token".item("1"))["1"]?["status"].int == 200)
+            #expect(try await app.responses(to: "/v1/token".item("1"))["1"]?["status"].int == 200)
         }
         #expect(token == nil)
     }

@@ -9,10 +9,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ItemRuleTests {
     private func refused(_ item: String, in app: MergingApp = MergingApp()) async throws {
-        let answers = try await app.answers(to: item, "/v1/echo/good".item("good"))
-        #expect(answers["bad"]?["status"].int == 400, "\(item)")
-        #expect(answers["bad"]?["body"].string?.contains("message") == true)
-        #expect(answers["good"]?["status"].int == 200)
+        let responses = try await app.responses(to: item, "/v1/echo/good".item("good"))
+        #expect(responses["bad"]?["status"].int == 400, "\(item)")
+        #expect(responses["bad"]?["body"].string?.contains("message") == true)
+        #expect(responses["good"]?["status"].int == 200)
     }
 
     @Test(arguments: [
@@ -46,7 +46,7 @@ struct ItemRuleTests {
         #"[["a b","c"]]"#, #"[["","c"]]"#, #"[[":path","/x"]]"#, #"[["a","b\r\nc: d"]]"#, #"[["a","b\u0000"]]"#,
         #"[["a"]]"#, #"[["a","b","c"]]"#, #"[["a",1]]"#, #"["a"]"#, #"{"a":"b"}"#, #""a: b""#, "null",
     ])
-    func aHeaderFieldThatIsNoneOrTheEnvelopesIsRefused(_ headers: String) async throws {
+    func invalidHeaderFieldsOfItemsAreRefused(_ headers: String) async throws {
         try await refused("/v1/echo/a".item("bad", headers: headers))
     }
 
@@ -73,7 +73,7 @@ struct ItemRuleTests {
         headers[HTTPField.Name("X-Forwarded-For")!] = "203.0.113.7"
         let item = "/v1/fields".item(
             "1", headers: #"[["X-A","1"],["x-a","2"],["Content-Length","9"],["Accept-Encoding","gzip"]]"#)
-        let answer = try await app.answers(to: item, headers: headers)["1"]
-        #expect(answer?["body"].string == "x-a=1;x-a=2;x-forwarded-for=203.0.113.7 https app.test")
+        let response = try await app.responses(to: item, headers: headers)["1"]
+        #expect(response?["body"].string == "x-a=1;x-a=2;x-forwarded-for=203.0.113.7 https app.test")
     }
 }

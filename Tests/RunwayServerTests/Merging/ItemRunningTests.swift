@@ -20,11 +20,11 @@ struct ItemRunningTests {
                 Response(status: .ok, body: ResponseBody { _ in throw Broken() })
             }
         }
-        let answers = try await app.answers(
+        let responses = try await app.responses(
             to: "/v1/forbidden".item("1"), "/v1/broken".item("2"), "/v1/breaking".item("3"), "/v1/echo/a".item("4"))
-        #expect((1...4).map { answers["\($0)"]?["status"].int } == [403, 500, 500, 200])
-        #expect(answers["1"]?["body"].string == #"{"error":{"message":"not you"}}"#)
-        #expect(answers["2"]?["body"].string?.contains("Broken") == false)
+        #expect((1...4).map { responses["\($0)"]?["status"].int } == [403, 500, 500, 200])
+        #expect(responses["1"]?["body"].string == #"{"error":{"message":"not you"}}"#)
+        #expect(responses["2"]?["body"].string?.contains("Broken") == false)
     }
 
     @Test func bodiesThatAreWrittenInPartsAreGatheredAndHEADHasNone() async throws {
@@ -41,15 +41,15 @@ struct ItemRunningTests {
                 Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "no")))
             }
         }
-        let answers = try await app.answers(
+        let responses = try await app.responses(
             to: "/v1/parts".item("1"), #"{"id":"2","method":"HEAD","path":"/v1/parts"}"#)
-        #expect(answers["1"]?["body"].string == "abcdef")
-        #expect(answers["1"]?["headers"].count == 0)
-        #expect(answers["2"]?["status"].int == 200)
-        #expect(answers["2"]?["body"].exists == false)
+        #expect(responses["1"]?["body"].string == "abcdef")
+        #expect(responses["1"]?["headers"].count == 0)
+        #expect(responses["2"]?["status"].int == 200)
+        #expect(responses["2"]?["body"].exists == false)
     }
 
-    @Test func answersAreBoundedEachAndInSum() async throws {
+    @Test func responsesAreBoundedEachAndInSum() async throws {
         let limits = MergingLimits(
             maximumResponseByteCount: 10, maximumTotalResponseByteCount: 15, maximumConcurrentItems: 1)
         let app = MergingApp(limits: limits) { router in
@@ -57,11 +57,11 @@ struct ItemRunningTests {
                 try String(repeating: "x", count: context.parameters.require("count", as: Int.self))
             }
         }
-        let answers = try await app.answers(
+        let responses = try await app.responses(
             to: "/v1/bytes/10".item("1"), "/v1/bytes/11".item("2"), "/v1/bytes/6".item("3"), "/v1/bytes/5".item("4"),
             "/v1/bytes/1".item("5"))
-        #expect((1...5).map { answers["\($0)"]?["status"].int } == [200, 500, 500, 200, 500])
-        #expect(answers["2"]?["body"].string?.contains("too large") == true)
+        #expect((1...5).map { responses["\($0)"]?["status"].int } == [200, 500, 500, 200, 500])
+        #expect(responses["2"]?["body"].string?.contains("too large") == true)
     }
 
     @Test func onlySoManyRunAtOnce() async throws {
@@ -97,13 +97,13 @@ struct ItemRunningTests {
                 return "late"
             }
         }
-        let answer = Task { try await app.answers(to: "/v1/deaf".item("1"), "/v1/echo/a".item("2")) }
+        let response = Task { try await app.responses(to: "/v1/deaf".item("1"), "/v1/echo/a".item("2")) }
         try await gate.waitForArrivals()
         try await waitUntil { clock.nextDeadline?.offset == .seconds(3) }
         clock.advance(by: .seconds(3))
-        let answers = try await answer.value
-        #expect(answers["1"]?["status"].int == 504)
-        #expect(answers["2"]?["status"].int == 200)
+        let responses = try await response.value
+        #expect(responses["1"]?["status"].int == 504)
+        #expect(responses["2"]?["status"].int == 200)
         gate.open()
         try await left.pass()
     }
@@ -118,14 +118,14 @@ struct ItemRunningTests {
                 return "slow"
             }
         }
-        let answer = Task {
-            try await app.answers(to: "/v1/echo/a".item("1"), "/v1/slow".item("2"), "/v1/echo/b".item("3"))
+        let response = Task {
+            try await app.responses(to: "/v1/echo/a".item("1"), "/v1/slow".item("2"), "/v1/echo/b".item("3"))
         }
         try await gate.waitForArrivals()
         try await waitUntil { clock.nextDeadline?.offset == .seconds(5) }
         clock.advance(by: .seconds(5))
-        let answers = try await answer.value
-        #expect((1...3).map { answers["\($0)"]?["status"].int } == [200, 504, 504])
+        let responses = try await response.value
+        #expect((1...3).map { responses["\($0)"]?["status"].int } == [200, 504, 504])
     }
 
     @Test func theIdentityOfTheEnvelopeIsLentToItsItemsAndToNothingElse() async throws {
@@ -152,10 +152,10 @@ struct ItemRunningTests {
             })
         let item = "/v1/who".item("1")
         let forged = "/v1/who".item("2", headers: #"[["Authorization","root"]]"#)
-        let answers = try await app.answers(to: item, forged, headers: [.authorization: "ada"])
-        #expect(answers["1"]?["body"].string == "ada 1")
-        #expect(answers["2"]?["body"].string == "ada 2")
-        #expect(try await app.answers(to: item)["1"]?["body"].string == "nobody 1")
+        let responses = try await app.responses(to: item, forged, headers: [.authorization: "ada"])
+        #expect(responses["1"]?["body"].string == "ada 1")
+        #expect(responses["2"]?["body"].string == "ada 2")
+        #expect(try await app.responses(to: item)["1"]?["body"].string == "nobody 1")
         let head = HTTPRequest(method: .get, scheme: "https", authority: "app.test", path: "/v1/who")
         let response = try await app.responder.respond(
             to: Request(head: head, body: RequestBody(buffer: ByteBuffer())),
@@ -171,8 +171,8 @@ struct ItemRunningTests {
                 if item.id == "1" { throw HTTPError(.forbidden) }
                 return envelope
             }, { _ in })
-        let answers = try await app.answers(to: "/v1/echo/a".item("1"), "/v1/echo/a".item("2"))
-        #expect(answers["1"]?["status"].int == 403)
-        #expect(answers["2"]?["status"].int == 200)
+        let responses = try await app.responses(to: "/v1/echo/a".item("1"), "/v1/echo/a".item("2"))
+        #expect(responses["1"]?["status"].int == 403)
+        #expect(responses["2"]?["status"].int == 200)
     }
 }

@@ -69,7 +69,7 @@ struct MergingApp {
     }
 
     /// The answers to requests, by their ids.
-    func answers(to items: String..., headers: HTTPFields = [:]) async throws -> [String: JSONValue] {
+    func responses(to items: String..., headers: HTTPFields = [:]) async throws -> [String: JSONValue] {
         let (status, json) = try await post(#"{"requests":[\#(items.joined(separator: ","))]}"#, headers: headers)
         guard status == .ok else { throw HTTPError(status) }
         return Dictionary(

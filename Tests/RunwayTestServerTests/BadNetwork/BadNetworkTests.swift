@@ -15,7 +15,7 @@ struct BadNetworkTests {
         return (curl.status, (ContinuousClock.now - start) / .seconds(1))
     }
 
-    @Test func everyAddressIsAsBadAsItIsTold() async throws {
+    @Test func everyAddressHasItsConditions() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
             let network = try await BadNetwork(to: origin.port, addresses: 3)

@@ -36,7 +36,7 @@ struct MisbehaviourTests {
         #expect(seen.end == .finished)
     }
 
-    @Test func answerCanBeCutInItsHead() async throws {
+    @Test func responseCanBeCutInItsHead() async throws {
         let seen = try await see(.text("body").cut(after: .headBytes(10)))
         #expect(seen.text == "HTTP/1.1 2")
         #expect(seen.end == .finished)
@@ -109,7 +109,7 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test func originCanNeverAnswer() async throws {
+    @Test func originCanNeverRespond() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .never)
             let client = try await RawClient.connect(to: origin.port)
@@ -173,9 +173,9 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test func answerCanComeBeforeAnyRequest() async throws {
+    @Test func responseCanPrecedeAnyRequest() async throws {
         try await withScriptedOrigin { origin in
-            origin.onConnections([.answer(.text("too early", status: .requestTimeout))])
+            origin.onConnections([.respond(.text("too early", status: .requestTimeout))])
             origin.on("/", respond: .text("in time"))
             let client = try await RawClient.connect(to: origin.port)
             #expect(try await client.read(through: "too early").hasPrefix("HTTP/1.1 408 "))

@@ -6,7 +6,7 @@ import Testing
 /// What a real client makes of a scripted origin.
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptedOriginCurlTests {
-    @Test func curlReadsAnAnswerAndItsRequestIsRecorded() async throws {
+    @Test func curlReadsAResponseAndItsRequestIsRecorded() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.get, "/list", respond: .json(#"{"list":[1]}"#).header(.server, "script"))
             let curl = try await Curl.run("--include", "-H", "X-CaSe: same", origin.baseURL + "/list?city=%E4%B8%8A")
@@ -67,7 +67,7 @@ struct ScriptedOriginCurlTests {
         }
     }
 
-    @Test func curlKeepsOneConnectionForTwoRequests() async throws {
+    @Test func curlUsesOneConnectionForTwoRequests() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("x"))
             let curl = try await Curl.run(origin.baseURL + "/a", origin.baseURL + "/b")

@@ -51,7 +51,7 @@ struct ScriptedOriginTLSTests {
 
     @Test func answerBeforeAnyRequestComesAfterTheHandshake() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
-            origin.onConnections([.answer(.text("early", status: .requestTimeout))])
+            origin.onConnections([.respond(.text("early", status: .requestTimeout))])
             let client = try await RawClient.connect(to: origin.port, serverName: "localhost")
             #expect(try await client.read(through: "early").hasPrefix("HTTP/1.1 408 "))
         }

@@ -48,7 +48,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func connectionIsKeptAndPipelinedRequestsAreAnsweredInOrder() async throws {
+    @Test func pipelinedRequestsGetResponsesInOrder() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(.get, "/1", respond: .text("one").held(by: gate))
@@ -66,7 +66,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func manyBytesBehindAHeldAnswerAreAllReadAfterIt() async throws {
+    @Test func bytesAfterAHeldResponseAreRead() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/first", respond: .status(.ok).held(by: gate))
@@ -87,7 +87,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func connectionNumbersTellConnectionsApart() async throws {
+    @Test func connectionsHaveNumbers() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .status(.ok))
             for _ in 1...3 {
@@ -107,9 +107,9 @@ struct ScriptedOriginTests {
             origin.on("/", respond: .text("bye"))
             let client = try await RawClient.connect(to: origin.port)
             try await client.send("GET / HTTP/\(version)\r\nHost: t\r\n\(field)\r\n")
-            let answer = try await client.readToEnd()
-            #expect(answer.contains("\r\nConnection: close\r\n"))
-            #expect(answer.hasSuffix("bye"))
+            let response = try await client.readToEnd()
+            #expect(response.contains("\r\nConnection: close\r\n"))
+            #expect(response.hasSuffix("bye"))
             #expect(client.end == .finished)
         }
     }
@@ -119,16 +119,16 @@ struct ScriptedOriginTests {
             origin.on(.get, "/known", respond: .status(.ok))
             let client = try await RawClient.connect(to: origin.port)
             try await client.get("/unknown")
-            let answer = try await client.read(through: "/known.\n")
-            #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
-            #expect(answer.contains("No response is scripted for GET /unknown."))
-            #expect(answer.contains("GET /known"))
+            let response = try await client.read(through: "/known.\n")
+            #expect(response.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+            #expect(response.contains("No response is scripted for GET /unknown."))
+            #expect(response.contains("GET /known"))
             #expect(origin.unexpectedRequests.map(\.target) == ["/unknown"])
             #expect(origin.requests.count == 1)
         }
     }
 
-    @Test func queueAnswersInOrderAndItsLastAnswerRepeats() async throws {
+    @Test func queueRespondsInOrderAndRepeatsTheLast() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.get, "/", respond: [.text("a;"), .text("b;")])
             origin.on(.get, "/once", respond: [.text("c;")], repeatingLast: false)
@@ -156,8 +156,8 @@ struct ScriptedOriginTests {
                 ("GET http://host:1/x?y=2", "method|"), ("GET /z", "otherwise|"),
             ] {
                 try await client.send("\(request) HTTP/1.1\r\nHost: t\r\n\r\n")
-                let answer = try await client.read(through: "|")
-                #expect(answer.hasSuffix("\r\n\r\n\(expected)"), "\(request)")
+                let response = try await client.read(through: "|")
+                #expect(response.hasSuffix("\r\n\r\n\(expected)"), "\(request)")
             }
             #expect(origin.unexpectedRequests.isEmpty)
         }
@@ -174,7 +174,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func closureAnswersFromTheRequest() async throws {
+    @Test func closureRespondsByTheRequest() async throws {
         try await withScriptedOrigin { origin in
             struct Refusal: Error {}
             origin.on(.post, "/echo") { .bytes($0.body, contentType: $0["Content-Type"] ?? "none") }
@@ -185,8 +185,8 @@ struct ScriptedOriginTests {
             )
             #expect(try await client.read(through: "\r\n\r\nbody").contains("Content-Type: a/b\r\n"))
             try await client.get("/throws")
-            let answer = try await client.read(through: "Refusal()")
-            #expect(answer.hasPrefix("HTTP/1.1 500 "))
+            let response = try await client.read(through: "Refusal()")
+            #expect(response.hasPrefix("HTTP/1.1 500 "))
         }
     }
 
@@ -206,17 +206,17 @@ struct ScriptedOriginTests {
             origin.otherwise(respond: .status(.ok))
             let client = try await RawClient.connect(to: origin.port)
             try await client.send(bytes)
-            let answer = try await client.readToEnd()
-            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            let response = try await client.readToEnd()
+            #expect(response.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
             #expect(client.end == .finished)
             let malformed = try #require(origin.malformedRequests.first)
-            #expect(answer.hasSuffix("\r\n\r\n\(malformed.reason)\n"))
+            #expect(response.hasSuffix("\r\n\r\n\(malformed.reason)\n"))
             #expect(malformed.connection == 1)
             #expect(origin.requests.allSatisfy { !$0.isComplete })
         }
     }
 
-    @Test func requestThatItsClientGivesUpIsRecordedAsIncomplete() async throws {
+    @Test func abortedRequestIsRecordedAsIncomplete() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/up", respond: .status(.ok))
             let first = try await RawClient.connect(to: origin.port)
@@ -233,7 +233,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func keepsNoMoreThanItsLimitsAndCountsTheRest() async throws {
+    @Test func storesUpToItsLimitsAndCountsTheRest() async throws {
         let limits = ScriptedOrigin.Limits(requests: 2, bodyBytes: 6, headBytes: 100)
         try await withScriptedOrigin(limits: limits) { origin in
             origin.otherwise(respond: .status(.ok))
@@ -250,7 +250,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func cancelledClientIsSeenAsADisconnectWhileItsAnswerIsHeld() async throws {
+    @Test func cancelledClientIsSeenAsADisconnect() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(.get, "/", respond: .text("late").held(by: gate))
@@ -265,7 +265,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func waitsGiveUpWithASentence() async throws {
+    @Test func waitsTimeOutWithASentence() async throws {
         try await withScriptedOrigin { origin in
             let error = await #expect(throws: WaitTimedOut.self) {
                 try await origin.waitForRequests(count: 1, within: .milliseconds(1))

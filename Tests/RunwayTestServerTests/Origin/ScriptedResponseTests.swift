@@ -46,7 +46,7 @@ struct ScriptedResponseTests {
         #expect(try await exchange(.text("no", status: .notModified).ending(.close)).hasSuffix("Length: 2\r\n\r\n"))
     }
 
-    @Test func answerToHEADHasTheFieldsOfGETAndNoBody() async throws {
+    @Test func responseToHEADHasTheFieldsOfGETAndNoBody() async throws {
         let text = try await exchange(.text("body").ending(.close), request: "HEAD / HTTP/1.1\r\nHost: t\r\n\r\n")
         #expect(text.hasSuffix("Content-Length: 4\r\n\r\n"))
     }
@@ -61,7 +61,7 @@ struct ScriptedResponseTests {
         )
     }
 
-    @Test func informationalAnswerComesWhileTheFinalOneIsHeld() async throws {
+    @Test func interimResponseIsSentWhileTheFinalOneIsHeld() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/", respond: .text("done").informing(.earlyHints).held(by: gate))
@@ -86,7 +86,7 @@ struct ScriptedResponseTests {
         }
     }
 
-    @Test func originCanKeepSilentToAClientThatExpects100() async throws {
+    @Test func originCanIgnoreAnExpectation() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", responding: .afterRequestWithoutContinue, respond: .text("done"))
             let client = try await RawClient.connect(to: origin.port)
@@ -96,7 +96,7 @@ struct ScriptedResponseTests {
         }
     }
 
-    @Test func answerCanComeBeforeTheRequestIsRead() async throws {
+    @Test func responseCanPrecedeTheRequestBody() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", responding: .afterHead, respond: .text("too large", status: .contentTooLarge))
             origin.on(.get, "/next", respond: .text("next"))
@@ -142,7 +142,7 @@ struct ScriptedResponseTests {
         }
     }
 
-    @Test func pausesStandWhereTheyWerePut() async throws {
+    @Test func pausesAreAtTheirPositions() async throws {
         try await withScriptedOrigin { origin in
             let gates = (0..<5).map { _ in ScriptedGate() }
             origin.on(
@@ -170,7 +170,7 @@ struct ScriptedResponseTests {
         }
     }
 
-    @Test func answerDripsByTheClock() async throws {
+    @Test func responseIsPacedByTheClock() async throws {
         try await withScriptedOrigin { origin in
             let clock = ManualClock()
             origin.on("/", respond: .raw("abcdefgh").dripping(bytes: 3, .delay(.seconds(1), on: clock)))

@@ -14,7 +14,7 @@ struct ManualClockTests {
         #expect(clock.minimumResolution == .zero)
     }
 
-    @Test func neverGoesBack() {
+    @Test func timeNeverDecreases() {
         let clock = ManualClock(now: ManualClock.Instant(offset: .seconds(10)))
         clock.advance(by: .seconds(-3))
         clock.advance(to: ManualClock.Instant(offset: .seconds(2)))
@@ -111,7 +111,7 @@ struct ManualClockTests {
         await #expect(throws: CancellationError.self) { try await waiter.value }
     }
 
-    @Test func waitForSleepersGivesUpWithASentence() async throws {
+    @Test func waitForSleepersTimesOutWithASentence() async throws {
         let clock = ManualClock()
         let error = await #expect(throws: WaitTimedOut.self) {
             try await clock.waitForSleepers(count: 2, within: .milliseconds(1))

@@ -32,7 +32,7 @@ struct ScriptedGateTests {
         #expect(!gate.isOpen)
     }
 
-    @Test func waitForArrivalsGivesUpWithASentence() async throws {
+    @Test func waitForArrivalsTimesOutWithASentence() async throws {
         let error = await #expect(throws: WaitTimedOut.self) {
             try await ScriptedGate().waitForArrivals(within: .milliseconds(1))
         }

@@ -31,7 +31,7 @@ struct LandingRecorderTests {
         #expect(error?.kind == .notTrusted)
     }
 
-    @Test func everyLandingIsToldOnceItIsKept() async throws {
+    @Test func waitsSeeEveryRecordedLanding() async throws {
         var received: [(flight: FlightID?, recordedCount: Int, isOwn: Bool)] = []
         recorder.onLanding = { [recorder, manager] landing, landed in
             received.append((landing.flight, recorder.landings.count, landed === manager))
@@ -57,7 +57,7 @@ struct LandingRecorderTests {
         #expect(error?.seen == 1)
     }
 
-    @Test func waitThatIsCancelledSaysSo() async {
+    @Test func cancelledWaitThrowsCancellationError() async {
         let wait = Task { _ = try await recorder.landings(count: 1) }
         wait.cancel()
         await #expect(throws: CancellationError.self) { try await wait.value }

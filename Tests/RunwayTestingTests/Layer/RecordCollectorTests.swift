@@ -31,7 +31,7 @@ struct RecordCollectorTests {
         #expect(collector.records.map(\.endpoint) == ["Item"])
     }
 
-    @Test func recordThatIsToldAgainTakesThePlaceOfTheEarlierOne() async throws {
+    @Test func amendedRecordReplacesTheEarlierOne() async throws {
         let received = try await records(of: 2)
         var foreign = received[0]
         foreign.network = "another"
@@ -50,7 +50,7 @@ struct RecordCollectorTests {
         #expect(seen.map(\.id) == received.map(\.id))
     }
 
-    @Test func waitForMoreThanThereIsGivesUpAndSaysWhatItSaw() async throws {
+    @Test func waitThatTimesOutNamesTheCount() async throws {
         let record = try await records(of: 1)[0]
         let collector = RecordCollector()
         collector.receive(record)
@@ -64,7 +64,7 @@ struct RecordCollectorTests {
         #expect(error?.seen == 1)
     }
 
-    @Test func waitThatIsCancelledSaysSo() async {
+    @Test func cancelledWaitThrowsCancellationError() async {
         let collector = RecordCollector()
         let wait = Task { try await collector.records(count: 1) }
         wait.cancel()

@@ -14,7 +14,7 @@ struct StubTransportTests {
         #expect(transport.requests.map { $0.head.path } == ["/items?id=1", "/items?id=2", "/items?id=3"])
     }
 
-    @Test func failureInPlaceOfAnAnswerIsThatOfTheCall() async {
+    @Test func failureOfTheStubIsThatOfTheCall() async {
         let transport = StubTransport { _ throws(NetworkError) in
             throw NetworkError(.notTrusted, in: .transporting, "The stub trusts nobody.")
         }
@@ -25,7 +25,7 @@ struct StubTransportTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func answerThatWaitsIsCancelledWithItsCall() async throws {
+    @Test func waitingResponseIsCancelledWithItsCall() async throws {
         let clock = ManualClock()
         let transport = StubTransport { _ throws(NetworkError) in
             do {
@@ -45,7 +45,7 @@ struct StubTransportTests {
         try await waitUntil { clock.sleeperCount == 0 }
     }
 
-    @Test func answersThatAreMadeOfTextAndOfBytesSayWhatTheyAre() {
+    @Test func responsesHaveTheirContentTypes() {
         let json = Response.json("[1]", status: .created)
         #expect(json.head.status == .created)
         #expect(json.head.headerFields[.contentType] == "application/json")

@@ -29,7 +29,7 @@ struct CircuitBreakerTests {
         #expect(breaker.refusal(at: .seconds(5)) == nil)
     }
 
-    @Test func successBetweenFailuresKeepsItClosed() {
+    @Test func successBetweenFailuresLeavesItClosed() {
         var breaker = CircuitBreaker(CircuitLimits())
         for index in 0..<18 {
             let outcome: CircuitBreaker.Outcome = index.isMultiple(of: 4) ? .success : failure
@@ -59,7 +59,7 @@ struct CircuitBreakerTests {
         }
     }
 
-    @Test func oneCallAtATimeLooksWhetherTheHostIsWell() {
+    @Test func oneCallAtATimeProbesTheHost() {
         var breaker = opened()
         let probe = breaker.pass(at: .seconds(5), number: 1)
         #expect(probe == .probe(1))
@@ -70,7 +70,7 @@ struct CircuitBreakerTests {
         #expect(breaker.isIdle)
     }
 
-    @Test func hostThatIsStillIllIsLeftAloneTwiceAsLongUpToTheBound() {
+    @Test func failedProbeDoublesTheOpenTimeUpToTheMaximum() {
         var breaker = opened()
         var now = Duration.seconds(5)
         var times: [Duration] = []

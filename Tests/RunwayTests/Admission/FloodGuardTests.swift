@@ -26,7 +26,7 @@ struct FloodGuardTests {
         #expect(
             error.detail
                 == "The same request was made more than 100 times within 10.0 seconds, as by a loop that has no end; "
-                + "it is let out again in 6.0 seconds.")
+                + "it is refused for 6.0 seconds.")
         #expect(layer.transport.requests.count == 100)
     }
 

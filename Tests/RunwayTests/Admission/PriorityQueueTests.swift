@@ -8,13 +8,13 @@ struct PriorityQueueTests {
     /// How many sequences are played; `RUNWAY_LINE_SEQUENCES` asks for more.
     private static let count = ProcessInfo.processInfo.environment["RUNWAY_LINE_SEQUENCES"].flatMap { Int($0) } ?? 1500
 
-    @Test func turnIsTheHighestPrioritysAndInItWhoeverCameFirst() {
+    @Test func slotsGoByPriorityAndArrival() {
         var line = PriorityQueue(capacity: 1, maximumWaiting: 10)
         let first = line.enterAtOnce(.low)
         #expect(first)
         let priorities: [CallPriority] = [.low, .normal, .high, .high, .normal]
-        for (ticket, priority) in priorities.enumerated() {
-            let arrival = line.arrive(UInt64(ticket), priority)
+        for (number, priority) in priorities.enumerated() {
+            let arrival = line.arrive(UInt64(number), priority)
             #expect(arrival == .waits)
         }
         // The fourth turn is that of whoever has waited longest.
@@ -30,8 +30,8 @@ struct PriorityQueueTests {
         _ = line.enterAtOnce(.normal)
         _ = line.arrive(1, .low)
         var turns: [UInt64?] = []
-        for ticket in 2...20 {
-            _ = line.arrive(UInt64(ticket), .high)
+        for number in 2...20 {
+            _ = line.arrive(UInt64(number), .high)
             turns.append(line.leave())
         }
         #expect(turns.firstIndex(of: 1) == 3)
@@ -49,7 +49,7 @@ struct PriorityQueueTests {
         #expect(line.occupied == 2)
     }
 
-    @Test func nobodyPassesThoseWhoWait() {
+    @Test func noArrivalOvertakesTheWaiters() {
         var line = PriorityQueue(capacity: 2, maximumWaiting: 5)
         _ = line.enterAtOnce(.normal)
         _ = line.enterAtOnce(.normal)
@@ -63,17 +63,17 @@ struct PriorityQueueTests {
     private struct Reference {
         var capacity: Int
         var maximum: Int
-        var waiting: [(ticket: UInt64, priority: CallPriority)] = []
+        var waiting: [(number: UInt64, priority: CallPriority)] = []
         var occupied = 0
         var turns = 0
 
-        mutating func arrive(_ ticket: UInt64, _ priority: CallPriority) -> PriorityQueue.Arrival {
+        mutating func arrive(_ number: UInt64, _ priority: CallPriority) -> PriorityQueue.Arrival {
             if priority == .urgent || waiting.isEmpty && occupied < capacity {
                 occupied += 1
                 return .enters
             }
             if waiting.count == maximum { return .isRefused }
-            waiting.append((ticket, priority))
+            waiting.append((number, priority))
             return .waits
         }
 
@@ -88,11 +88,11 @@ struct PriorityQueueTests {
                     index = candidate
                 }
             }
-            return waiting.remove(at: index).ticket
+            return waiting.remove(at: index).number
         }
 
-        mutating func raise(_ ticket: UInt64, to priority: CallPriority) -> Bool {
-            guard let index = waiting.firstIndex(where: { $0.ticket == ticket }), waiting[index].priority < priority
+        mutating func raise(_ number: UInt64, to priority: CallPriority) -> Bool {
+            guard let index = waiting.firstIndex(where: { $0.number == number }), waiting[index].priority < priority
             else { return false }
             waiting[index].priority = priority
             guard priority == .urgent else { return false }
@@ -101,46 +101,46 @@ struct PriorityQueueTests {
             return true
         }
 
-        mutating func abandon(_ ticket: UInt64) -> Bool {
+        mutating func abandon(_ number: UInt64) -> Bool {
             let count = waiting.count
-            waiting.removeAll { $0.ticket == ticket }
+            waiting.removeAll { $0.number == number }
             return waiting.count < count
         }
     }
 
-    @Test func lineIsAsAReferenceKeepsIt() throws {
+    @Test func queueMatchesAReference() throws {
         for seed in 1...UInt64(Self.count) {
             var random = SeededGenerator(seed: seed)
             let capacity = Int.random(in: 1...3, using: &random)
             let maximum = Int.random(in: 0...8, using: &random)
             var line = PriorityQueue(capacity: capacity, maximumWaiting: maximum)
             var reference = Reference(capacity: capacity, maximum: maximum)
-            var tickets: UInt64 = 0
+            var numbers: UInt64 = 0
             for step in 0..<Int.random(in: 1...80, using: &random) {
                 let place: Comment = "seed \(seed), step \(step)"
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0...3:
-                    tickets += 1
+                    numbers += 1
                     let priorities: [CallPriority] = [.low, .normal, .high, .low, .normal, .high, .urgent]
                     let priority = priorities.randomElement(using: &random) ?? .normal
-                    let arrival = line.arrive(tickets, priority)
-                    let expected = reference.arrive(tickets, priority)
+                    let arrival = line.arrive(numbers, priority)
+                    let expected = reference.arrive(numbers, priority)
                     try #require(arrival == expected, place)
                 case 4...5 where reference.occupied > 0:
-                    let ticket = line.leave()
+                    let number = line.leave()
                     let expected = reference.leave()
-                    try #require(ticket == expected, place)
+                    try #require(number == expected, place)
                 case 6:
-                    let ticket = UInt64.random(in: 0...tickets, using: &random)
+                    let number = UInt64.random(in: 0...numbers, using: &random)
                     let priority: CallPriority =
                         [.low, .normal, .high, .urgent].randomElement(using: &random) ?? .normal
-                    let enters = line.raise(ticket, to: priority)
-                    let expected = reference.raise(ticket, to: priority)
+                    let enters = line.raise(number, to: priority)
+                    let expected = reference.raise(number, to: priority)
                     try #require(enters == expected, place)
                 default:
-                    let ticket = UInt64.random(in: 0...tickets, using: &random)
-                    let isGone = line.abandon(ticket)
-                    let expected = reference.abandon(ticket)
+                    let number = UInt64.random(in: 0...numbers, using: &random)
+                    let isGone = line.abandon(number)
+                    let expected = reference.abandon(number)
                     try #require(isGone == expected, place)
                 }
                 try #require(line.occupied == reference.occupied && line.waitingCount == reference.waiting.count, place)

@@ -25,7 +25,7 @@ struct RetryBudgetTests {
         #expect(after == [false, true, false])
     }
 
-    @Test func noLimitsGiveNothing() {
+    @Test func zeroLimitsAllowNoRetry() {
         var budget = RetryBudget(RetryLimits.none)
         for _ in 0..<1000 { budget.deposit() }
         let isAllowed = budget.withdraw()

@@ -11,7 +11,7 @@ struct LeastRecentlyUsedTests {
         #expect(cache.value(for: 1) == nil)
     }
 
-    @Test func useKeepsAValue() {
+    @Test func useProtectsAValueFromEviction() {
         var cache = LeastRecentlyUsed<Int, String>(maximumCount: 2, maximumByteCount: 100)
         cache.insert("1", for: 1, byteCount: 1)
         cache.insert("2", for: 2, byteCount: 1)
@@ -29,7 +29,7 @@ struct LeastRecentlyUsedTests {
         #expect(cache.keys == [3, 2])
     }
 
-    @Test func valueLargerThanTheBoundIsNotKeptAndItsPredecessorGoes() {
+    @Test func tooLargeValueRemovesItsPredecessor() {
         var cache = LeastRecentlyUsed<Int, String>(maximumCount: 2, maximumByteCount: 10)
         cache.insert("small", for: 1, byteCount: 10)
         cache.insert("large", for: 1, byteCount: 11)

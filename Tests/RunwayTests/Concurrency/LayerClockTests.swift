@@ -5,7 +5,7 @@ import Testing
 /// The clock that a layer waits by.
 @Suite(.timeLimit(.minutes(10)))
 struct LayerClockTests {
-    @Test func noWaitIsLongerThanASystemKnows() async throws {
+    @Test func noWaitExceedsTheSystemsLimit() async throws {
         let manual = ManualClock()
         let wait = Task { try await LayerClock(manual).sleep(until: .seconds(Int64.max)) }
         try await manual.waitForSleepers()

@@ -119,7 +119,7 @@ struct SharedWorkTableTests {
         }
     }
 
-    @Test func seatOfTheBeginnerIsTheFirstAlsoAfterItLeft() {
+    @Test func leadersSeatIsFirstAlsoAfterItLeft() {
         var table = Table(
             SharedWorkRules(
                 maximumListed: 1, maximumMembers: 3, crowding: .beginsAnother, abandonment: .isCancelled))
@@ -129,7 +129,7 @@ struct SharedWorkTableTests {
         }
         _ = table.enter(11, for: 0, isJoinable: true)
         _ = table.leave(first)
-        guard case .joins(let third, beginner: 10) = table.enter(12, for: 0, isJoinable: true) else {
+        guard case .joins(let third, leader: 10) = table.enter(12, for: 0, isJoinable: true) else {
             Issue.record("not joined")
             return
         }

@@ -45,7 +45,7 @@ struct DebuggingTests {
         #expect("\(raw(#"{"token":"abc","#, type: "application/json"))".contains("[redacted]"))
     }
 
-    @Test func whatIsShownIsBounded() {
+    @Test func descriptionIsBounded() {
         let long = String(repeating: "x", count: 1 << 20)
         #expect("\(raw(#"{"a":["\#(long)"]}"#, type: "application/json"))".utf8.count < 10_000)
         #expect("\(raw(long, type: "text/plain"))".utf8.count < 10_000)

@@ -128,7 +128,7 @@ struct RawDataJSONTests {
 
     /// RFC 8259 §8.1 and §11: JSON is UTF-8, and a charset parameter means nothing.
     @Test(arguments: ["iso-8859-1", "gbk", "windows-1252"])
-    func wellFormedUTF8IsReadAsSuchWhateverTheCharsetSays(_ charset: String) {
+    func wellFormedUTF8WinsOverTheCharset(_ charset: String) {
         let raw = RawData(
             Array(#"{"city":"中山"}"#.utf8),
             response: HTTPResponse(

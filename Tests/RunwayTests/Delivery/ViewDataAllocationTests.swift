@@ -47,7 +47,7 @@
             #expect(rows.count == 2 && rows[1].count == 5)
         }
 
-        @Test func readingARowAllocatesNothing() {
+        @Test func readingARowDoesNotAllocate() {
             let row = row()
             var seen = 0
             let count = allocations {

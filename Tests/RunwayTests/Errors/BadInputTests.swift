@@ -36,7 +36,7 @@ struct BadInputTests {
         try await expect([0xFF, 0x00], telling: "byte 0")
     }
 
-    @Test func truncatedAnswer() async throws {
+    @Test func truncatedResponse() async throws {
         try await expect(
             Array(#"{"books":[{"title":"Mo"#.utf8), telling: "not JSON", "found the end of the document",
             #"the body starts with: {"books":[{"title":"Mo"#)
@@ -51,7 +51,7 @@ struct BadInputTests {
             Array("{}".utf8) + [0xFF], typed: "application/json; charset=klingon", telling: "the body starts with: {}")
     }
 
-    @Test func answerWithDuplicateKeysIsReadByItsFirst() async throws {
+    @Test func theFirstOfDuplicateKeysIsRead() async throws {
         let body = #"{"books":[{"title":"first","title":"second"}],"books":7}"#
         let rawData = try await StubbedLayer { _ in .json(body) }.network.call(Shelf())
         #expect(rawData["books"][0]["title"].string == "first")
@@ -62,7 +62,7 @@ struct BadInputTests {
         try await expect(Array(deep.utf8), telling: "beyond what is accepted", "512")
     }
 
-    @Test func answerOfAnotherShape() async throws {
+    @Test func responseOfAnotherShape() async throws {
         try await expect(
             Array(#"{"books":{"title":"Momo"}}"#.utf8), telling: "missing at books[0].title", "expected a string",
             "books is an object, not an array with [0]")
@@ -82,7 +82,8 @@ struct BadInputTests {
         let envelope = try await StubbedLayer { _ in .json("[1]") }.failure(of: PaintingList())
         #expect(envelope.kind == .invalidResponse)
         #expect(
-            envelope.detail == #"The server answered 200 OK, but its envelope could not be read: "code" is missing; "#
+            envelope.detail
+                == #"The server responded with status 200 OK, but its envelope could not be read: "code" is missing; "#
                 + "the body starts with: [1]")
         let empty = try await StubbedLayer { _ in .json("") }.failure(of: PaintingList())
         #expect(empty.detail.hasSuffix("the body is empty"))

@@ -16,7 +16,7 @@ struct NetworkErrorTests {
         #expect("\(error)" == "The host could not be reached. (GET https://h.test/a, attempt 3)")
     }
 
-    @Test func everyEndOfACallIsASentenceThatSaysWhereItArose() async throws {
+    @Test func everyErrorIsASentenceThatNamesItsStep() async throws {
         let expected: [(NetworkError.Kind, HTTPResponse.Status, String)] = [
             (.refused, .notFound, "{}"), (.needsAccessToken, .unauthorized, "{}"),
             (.overloaded, .tooManyRequests, "{}"),
@@ -47,7 +47,7 @@ struct NetworkErrorTests {
         }
     }
 
-    @Test func whatATransportSaysOfItselfIsKept() async throws {
+    @Test func errorsOfATransportAreUnchanged() async throws {
         struct Below: Error {}
         let layer = StubbedLayer { _ throws(NetworkError) in
             var error = NetworkError(
@@ -73,7 +73,7 @@ struct NetworkErrorTests {
         }
     }
 
-    @Test func nothingOfASecretReachesASinkInsideAnError() async throws {
+    @Test func noSecretReachesASinkInAnError() async throws {
         struct Fields: Error { let password = "hunter2" }
         let secret = QueryCall(given: ["a": .double(.nan), "password": "hunter2"])
         let collector = ErrorCollector()

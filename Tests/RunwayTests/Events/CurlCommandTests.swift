@@ -112,7 +112,7 @@ struct CurlCommandTests {
         }
     }
 
-    @Test func commandOfARealCallSendsWhatTheCallSent() async throws {
+    @Test func commandOfARealCallSendsTheSameRequest() async throws {
         let layer = StubbedLayer(redaction: Redaction(recordsBodies: true))
         _ = try await layer.network.call(JSONCall(given: ["q": "it's", "password": "hunter2"]))
         let attempt = try #require(try await layer.record().attempts.first)

@@ -123,7 +123,7 @@ struct EventQueueTests {
         try await flush(NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested))
     }
 
-    @Test func flushWaitsForWhatWasMadeBefore() async throws {
+    @Test func flushWaitsForEarlierRecords() async throws {
         let sink = BlockingSink()
         let layer = StubbedLayer(sinks: [sink])
         _ = try await layer.network.call(QueryCall())
@@ -136,7 +136,7 @@ struct EventQueueTests {
         #expect(layer.records.records.count == 1)
     }
 
-    @Test func sinksAreToldOneRecordAtATimeInTheOrderOfLanding() async throws {
+    @Test func sinksReceiveRecordsInTheOrderOfLanding() async throws {
         let sink = CrowdedSink()
         let network = StubbedLayer(sinks: [sink]).network
         await withTaskGroup(of: Void.self) { group in

@@ -33,7 +33,7 @@ struct FlightRecordTests {
         #expect(record.source == nil && record.traceContext == nil)
     }
 
-    @Test func recordSaysWhoAndWhenAndHowLong() async throws {
+    @Test func recordHasCallDateAndDuration() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer(name: "guide") { _ throws(NetworkError) in
             do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "x") }
@@ -68,7 +68,7 @@ struct FlightRecordTests {
         #expect(record.attempts.first?.headerFields[.acceptLanguage] == "zh")
     }
 
-    @Test func parametersAreGivenBeforeTheEndpointCompletesThemAndWhereItsCheckRefuses() async throws {
+    @Test func parametersAreRecordedBeforeCompletion() async throws {
         struct Completed: Endpoint {
             static let service = Library.self
             static let method = HTTPRequest.Method.post
@@ -100,7 +100,7 @@ struct FlightRecordTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
-    @Test func decisionsStandInTheOrderInWhichTheyWereMade() async throws {
+    @Test func decisionsAreInOrder() async throws {
         let layer = StubbedLayer { request in
             if request.head.path == "/next" { return .json("{}") }
             var head = HTTPResponse(status: .found)
@@ -117,7 +117,7 @@ struct FlightRecordTests {
         #expect(record.attempts.map(\.status?.code) == [302, 200])
     }
 
-    @Test func whatIsNotKnownIsNilAndNeverZero() async throws {
+    @Test func unknownValuesAreNilAndNeverZero() async throws {
         let layer = StubbedLayer { _ throws(NetworkError) in
             throw NetworkError(.noNetwork, in: .transporting, "The host could not be reached.")
         }

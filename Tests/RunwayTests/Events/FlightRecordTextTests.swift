@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 struct FlightRecordTextTests {
-    @Test func summaryOfASuccessSaysCallDurationRequestsAndBytes() async throws {
+    @Test func summaryOfASuccessHasCallDurationAndBytes() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer { _ throws(NetworkError) in
             do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "x") }
@@ -25,7 +25,7 @@ struct FlightRecordTextTests {
                 """)
     }
 
-    @Test func summaryOfAFailureSaysWhatWasWrongWithWhat() async throws {
+    @Test func summaryOfAFailureHasCallAndError() async throws {
         let layer = StubbedLayer { _ throws(NetworkError) in
             throw NetworkError(.noNetwork, in: .transporting, "The host could not be reached.")
         }
@@ -56,7 +56,7 @@ struct FlightRecordTextTests {
                 == "#1 museum PaintingList absorbed: 900 after 0 µs, 1 request, 12 bytes")
     }
 
-    @Test func whatAServerSaysMakesNoLinesOfItsOwn() async throws {
+    @Test func serverTextAddsNoLines() async throws {
         let layer = StubbedLayer { _ in
             .json(#"{"code":17,"msg":"gone\r\n#2 museum forged\u2028\u2029\u0085\u001b[2J\u202e\u2066"}"#)
         }

@@ -12,7 +12,7 @@ struct LogSinkTests {
         return handler.entries
     }
 
-    @Test func everyOutcomeHasTheLevelThatAPersonWants() {
+    @Test func everyOutcomeHasItsLogLevel() {
         let service = ServiceError(code: "1")
         let expected: [(FlightOutcome, Logger.Level)] =
             [
@@ -45,7 +45,7 @@ struct LogSinkTests {
         #expect(self.entries(.cancelled).isEmpty)
     }
 
-    @Test func whatAServerSaysMakesNoEntriesOfItsOwn() {
+    @Test func serverTextAddsNoEntries() {
         let message = "gone\r\n#8 library forged"
         let shown = #"gone\u{D}\u{A}#8 library forged"#
         let absorbed = entries(.absorbed(ServiceError(code: "1", message: message)))

@@ -21,7 +21,7 @@ struct MetricsSinkTests {
             try metrics.expectTimer("runway_call_duration_seconds", succeeded).values == [12_000_000, 12_000_000])
     }
 
-    @Test func whatAmendsARecordIsNotCountedAgain() throws {
+    @Test func amendedRecordIsNotCountedAgain() throws {
         let sink = MetricsSink(factory: metrics)
         var amendment = FlightRecord.sample()
         amendment.isAmendment = true
@@ -36,7 +36,7 @@ struct MetricsSinkTests {
         #expect(try metrics.expectRecorder("runway_response_bytes", api).values == [0, 3])
     }
 
-    @Test func requestWithoutAnAnswerHasNoStatusAndNoSize() async throws {
+    @Test func requestWithoutAResponseHasNoStatusAndNoSize() async throws {
         let layer = StubbedLayer(sinks: [MetricsSink(factory: metrics)]) { _ throws(NetworkError) in
             throw NetworkError(.noNetwork, in: .transporting, "x")
         }

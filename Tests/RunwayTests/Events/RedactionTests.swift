@@ -34,7 +34,7 @@ struct RedactionTests {
         #expect(!"\(attempt)\(attempt.curlCommand)".contains("hunter2"))
     }
 
-    @Test func secretParametersAreReplacedAtEveryDepthAsGivenAndAsSent() async throws {
+    @Test func secretParametersAreReplacedAtEveryDepth() async throws {
         let layer = StubbedLayer()
         _ = try await layer.network.call(QueryCall(given: secretive))
         let sent = try #require(layer.transport.requests.first)
@@ -91,7 +91,7 @@ struct RedactionTests {
         "Private-Token", "X-Vault-Token", "X-Session-Id", "Set-Cookie2", "X-Amz-Security-Token", "X-Goog-Api-Key",
         "X-Hub-Signature-256", "X-Client-Secret", "Signature-Input", "X-My-Session-Data", "DPoP", "X-Auth-Key",
     ])
-    func fieldsThatNobodyListedAreSecretByTheirWords(_ name: String) throws {
+    func unlistedFieldsAreSecretByTheirWords(_ name: String) throws {
         let fields: HTTPFields = [try #require(HTTPField.Name(name)): "hunter2"]
         #expect(Redaction.default.redacted(fields).map(\.value) == ["[redacted]"])
         #expect(Redaction(headerFields: []).redacted(fields).map(\.value) == ["[redacted]"])
@@ -152,7 +152,7 @@ struct RedactionTests {
         #expect(attempt.responseBody.map { String(decoding: $0, as: UTF8.self) } == #"{"code":7}"#)
     }
 
-    @Test func bodiesAreNotKeptUnlessAskedFor() async throws {
+    @Test func bodiesAreNotRecordedByDefault() async throws {
         let layer = StubbedLayer()
         _ = try await layer.network.call(JSONCall(given: ["a": 1]))
         let attempt = try #require(try await layer.record().attempts.first)
@@ -169,7 +169,7 @@ struct RedactionTests {
         return String(decoding: recorded, as: UTF8.self)
     }
 
-    @Test func keptBodiesHaveTheirSecretsReplaced() async throws {
+    @Test func recordedBodiesHaveTheirSecretsReplaced() async throws {
         let secretive = secretive.entries.filter { !$0.name.contains { "[.".contains($0) } }
         let layer = StubbedLayer(redaction: Redaction(recordsBodies: true)) { _ in
             .json(#"{"session_id":"hunter2","rows":[{"token":{"deep":"hunter2"},"n":1.50}]}"#)
@@ -213,7 +213,7 @@ struct RedactionTests {
         #expect(try await keptBody("a=1&token=x", "application/x-www-form-urlencoded") == "a=1&token=[redacted]")
     }
 
-    @Test func noneKeepsEverythingAsItIs() async throws {
+    @Test func noneRedactsNothing() async throws {
         let layer = StubbedLayer(redaction: .none) { _ in .json(#"{ "token" : "hunter2" }"#) }
         _ = try await layer.network.call(QueryCall(given: ["token": "hunter2"], fields: ["Authorization": "hunter2"]))
         let record = try await layer.record()
@@ -232,11 +232,11 @@ struct RedactionTests {
     }
 
     @Test func namesOfAnAppsOwnAreMaskedWhereErrorsShowABody() async throws {
-        let answer: @Sendable (Request) -> Response = { _ in .json(#"{"bloodType":"hunter2","price":"x"}"#) }
-        let shown = StubbedLayer(answer: answer)
+        let response: @Sendable (Request) -> Response = { _ in .json(#"{"bloodType":"hunter2","price":"x"}"#) }
+        let shown = StubbedLayer(response: response)
         #expect(try await shown.failure(of: PricedCall()).detail.contains("hunter2"))
         let masked = StubbedLayer(
-            redaction: Redaction(names: .default.adding(["blood_type"])), answer: answer)
+            redaction: Redaction(names: .default.adding(["blood_type"])), response: response)
         let error = try await masked.failure(of: PricedCall())
         #expect(!error.detail.contains("hunter2"))
         #expect(error.detail.contains("price"))

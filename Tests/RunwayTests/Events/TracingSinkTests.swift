@@ -64,11 +64,11 @@ struct TracingSinkTests {
     }
 
     @Test func failureSetsTheErrorStatus() throws {
-        let error = NetworkError(.refused, in: .stage(.judging), "The server answered 404 Not Found.")
+        let error = NetworkError(.refused, in: .stage(.judging), "The server responded with status 404 Not Found.")
         TracingSink(tracer: tracer).receive(.sample(.failed(error)))
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.status?.code == .error)
-        #expect(span.status?.message == "The server answered 404 Not Found.")
+        #expect(span.status?.message == "The server responded with status 404 Not Found.")
         #expect(span.errors.count == 1 && span.errors.first?.error is NetworkError)
     }
 
@@ -77,7 +77,7 @@ struct TracingSinkTests {
         #expect(try #require(tracer.finishedSpans.first).status == nil)
     }
 
-    @Test func spanIsAChildOfTheOneInWhichTheCallWasMade() async throws {
+    @Test func spanIsAChildOfTheCallersSpan() async throws {
         let layer = StubbedLayer(sinks: [TracingSink(tracer: tracer)])
         layer.clock.advance(by: .seconds(5))
         let parent = tracer.startSpan("screen", context: .topLevel)

@@ -59,7 +59,7 @@ struct HTTPDateTests {
         "Foo, 06 Nov 1994 08:49:37 GMT", "06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT x",
         "Sun, ０6 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z", "784111777", "Sun, 06 Nov 1994",
     ])
-    func whatDoesNotFollowTheGrammarIsNoDate(_ text: String) {
+    func malformedDateIsInvalid(_ text: String) {
         #expect(seconds(text) == nil)
     }
 

@@ -19,13 +19,13 @@ struct HostBookTests {
 
     /// Gives what a test says, and counts.
     private final class ListTransport: Transport {
-        let state = Mutex<(answers: [String], count: Int)>(([], 0))
+        let state = Mutex<(responses: [String], count: Int)>(([], 0))
 
         func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             #expect(request.url == "https://api.example.com/v1/hosts")
             let text = state.withLock { state in
                 state.count += 1
-                return state.answers.isEmpty ? nil : state.answers.removeFirst()
+                return state.responses.isEmpty ? nil : state.responses.removeFirst()
             }
             let head = HTTPResponse(status: text == nil ? .serviceUnavailable : .ok)
             return Response(head: head, body: .whole(RawData(Array((text ?? "").utf8), response: head)))
@@ -66,9 +66,9 @@ struct HostBookTests {
 
     private func address(_ book: HostBook) -> String? { book.list?.addresses(of: "api.example.com").first?.description }
 
-    @Test func theListOfTheDayIsFetchedOnceAndKept() async throws {
+    @Test func theListOfTheDayIsFetchedOnceAndStored() async throws {
         try await withFile { path in
-            transport.state.withLock { $0.answers = [Self.second] }
+            transport.state.withLock { $0.responses = [Self.second] }
             let book = try book(path, bundled: Self.first)
             #expect(book.source == .bundled)
             #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
@@ -85,7 +85,7 @@ struct HostBookTests {
 
             // The first launch of the next day asks again.
             days.advance(by: .seconds(86_400))
-            transport.state.withLock { $0.answers = [Self.first] }
+            transport.state.withLock { $0.responses = [Self.first] }
             #expect(try await next.refreshIfDue(over: network, from: Hosting.self))
             #expect(address(next) == "203.0.113.1")
         }
@@ -107,7 +107,7 @@ struct HostBookTests {
         "", "{", "null", "{\"version\":2}", "{\"version\":1,\"fetched\":1,\"list\":{\"hosts\":{}}}",
         "{\"version\":1,\"fetched\":1e300,\"list\":\(Self.first)}",
     ])
-    func aFileThatIsDamagedIsToldOfAndNotUsed(content: String) async throws {
+    func aDamagedFileIsReportedAndNotUsed(content: String) async throws {
         try await withFile { path in
             let isMade = FileManager.default.createFile(
                 atPath: path, contents: Data(content.utf8), attributes: [.posixPermissions: 0o600])
@@ -128,7 +128,7 @@ struct HostBookTests {
             for hostile in [
                 #"{"hosts":{}}"#, #"{"hosts":{"*":["203.0.113.9"]}}"#, #"{"hosts":{"api.example.com":["127.0.0.1"]}}"#,
             ] {
-                transport.state.withLock { $0.answers = [hostile] }
+                transport.state.withLock { $0.responses = [hostile] }
                 let error = await #expect(throws: NetworkError.self) {
                     try await book.refreshIfDue(over: network, from: Hosting.self)
                 }
@@ -140,7 +140,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func ofListsThatComeAtOnceTheOneInUseIsKept() async throws {
+    @Test func ofConcurrentListsTheOneInUseIsStored() async throws {
         try await withFile { path in
             let book = try book(path)
             for _ in 0..<60 {
@@ -162,7 +162,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func afterAFailureNobodyIsAskedForAWhile() async throws {
+    @Test func aFailedRefreshIsNotRepeatedForAWhile() async throws {
         let book = try book()
         await #expect(throws: NetworkError.self) {
             try await book.refreshIfDue(over: network, from: Hosting.self)
@@ -170,7 +170,7 @@ struct HostBookTests {
         #expect(try await !book.refreshIfDue(over: network, from: Hosting.self))
         #expect(transport.state.withLock { $0.count } == 1)
         days.advance(by: .seconds(300))
-        transport.state.withLock { $0.answers = [Self.first] }
+        transport.state.withLock { $0.responses = [Self.first] }
         #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
     }
 
@@ -185,7 +185,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func aDiskThatTakesNothingIsToldOfAndTheListUsed() async throws {
+    @Test func aDiskFailureIsReportedAndTheListUsed() async throws {
         let book = try book("/proc/nowhere/hosts.json")
         let error = await #expect(throws: NetworkError.self) { try await book.use(Array(Self.first.utf8)) }
         #expect(error?.kind == .storage)

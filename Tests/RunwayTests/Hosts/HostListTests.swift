@@ -25,7 +25,7 @@ struct HostListTests {
         #expect(String(decoding: list.json, as: UTF8.self) == text)
     }
 
-    @Test func whatIsNotSaidHasADefaultAndWhatIsUnknownIsLeftAlone() throws {
+    @Test func absentMembersHaveDefaultsAndUnknownOnesAreIgnored() throws {
         let list = try HostList(json: Array(#"{"hosts":{"a.example":["203.0.113.7"]},"more":[1]}"#.utf8))
         #expect(list.lifetime == .seconds(86_400))
         let eternal = try HostList(
@@ -79,7 +79,7 @@ struct HostListTests {
         }
     }
 
-    @Test func aHugeListIsRefusedBeforeItIsKept() {
+    @Test func aHugeListIsRefused() {
         let many = (0..<300).map { "\"h\($0).example\":[\"203.0.113.7\"]" }.joined(separator: ",")
         #expect(failure("{\"hosts\":{\(many)}}").contains("300 hosts; at most 256"))
         let addresses = (0..<40).map { "\"203.0.113.\($0)\"" }.joined(separator: ",")

@@ -57,18 +57,18 @@ struct HostSelectorTests {
         let selector = makeSelector()
         selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(40)), of: b, of: host)
-        func isOutrun(after time: Duration, endpoint: Int) -> Bool {
-            selector.note(.answered(firstByte: time, endpoint: endpoint), of: a, of: host)
-            return selector.isOutrun(a, among: [a, b], of: host)
+        func hasLost(after time: Duration, endpoint: Int) -> Bool {
+            selector.note(.responded(firstByte: time, endpoint: endpoint), of: a, of: host)
+            return selector.hasLost(a, among: [a, b], of: host)
         }
-        for _ in 0..<20 { #expect(!isOutrun(after: .milliseconds(30), endpoint: 1)) }
+        for _ in 0..<20 { #expect(!hasLost(after: .milliseconds(30), endpoint: 1)) }
         // A report takes the server two seconds, each time.
-        for _ in 0..<5 { #expect(!isOutrun(after: .seconds(2), endpoint: 2)) }
+        for _ in 0..<5 { #expect(!hasLost(after: .seconds(2), endpoint: 2)) }
         // The listing never did: it is the path that takes them now, whatever else is asked for the first time meanwhile.
-        #expect(!isOutrun(after: .seconds(2), endpoint: 1))
-        #expect(!isOutrun(after: .seconds(2), endpoint: 3))
-        #expect(!isOutrun(after: .seconds(2), endpoint: 1))
-        #expect(isOutrun(after: .seconds(2), endpoint: 1))
+        #expect(!hasLost(after: .seconds(2), endpoint: 1))
+        #expect(!hasLost(after: .seconds(2), endpoint: 3))
+        #expect(!hasLost(after: .seconds(2), endpoint: 1))
+        #expect(hasLost(after: .seconds(2), endpoint: 1))
     }
 
     @Test func bansGrowUpToTheirBoundAndEnd() {
@@ -89,7 +89,7 @@ struct HostSelectorTests {
         }
     }
 
-    @Test func whatWasBannedHasToShowThatItWorksBesideTheBest() {
+    @Test func bannedAddressesAreTestedInParallel() {
         let selector = makeSelector()
         selector.note(.dialed(roundTrip: .milliseconds(10)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(80)), of: b, of: host)
@@ -105,7 +105,7 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order == [a, b])
     }
 
-    @Test func whatWasSilentComesAfterTheOthersUntilItWasMeasured() {
+    @Test func silentAddressesAreLastUntilMeasured() {
         let selector = makeSelector()
         selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(80)), of: b, of: host)
@@ -113,7 +113,7 @@ struct HostSelectorTests {
         selector.note(.silent(for: .milliseconds(260)), of: a, of: host)
         // It may only be slow: so it is not banned, and its measurement is the only one.
         #expect(selector.ban(of: a, of: host) == nil)
-        #expect(selector.isOutrun(a, among: [a, b, c], of: host))
+        #expect(selector.hasLost(a, among: [a, b, c], of: host))
         let plan = selector.plan([a, b, c], of: host)
         #expect(plan.order == [b, c, a])
         #expect(plan.explored == c)
@@ -130,7 +130,7 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order == [b, a])
     }
 
-    @Test func threeSuccessesForgiveWhatWas() {
+    @Test func threeSuccessesResetTheFailures() {
         let selector = makeSelector()
         for _ in 0..<4 {
             selector.note(.failed, of: a, of: host)
@@ -163,7 +163,7 @@ struct HostSelectorTests {
         #expect(selector.ban(of: a, of: host) == nil)
     }
 
-    @Test func whatIsBannedIsRememberedWhileItIs() {
+    @Test func bannedAddressesAreNotEvicted() {
         var ranking = HostRanking(HostSelectionLimits())
         ranking.note(.failed, of: a, at: .zero, chance: 0)
         for number in 0..<100 {

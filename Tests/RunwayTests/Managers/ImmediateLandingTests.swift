@@ -79,7 +79,7 @@ struct ImmediateLandingTests {
 
     @Test func vetoRestoresTheError() async throws {
         let manager = try await manager()
-        layer.server.answer(with: .success(.json("{}", status: .notFound)))
+        layer.server.respond(with: .success(.json("{}", status: .notFound)))
         let failed = manager.load(Work(id: 3))
         try await recorder.landings(count: 2)
         let veto = VetoingInterceptor { _ in true }
@@ -107,7 +107,7 @@ struct ImmediateLandingTests {
         let failing = manager.load(Work(id: 2), options: CallOptions(cacheUse: .onlyIfCached))
         try await recorder.landings(count: 1)
         #expect(manager.landedFlight == failing && manager.error?.kind == .notCached && manager.isLoading)
-        layer.answer(try await layer.arrival(), 1)
+        layer.respond(try await layer.arrival(), 1)
         try await recorder.landings(count: 2)
         #expect(manager.landedFlight == running && manager.rawData?["n"].int == 1)
     }
@@ -173,7 +173,7 @@ struct ImmediateLandingTests {
         #expect(manager.rawData?["n"].int == 2 && layer.network.cache.count == 1)
     }
 
-    @Test func cancelledCallStoresNothing() async throws {
+    @Test func cancelledCallStoresNoResponse() async throws {
         let layer = ParkedLayer()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         let flight = manager.load(Work())

@@ -20,7 +20,7 @@ struct InterceptorTests {
 
         let first = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.answer(first)
+        hangar.transport.respond(first)
         try await recorder.landings(count: 1)
         #expect(
             log.entries == [
@@ -32,7 +32,7 @@ struct InterceptorTests {
         log.entries = []
         let second = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: second)
-        hangar.transport.answer(second.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        hangar.transport.respond(second.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         try await recorder.landings(count: 2)
         #expect(
             log.entries.suffix(7) == [
@@ -61,7 +61,7 @@ struct InterceptorTests {
         manager.interceptor = spy
         let flight = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight.number, with: .success(.json("{}", status: succeeds ? .ok : .notFound)))
+        hangar.transport.respond(flight.number, with: .success(.json("{}", status: succeeds ? .ok : .notFound)))
         let record = try await hangar.records.records(count: 1)[0]
         #expect(record.outcome.name == "vetoed")
         #expect(record.decisions(of: CallDecision.self) == [succeeds ? .vetoedSuccess : .vetoedFailure])
@@ -79,7 +79,7 @@ struct InterceptorTests {
         manager.interceptor = spy
         let flight = manager.load(Filter(city: ""))
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         try await recorder.landings(count: 1)
         #expect((manager.landedEndpoint as? Filter)?.city == "changed")
         let record = try await hangar.records.records(count: 1)[0]
@@ -119,7 +119,7 @@ struct InterceptorTests {
         #expect(leakedShared == nil && leakedOwn == nil)
         let flight = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         try await recorder.landings(count: 1)
     }
 
@@ -139,7 +139,7 @@ struct InterceptorTests {
         spy.onHook = { name in if name == hook { manager.cancelAll() } }
         let flight = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         let record = try await hangar.records.records(count: 1)[0]
         #expect(record.outcome.name == "cancelled")
         #expect(recorder.landings.isEmpty && manager.rawData == nil)
@@ -167,7 +167,7 @@ struct InterceptorTests {
         recorder.onLanding = { _, _ in manager.clear() }
         let first = manager.load(Filter(city: "first"))
         try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.answer(first)
+        hangar.transport.respond(first)
         try await recorder.landings(count: 1)
         let (call, rawData) = try #require(spy.succeeded.first)
         #expect(call.flight == first && (call.endpoint as? Filter)?.city == "first")
@@ -187,9 +187,9 @@ struct InterceptorTests {
         }
         let first = manager.load(Filter(city: "first"))
         try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.answer(first)
+        hangar.transport.respond(first)
         try await hangar.transport.wait { !$0.parked.isEmpty }
-        hangar.transport.answer(hangar.transport.parked[0], with: .success(.json("{}")))
+        hangar.transport.respond(hangar.transport.parked[0], with: .success(.json("{}")))
         try await recorder.landings(count: 1)
         #expect(recorder.landings.compactMap { ($0.endpoint as? Filter)?.city } == ["second"])
     }
@@ -203,7 +203,7 @@ struct InterceptorTests {
         #expect(manager.error?.kind == .invalidParameters && manager.error?.detail == "Refused")
         let flight = manager.load(Filter(city: "a"))
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight.number, with: .success(.json(#"{"forged":true}"#)))
+        hangar.transport.respond(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
         #expect(
             manager.error?.kind == .invalidResponse && manager.error?.detail.hasPrefix("Refused; ") == true)

@@ -113,7 +113,7 @@ struct LandingMachineTests {
     }
 
     @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
-    func randomEventsKeepWhatLandsAndWhatIsShown(overlap: OverlapPolicy) throws {
+    func randomEventsMatchTheModel(overlap: OverlapPolicy) throws {
         for seed in Seeds.some(700) {
             var play = MachinePlay(seed: seed, overlap, on: Self.network)
             for _ in 0..<80 { play.step() }

@@ -17,7 +17,7 @@ struct LandingTests {
         #expect(manager.isLoading)
         #expect(recorder.landings.isEmpty, "the delegate is never notified from inside load")
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         try await recorder.landings(count: 1)
 
         #expect(!manager.isLoading)
@@ -35,11 +35,11 @@ struct LandingTests {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let first = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.answer(first)
+        hangar.transport.respond(first)
         try await recorder.landings(count: 1)
         let second = manager.load(Refresh(page: 2))
         try await hangar.transport.waitForArrival(of: second)
-        hangar.transport.answer(second.number, with: .success(.json("{}", status: .notFound)))
+        hangar.transport.respond(second.number, with: .success(.json("{}", status: .notFound)))
         try await recorder.landings(count: 2)
 
         #expect(manager.error?.kind == .refused)
@@ -55,7 +55,7 @@ struct LandingTests {
         let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight.number, with: .failure(NetworkError(.cancelled, in: .transporting, "Cut.")))
+        hangar.transport.respond(flight.number, with: .failure(NetworkError(.cancelled, in: .transporting, "Cut.")))
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .cancelled && !manager.isLoading)
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
@@ -76,7 +76,7 @@ struct LandingTests {
         let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Filter(city: "a"))
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight.number, with: .success(.json(#"{"refused":true}"#)))
+        hangar.transport.respond(flight.number, with: .success(.json(#"{"refused":true}"#)))
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .invalidResponse)
         #expect(manager.error?.step == .checking)
@@ -90,7 +90,7 @@ struct LandingTests {
         for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
         manager.cancel(flights[1])
         try await hangar.transport.wait { $0.cancelled.contains(flights[1].number) }
-        hangar.transport.answer(flights[2])
+        hangar.transport.respond(flights[2])
         try await recorder.landings(count: 1)
         manager.cancelAll()
         #expect(!manager.isLoading)
@@ -115,7 +115,7 @@ struct LandingTests {
         let manager = APIManager<Quiet>(on: hangar.network, delegate: recorder)
         let flight = manager.load(Quiet())
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight.number, with: .success(.json(#"{"code":9}"#)))
+        hangar.transport.respond(flight.number, with: .success(.json(#"{"code":9}"#)))
         let record = try await hangar.records.records(count: 1)[0]
         #expect(record.outcome.name == "absorbed")
         #expect(recorder.landings.isEmpty && !manager.isLoading && manager.error == nil)
@@ -147,7 +147,7 @@ struct LandingTests {
         }
         for (count, flight) in [refresh.load(Refresh()), filter.load(Filter(city: "a"))].enumerated() {
             try await hangar.transport.waitForArrival(of: flight)
-            hangar.transport.answer(flight)
+            hangar.transport.respond(flight)
             try await recorder.landings(count: count + 1)
         }
         #expect(seen == ["refresh", "filter"])
@@ -164,7 +164,7 @@ struct LandingTests {
         let flight = manager.load(Refresh())
         #expect(changes.withLock { $0 } == ["isLoading"])
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         try await recorder.landings(count: 1)
         #expect(changes.withLock { $0 } == ["isLoading", "rawData"])
     }
@@ -184,7 +184,7 @@ struct LandingTests {
         source.next = Filter(city: "上海")
         let flight = manager.load()
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         try await recorder.landings(count: 3)
         #expect((manager.landedEndpoint as? Filter)?.city == "上海")
     }
@@ -213,11 +213,11 @@ struct Quiet: Endpoint {
 struct MemoryStage: RequestStage {
     var step: FlightStep { .customStage("memory") }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         var response = Response.json(#"{"held":true}"#)
         response.source = .cache
         response.verdict = .fine
-        return .answer(response)
+        return .response(response)
     }
 
     func respond(

@@ -26,7 +26,7 @@ struct LifetimeTests {
         let flight = try #require(manager?.load(Refresh()))
         try await hangar.transport.waitForArrival(of: flight)
         manager = nil
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(recorder.landings.isEmpty)
     }
@@ -52,7 +52,7 @@ struct LifetimeTests {
         try await hangar.transport.waitForArrival(of: flight)
         delegate = nil
         #expect(leaked == nil)
-        hangar.transport.answer(flight)
+        hangar.transport.respond(flight)
         #expect(try await hangar.outcome(of: flight, among: 1)?.name == "succeeded")
         #expect(manager.rawData != nil)
     }
@@ -63,7 +63,7 @@ struct LifetimeTests {
         recorder.onLanding = { _, _ in manager = nil }
         let flights = (1...3).compactMap { manager?.load(Refresh(page: $0)) }
         for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
-        for flight in flights { hangar.transport.answer(flight) }
+        for flight in flights { hangar.transport.respond(flight) }
         let records = try await hangar.records.records(count: 3)
         #expect(records.filter { $0.outcome.name == "succeeded" }.count == 1)
         #expect(records.filter { $0.outcome.name == "cancelled" }.count == 2)
@@ -79,7 +79,7 @@ struct LifetimeTests {
         for number in 1...2 {
             if number == 1 { manager.load(Refresh()) }
             try await hangar.transport.wait { $0.parked.contains(UInt64(number)) }
-            hangar.transport.answer(UInt64(number), with: .success(.json("{}")))
+            hangar.transport.respond(UInt64(number), with: .success(.json("{}")))
             try await recorder.landings(count: number)
         }
         #expect(recorder.landings.compactMap { ($0.endpoint as? Refresh)?.page } == [1, 2])
@@ -94,7 +94,7 @@ struct LifetimeTests {
             let manager = APIManager<Refresh>(on: network, delegate: recorder)
             let flight = manager.load(Refresh())
             try await transport.waitForArrival(of: flight)
-            transport.answer(flight)
+            transport.respond(flight)
             try await recorder.landings(count: 1)
         }
         // The task that slept until the deadline holds nothing; the flight's own task ends in its own time.

@@ -15,7 +15,7 @@ struct OverlapTests {
         let first = manager.load(Refresh())
         let again = (1...4).map { _ in manager.load(Refresh()) }
         try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.answer(first)
+        hangar.transport.respond(first)
         try await recorder.landings(count: 1)
 
         #expect(again.allSatisfy { $0 == first })
@@ -35,7 +35,7 @@ struct OverlapTests {
         #expect(rest != nil)
         let newer = manager.load(Filter(city: "北京"))
         try await hangar.transport.waitForArrival(of: newer)
-        for flight in olderAnswersFirst ? [older, newer] : [newer, older] { hangar.transport.answer(flight) }
+        for flight in olderAnswersFirst ? [older, newer] : [newer, older] { hangar.transport.respond(flight) }
         try await recorder.landings(count: 1)
 
         let records = try await hangar.records.records(count: 2)
@@ -61,7 +61,7 @@ struct OverlapTests {
         let flights = (1...3).map { manager.load(Refresh(page: $0)) }
         for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
         for (count, flight) in flights.reversed().enumerated() {
-            hangar.transport.answer(flight)
+            hangar.transport.respond(flight)
             try await recorder.landings(count: count + 1)
         }
         #expect(recorder.landings.map(\.flight) == flights.reversed())
@@ -81,7 +81,7 @@ struct OverlapTests {
         let bad = manager.load(Filter(city: ""))
         try await recorder.landings(count: 1)
         try await hangar.transport.waitForArrival(of: good)
-        hangar.transport.answer(good)
+        hangar.transport.respond(good)
         try await recorder.landings(count: 2)
         #expect(recorder.landings.map(\.flight) == [bad, good])
         #expect(manager.error == nil)
@@ -93,7 +93,7 @@ struct OverlapTests {
         let bad = manager.load(Bounded(price: .infinity))
         try await recorder.landings(count: 1)
         try await hangar.transport.waitForArrival(of: good)
-        hangar.transport.answer(good)
+        hangar.transport.respond(good)
         try await recorder.landings(count: 2)
         #expect(recorder.landings.map(\.flight) == [bad, good])
     }

@@ -51,7 +51,7 @@ final class ParkingTransport: Transport {
 
     /// Completes a request that waits; returns `false` if it does not wait.
     @discardableResult
-    func answer(_ id: UInt64, with result: Result<Response, NetworkError>) -> Bool {
+    func respond(_ id: UInt64, with result: Result<Response, NetworkError>) -> Bool {
         let continuation = state.withLock { $0.parked.removeValue(forKey: id) }
         continuation?.resume(returning: result)
         return continuation != nil
@@ -59,7 +59,7 @@ final class ParkingTransport: Transport {
 
     /// Answers with a JSON object that holds the number of the flight.
     @discardableResult
-    func answer(_ id: FlightID) -> Bool { answer(id.number, with: .success(.json(#"{"flight":\#(id.number)}"#))) }
+    func respond(_ id: FlightID) -> Bool { respond(id.number, with: .success(.json(#"{"flight":\#(id.number)}"#))) }
 
     /// Waits until `condition` holds.
     func wait(

@@ -123,7 +123,7 @@ private final class Interleaving: APIManagerDelegate {
         let result: Result<Response, NetworkError> =
             Bool.random(using: &random)
             ? .success(.json(#"{"flight":\#(flight)}"#)) : .failure(NetworkError(.noNetwork, in: .transporting, "gone"))
-        guard hangar.transport.answer(flight, with: result),
+        guard hangar.transport.respond(flight, with: result),
             let id = owners.keys.first(where: { $0.number == flight })
         else { return }
         answered[id] = if case .success = result { true } else { false }

@@ -16,7 +16,7 @@ struct ReformingTests {
         let count = recorder.landings.count
         let flight = manager.load(endpoint)
         try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.answer(flight.number, with: .success(.json(json)))
+        hangar.transport.respond(flight.number, with: .success(.json(json)))
         try await recorder.landings(count: count + 1)
         return manager
     }
@@ -76,7 +76,7 @@ struct ReformingTests {
         let flight = manager.load(Refresh())
         try await hangar.transport.waitForArrival(of: flight)
         let head = HTTPResponse(status: .ok, headerFields: mediaType.map { [.contentType: $0] } ?? [:])
-        hangar.transport.answer(
+        hangar.transport.respond(
             flight.number,
             with: .success(Response(head: head, body: .whole(RawData(Array(" {}".utf8), response: head)))))
         try await recorder.landings(count: 1)

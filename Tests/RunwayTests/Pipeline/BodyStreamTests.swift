@@ -59,7 +59,7 @@ struct BodyStreamTests {
         await #expect(throws: Broken()) { try await stream.collect(upTo: 10) }
     }
 
-    @Test func partIsAskedForOnlyWhenItIsRead() async throws {
+    @Test func partIsRequestedOnlyWhenItIsRead() async throws {
         let (asked, continuation) = AsyncStream<Void>.makeStream()
         let stream = BodyStream {
             {

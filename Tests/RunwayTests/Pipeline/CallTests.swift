@@ -85,7 +85,7 @@ struct CallTests {
         #expect(try await layer.records.records(count: 20).count == 20)
     }
 
-    @Test func chainOfCallsUsesOneAnswerForTheNext() async throws {
+    @Test func chainOfCallsUsesOneResponseForTheNext() async throws {
         let layer = StubbedLayer { request in
             request.head.path == "/v1/query" ? .json(#"{"next":"b c"}"#) : .json(#"{"done":true}"#)
         }
@@ -132,7 +132,7 @@ struct CallTests {
         #expect(try await layer.record().outcome.name == "cancelled")
     }
 
-    @Test func callOfACancelledTaskSendsNothing() async throws {
+    @Test func callOfACancelledTaskSendsNoRequest() async throws {
         let layer = StubbedLayer()
         let gate = ScriptedGate()
         let call = Task { [network = layer.network] in

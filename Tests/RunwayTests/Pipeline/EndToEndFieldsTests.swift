@@ -17,7 +17,7 @@ struct EndToEndFieldsTests {
         #expect(try fields([name.uppercased(): "x", "Date": "d"]).endToEnd.map(\.name.canonicalName) == ["date"])
     }
 
-    @Test func whatConnectionNamesStays() throws {
+    @Test func endToEndFieldsNamedByConnectionStay() throws {
         let sent = try fields([
             "X-A": "1", "Connection": " x-a ,, X-B", "X-B": "2", "x-c": "3", "Connection": "X-D", "X-D": "4",
         ])

@@ -8,7 +8,7 @@ struct PassThroughStage: RequestStage {
     var step: FlightStep { .customStage("passThrough") }
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         .pass
     }
 

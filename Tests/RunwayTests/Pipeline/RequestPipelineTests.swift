@@ -41,7 +41,7 @@ struct RequestPipelineTests {
         #expect(StagePlace.allCases == StagePlace.allCases.sorted())
     }
 
-    @Test func defaultStagesStandInTheOrderOfTheirPlaces() {
+    @Test func defaultStagesAreInOrder() {
         #expect(
             RequestPipeline().steps
                 == [
@@ -51,7 +51,7 @@ struct RequestPipelineTests {
     }
 
     @Test(arguments: StagePlace.allCases)
-    func stageStandsBetweenWhatIsAboveAndBelowItsPlace(_ place: StagePlace) throws {
+    func stageIsInsertedAtItsPlace(_ place: StagePlace) throws {
         var pipeline = RequestPipeline()
         pipeline.insert(stage("before"), before: place)
         pipeline.insert(stage("after"), after: place)
@@ -77,7 +77,7 @@ struct RequestPipelineTests {
                 == ["b2", "b1", "a1", "a2"])
     }
 
-    @Test func stagesOfDifferentPlacesKeepTheOrderOfThePlaces() {
+    @Test func stagesAreInTheOrderOfTheirPlaces() {
         var pipeline = RequestPipeline()
         for place in StagePlace.allCases.reversed() { pipeline.insert(stage("\(place)"), after: place) }
         #expect(
@@ -85,7 +85,7 @@ struct RequestPipelineTests {
                 == StagePlace.allCases.map { "\($0)" })
     }
 
-    @Test func requestPassesTheStagesDownAndTheAnswerPassesThemUp() async throws {
+    @Test func requestPassesDownAndTheResponseUp() async throws {
         var pipeline = RequestPipeline()
         pipeline.insert(stage("outer"), before: .deadline)
         pipeline.insert(stage("middle"), after: .retrying)
@@ -110,7 +110,7 @@ struct RequestPipelineTests {
         #expect(layer.transport.requests.first?.head.headerFields[.userAgent] == "stamp")
     }
 
-    @Test func stageThatTriesTwiceMakesTwoAttemptsOfOneCall() async throws {
+    @Test func stageThatSendsTwiceMakesTwoAttempts() async throws {
         struct Twice: RequestStage {
             var step: FlightStep { .stage(.retrying) }
             func respond(

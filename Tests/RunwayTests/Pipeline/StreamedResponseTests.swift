@@ -23,14 +23,14 @@ struct StreamedResponseTests {
 
     @Test func bodyComesPartByPartAndTheRecordClosesAtItsEnd() async throws {
         let layer = layer([[1, 2], [3]])
-        let answer = try await layer.network.stream(QueryCall())
-        #expect(answer.response.status == .ok)
+        let response = try await layer.network.stream(QueryCall())
+        #expect(response.response.status == .ok)
         #expect(layer.transport.requests.first?.delivery == .streamed)
         await layer.network.flushRecords()
         #expect(layer.records.records.isEmpty)
 
         layer.clock.advance(by: .seconds(2))
-        #expect(try await answer.body.collect(upTo: 100) == [1, 2, 3])
+        #expect(try await response.body.collect(upTo: 100) == [1, 2, 3])
         let record = try await layer.record()
         #expect(record.outcome.name == "succeeded")
         #expect(record.source == .network)
@@ -43,8 +43,8 @@ struct StreamedResponseTests {
         let lost = NetworkError(.noNetwork, in: .transporting, "The connection was lost.")
         let layer = layer([[1, 2]], failing: lost)
         do {
-            let answer = try await layer.network.stream(QueryCall())
-            let error = await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 100) }
+            let response = try await layer.network.stream(QueryCall())
+            let error = await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 100) }
             #expect(error?.kind == .noNetwork)
             #expect(error?.request == "GET https://library.test/v1/query")
             #expect(error?.attempt == 1)
@@ -57,16 +57,16 @@ struct StreamedResponseTests {
 
     @Test func whatTheStreamThrowsIsAlwaysANetworkError() async throws {
         struct Broken: Error {}
-        let answer = try await layer([], failing: Broken()).network.stream(QueryCall())
-        let error = await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 1) }
+        let response = try await layer([], failing: Broken()).network.stream(QueryCall())
+        let error = await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 1) }
         #expect(error?.kind == .noNetwork)
         #expect(error?.underlying is Broken)
     }
 
     @Test func readerThatIsCancelledEndsTheCallAsCancelled() async throws {
         let layer = layer([[1]], failing: CancellationError())
-        let answer = try await layer.network.stream(QueryCall())
-        let error = await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 1) }
+        let response = try await layer.network.stream(QueryCall())
+        let error = await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 1) }
         #expect(error?.kind == .cancelled)
         #expect(try await layer.record().outcome.name == "cancelled")
     }
@@ -74,8 +74,8 @@ struct StreamedResponseTests {
     @Test func bodyThatIsLetGoUnreadClosesTheRecordAsCancelled() async throws {
         let layer = layer([[1, 2], [3], [4]])
         do {
-            let answer = try await layer.network.stream(QueryCall())
-            var iterator = answer.body.makeAsyncIterator()
+            let response = try await layer.network.stream(QueryCall())
+            var iterator = response.body.makeAsyncIterator()
             #expect(try await iterator.next() == [1, 2])
         }
         let record = try #require(try await layer.records.records(count: 1).first)
@@ -83,11 +83,11 @@ struct StreamedResponseTests {
         #expect(record.attempts.first?.responseByteCount == 2)
     }
 
-    @Test func whatIsLetGoAfterItsEndStaysAsItEnded() async throws {
+    @Test func releaseAfterTheEndChangesNoRecord() async throws {
         let layer = layer([[9]], failing: NetworkError(.timedOut, in: .transporting, "Too slow."))
         do {
-            let answer = try await layer.network.stream(QueryCall())
-            await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 5) }
+            let response = try await layer.network.stream(QueryCall())
+            await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 5) }
             layer.clock.advance(by: .seconds(50))
         }
         let record = try await layer.record()
@@ -98,8 +98,8 @@ struct StreamedResponseTests {
 
     @Test func wholeBodyOfATransportIsGivenAsAStream() async throws {
         let layer = StubbedLayer { _ in .json("[1]") }
-        let answer = try await layer.network.stream(QueryCall())
-        #expect(try await answer.body.collect(upTo: 3) == Array("[1]".utf8))
+        let response = try await layer.network.stream(QueryCall())
+        #expect(try await response.body.collect(upTo: 3) == Array("[1]".utf8))
         #expect(try await layer.record().attempts.first?.responseByteCount == 3)
     }
 
@@ -118,7 +118,7 @@ struct StreamedResponseTests {
         #expect(try await fine.network.stream(PaintingList()).body.collect(upTo: 1) == [1])
     }
 
-    @Test func streamWhereAWholeAnswerWasAskedForIsAnInvalidAnswer() async throws {
+    @Test func streamInsteadOfAWholeResponseIsInvalid() async throws {
         let error = try await layer([[1]]).failure(of: QueryCall())
         #expect(error.kind == .invalidResponse)
         #expect(error.step == .checking)

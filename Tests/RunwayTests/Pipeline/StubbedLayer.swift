@@ -16,9 +16,9 @@ struct StubbedLayer {
         name: String = "default", pipeline: RequestPipeline = RequestPipeline.tested, redaction: Redaction = .default,
         sinks: [any EventSink] = [], status: any NetworkStatusSource = SettableNetworkStatus(),
         admission: AdmissionLimits = .none, retrying: RetryLimits = .none,
-        answer: @escaping StubTransport.Respond = { _ in .json("{}") }
+        response: @escaping StubTransport.Respond = { _ in .json("{}") }
     ) {
-        transport = StubTransport(respond: answer)
+        transport = StubTransport(respond: response)
         network = NetworkLayer(
             name: name, transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records] + sinks,
             redaction: redaction, limits: LayerLimits(admission: admission, retrying: retrying), status: status,

@@ -34,7 +34,7 @@ struct VerdictTests {
         #expect(verdict(503, retryAfter: text) == .overloaded(retryAfter: wait))
     }
 
-    @Test func retryAfterOfAnotherStatusMeansNothing() {
+    @Test func retryAfterOfAnotherStatusIsIgnored() {
         #expect(verdict(500, retryAfter: "5") == .refused)
         #expect(verdict(200, retryAfter: "5") == .fine)
     }

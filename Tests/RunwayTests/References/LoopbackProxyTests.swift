@@ -17,7 +17,7 @@ struct LoopbackProxyTests {
         #expect(variable(["http_proxy": "p.test", "no_proxy": "a.test, 10.0.0.0/8"]) == "http_proxy")
     }
 
-    @Test func withoutAProxyNothingIsRefused() {
+    @Test func withoutAProxyNoCallIsRefused() {
         #expect(variable([:]) == nil)
         #expect(variable(["http_proxy": "", "HTTP_PROXY": "p.test"]) == nil)
         #expect(variable(["https_proxy": "p.test"]) == nil)

@@ -40,7 +40,7 @@ struct AssemblyTests {
                 + #""d":"1970-01-01T00:00:00Z","e":{},"l":[],"n":12345678901234567890.1,"é":-1}"#)
     }
 
-    @Test func jsonWritesDatesAsItsStyleSays() async throws {
+    @Test func jsonWritesDatesInItsStyle() async throws {
         struct Seconds: Endpoint {
             static let service = Library.self
             static let encoding = ParameterEncoding.json(dates: .secondsSince1970)
@@ -89,7 +89,7 @@ struct AssemblyTests {
         #expect(Patched.encoding == .json())
     }
 
-    @Test func commonParametersAndHeadersGoWithEveryCallAndTheEndpointsOwnWin() async throws {
+    @Test func endpointParametersAndHeadersWinOverCommonOnes() async throws {
         struct English: Endpoint {
             static let service = Museum.self
             static let method = HTTPRequest.Method.post

@@ -17,7 +17,7 @@ struct EndpointPathTests {
         #expect(("v\("1")-\("2")" as EndpointPath).percentEncoded == "v1-2")
     }
 
-    @Test func literalKeepsItsSlashesAndWhatIsEncodedAlready() {
+    @Test func literalPreservesSlashesAndEscapes() {
         #expect(("a/b%20c/上海 (1)/" as EndpointPath).percentEncoded == "a/b%20c/%E4%B8%8A%E6%B5%B7%20(1)/")
         #expect(("a?b#c" as EndpointPath).percentEncoded == "a%3Fb%23c")
     }

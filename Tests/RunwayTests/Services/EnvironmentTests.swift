@@ -64,7 +64,7 @@ struct EnvironmentTests {
         #expect(network.settings(of: Library.self).commonHeaders.count == 200)
     }
 
-    @Test func changeHoldsForCallsThatTakeOffAfterIt() async throws {
+    @Test func changeAppliesToCallsThatStartAfterIt() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer { _ throws(NetworkError) in
             do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }

@@ -61,7 +61,7 @@ struct NetworkStatusTests {
         #expect(Set(reported.names) == ["shop"])
     }
 
-    @Test func aReaderIsGivenTheStatusNowAndEveryChange() async {
+    @Test func aReaderReceivesTheStatusAndEveryChange() async {
         let status = SettableNetworkStatus(.wifi)
         let network = layer(status)
         var reading = network.statuses.makeAsyncIterator()
@@ -86,7 +86,7 @@ struct NetworkStatusTests {
         #expect(connectivity == nil)
     }
 
-    @Test func layersHearOfTheirOwnSourceAlone() {
+    @Test func layersObserveOnlyTheirOwnSource() {
         let (one, two) = (SettableNetworkStatus(.wifi), SettableNetworkStatus(.wifi))
         let (first, second) = (layer(one, name: "one"), layer(two, name: "two"))
         let (toldOne, toldTwo) = (ReportedStatuses(of: first), ReportedStatuses(of: second))
@@ -104,7 +104,7 @@ struct NetworkStatusTests {
         #expect(reported.map(\.names) == [["one"], ["two"]])
     }
 
-    @Test func layerThatGoesIsNotKeptByItsSource() {
+    @Test func sourceDoesNotRetainItsLayer() {
         let status = SettableNetworkStatus(.wifi)
         weak var network: NetworkLayer?
         do {
@@ -129,7 +129,7 @@ struct NetworkStatusTests {
         }
     }
 
-    @Test func descriptionNamesWhatMakesALinkPoor() {
+    @Test func descriptionNamesExpensiveAndConstrainedLinks() {
         #expect("\(NetworkStatus.wifi)" == "wifi")
         #expect(
             "\(NetworkStatus(.cellular, isExpensive: true, isConstrained: true))" == "cellular, expensive, constrained")

@@ -39,7 +39,7 @@ struct NetworkTrackTests {
         #expect(services.reported.withLock { $0 } == ["cellular, expensive"])
     }
 
-    @Test func aServiceIsMadeReadyOverItsTransportWhereThereIsANetwork() {
+    @Test func warmUpUsesTheServicesTransport() {
         let status = SettableNetworkStatus(.wifi)
         let (own, services) = (TellingTransport(), TellingTransport())
         let network = NetworkLayer(transport: own, pipeline: .tested, status: status)

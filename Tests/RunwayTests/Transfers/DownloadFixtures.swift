@@ -29,7 +29,7 @@ extension FileServer {
         seed: UInt64 = 1
     ) -> NetworkLayer {
         NetworkLayer(
-            transport: StubTransport { [self] request in answer(request) }, pipeline: .tested, clock: clock,
+            transport: StubTransport { [self] request in respond(request) }, pipeline: .tested, clock: clock,
             sinks: sinks,
             limits: LayerLimits(admission: .none, retrying: retrying), randomness: SeededGenerator(seed: seed))
     }

@@ -34,7 +34,7 @@ struct DownloadTargetTests {
     }
 
     #if os(Linux)
-        @Test func aDownloadThatEndedHoldsItsPlaceNoLongerThoughAnotherHasACopyOfItsDescriptor() async throws {
+        @Test func aFinishedDownloadReleasesItsLock() async throws {
             let target = folder.file().path
             var partial: PartialFile? = try await PartialFile.open(for: target)
             let links = "/proc/self/fd"
@@ -59,7 +59,7 @@ struct DownloadTargetTests {
     }
 
     @Test(arguments: ["none/file", "plain/file", String(repeating: "n", count: 252)])
-    func placeThatCannotBeIsOneClearErrorAndNothingIsSent(name: String) async throws {
+    func impossibleTargetFailsBeforeARequest(name: String) async throws {
         try Data().write(to: folder.file("plain"))
         let error = try await failure(name)
         #expect(error.kind == .storage && error.step == .saving)
@@ -72,7 +72,7 @@ struct DownloadTargetTests {
         #expect(error?.kind == .invalidParameters)
     }
 
-    @Test func linkIsReplacedAndWhatItLeadsToIsNot() async throws {
+    @Test func linkIsReplacedAndNotFollowed() async throws {
         try Data([1]).write(to: folder.file("other"))
         try FileManager.default.createSymbolicLink(at: folder.file(), withDestinationURL: folder.file("other"))
         _ = try await network.download(Film(), to: folder.file())
@@ -114,7 +114,7 @@ struct DownloadTargetTests {
         try await partial.remove()
     }
 
-    @Test func whatWasWrittenBeforeALossOfPowerIsNotTrustedUnlessItWasMadeSureOf() async throws {
+    @Test func unsyncedBytesAreNotTrustedAfterALossOfPower() async throws {
         try await leaveRemains()
         let text = try [UInt8](Data(contentsOf: folder.file("file.part.info")))
         var note = try #require(PartialMetadata(text))
@@ -137,7 +137,7 @@ struct DownloadTargetTests {
         try network.discardPartialDownload(to: folder.file())
     }
 
-    @Test func recordSaysWhatWasSaved() async throws {
+    @Test func recordHasTheSavedFile() async throws {
         let records = RecordCollector()
         let network = server.layer(sinks: [records])
         _ = try await network.download(Film(), to: folder.file())

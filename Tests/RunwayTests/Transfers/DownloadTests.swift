@@ -49,7 +49,7 @@ struct DownloadTests {
         #expect(folder.bytes() == [] && folder.names == ["file"])
     }
 
-    @Test func brokenConnectionIsGoneOnWithInTheSameCall() async throws {
+    @Test func brokenDownloadResumesInTheSameCall() async throws {
         bend(.cut, .cut)
         _ = try await download()
         #expect(folder.bytes() == bytes)
@@ -63,7 +63,7 @@ struct DownloadTests {
         #expect(record.attempts.compactMap(\.responseByteCount).reduce(0, +) == bytes.count)
     }
 
-    @Test func attemptsWithoutAByteEndTheCallAndKeepWhatIsThere() async throws {
+    @Test func attemptsWithoutAByteEndTheCallAndPreserveTheFile() async throws {
         server.state.withLock { state in
             state.bytes = Array(bytes.prefix(1000))
             state.bends = [.cut, .cut, .cut]
@@ -84,7 +84,7 @@ struct DownloadTests {
         #expect(folder.bytes() == [1, 2, 3])
     }
 
-    @Test func refusalBetweenTwoPartsKeepsWhatIsThere() async throws {
+    @Test func refusalBetweenPartsPreservesThePartialFile() async throws {
         bend(.cut, .unavailable, .unavailable, .unavailable)
         #expect(try await failure().kind == .overloaded)
         let left = try #require(folder.bytes("file.part"))
@@ -115,7 +115,7 @@ struct DownloadTests {
         #expect(try await decisions().contains(.startedOver(.whole)))
     }
 
-    @Test func bodyThatEndsEarlyWithoutAnErrorIsGoneOnWith() async throws {
+    @Test func truncatedDownloadIsResumed() async throws {
         bend(.tooFew, .shortPart)
         _ = try await download()
         #expect(folder.bytes() == bytes)
@@ -173,7 +173,7 @@ struct DownloadTests {
         #expect(folder.bytes() == bytes)
     }
 
-    @Test func digestThatIsNotMetIsOneClearError() async throws {
+    @Test func wrongDigestFailsTheCall() async throws {
         server.state.withLock { $0.hasDigest = true }
         _ = try await download()
         #expect(folder.bytes() == bytes)
@@ -218,7 +218,7 @@ struct DownloadTests {
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completedByteCount <= $1.completedByteCount })
     }
 
-    @Test func cancelledDownloadLeavesWhatCame() async throws {
+    @Test func cancelledDownloadLeavesThePartialFile() async throws {
         let gate = Mutex<Task<DownloadedFile, any Error>?>(nil)
         let cancel: @Sendable (Int) -> Void = { if $0 == 2 { gate.withLock(\.self)?.cancel() } }
         server.state.withLock { $0.onPart = cancel }

@@ -53,7 +53,7 @@ final class FileServer: Sendable {
     var requests: [Request] { state.withLock { $0.requests } }
 
     /// Answers, with the next of the bends if there is one.
-    func answer(_ request: Request) -> Response {
+    func respond(_ request: Request) -> Response {
         let (state, bend) = state.withLock { state in
             state.requests.append(request)
             // The next answer breaks elsewhere.

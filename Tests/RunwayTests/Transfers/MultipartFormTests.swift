@@ -67,7 +67,7 @@ struct MultipartFormTests {
         #expect(body.byteCount == nil && !body.isReplayable)
     }
 
-    @Test func partThatIsNotAsLongAsItSaysEndsTheForm() async throws {
+    @Test func partOfAWrongLengthEndsTheForm() async throws {
         for (said, bytes) in [(3, [UInt8](repeating: 1, count: 2)), (1, [1, 2])] {
             let part = FormPart(name: "a", body: .stream(BodyStream(bytes), byteCount: said, isReplayable: true))
             guard case .stream(let stream, _, _) = MultipartForm([part]).body else { return }
@@ -92,7 +92,7 @@ struct MultipartFormTests {
         #expect(request.body.byteCount == text.utf8.count)
     }
 
-    @Test func fileThatIsNotThereIsOneClearError() async throws {
+    @Test func missingFileFailsTheCall() async throws {
         let folder = try TestFolder()
         let network = FileServer([]).layer()
         let error = await #expect(throws: NetworkError.self) {

@@ -51,34 +51,34 @@ final class AsyncHTTPClientTransport: Transport {
         }
         do {
             if case .whole(let maximumByteCount) = request.delivery, endsInTime(request) {
-                let answer = WholeResponse(
+                let incoming = WholeResponse(
                     to: request.head.method, upTo: maximumByteCount, isTransparent: isTransparent, decodingLimits
                 ) { head in
                     request.noteHead(HTTPResponse.Status(code: Int(head.status.code)))
                     flight.noteHTTPVersion(head.version.name, of: request)
                 }
-                let (head, bytes) = try await answer.receive(
+                let (head, bytes) = try await incoming.receive(
                     request.clientRequest(isTransparent: isTransparent), over: client, on: eventLoop, in: flight)
                 gauge.end()
                 return Response(head, bytes)
             }
             // The layer bounds the whole call, on its own clock; the client's deadline would be a second one.
-            let answer = try await client.execute(
+            let incoming = try await client.execute(
                 request.streamedClientRequest(isTransparent: isTransparent), deadline: .distantFuture)
-            request.noteHead(HTTPResponse.Status(code: Int(answer.status.code)))
-            flight.noteHTTPVersion(answer.version.name, of: request)
+            request.noteHead(HTTPResponse.Status(code: Int(incoming.status.code)))
+            flight.noteHTTPVersion(incoming.version.name, of: request)
             let head = AnswerHead(
-                answer.status, answer.headers, responding: request.head.method, isTransparent: isTransparent)
+                incoming.status, incoming.headers, responding: request.head.method, isTransparent: isTransparent)
             switch request.delivery {
             case .whole(let maximumByteCount):
                 var body = try head.body(upTo: maximumByteCount, decodingLimits)
-                for try await part in answer.body { try body.append(part) }
+                for try await part in incoming.body { try body.append(part) }
                 try body.finish()
                 gauge.end()
                 return Response(head, body.bytes)
             case .streamed:
                 let body = BodyStream(
-                    answer, head, decodingLimits, from: request.head.authority, until: GaugeToken(gauge))
+                    incoming, head, decodingLimits, from: request.head.authority, until: GaugeToken(gauge))
                 var response = Response(head: head.head, body: .stream(body))
                 response.isDecoded = !head.codings.isEmpty
                 response.lostFields = head.lostFields

@@ -30,7 +30,7 @@ extension HTTPClientError {
         case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
             (.invalidConfiguration, "The URL of the request can't be used.")
         case .bodyLengthMismatch:
-            (.invalidParameters, "The body of the request is not as long as it was said to be.")
+            (.invalidParameters, "The body of the request does not have the announced length.")
         case .traceRequestWithBody: (.invalidParameters, "A TRACE request can't have a body.")
         case .remoteConnectionClosed:
             (.noNetwork, "\(place) closed the connection before the response was complete.")

@@ -51,12 +51,12 @@ struct AnswerHead {
 extension BodyStream {
     /// The parts of a response's body; `token` is held until the stream is released.
     init(
-        _ answer: HTTPClientResponse, _ head: AnswerHead, _ limits: ContentDecoder.Limits, from authority: String?,
+        _ response: HTTPClientResponse, _ head: AnswerHead, _ limits: ContentDecoder.Limits, from authority: String?,
         until token: GaugeToken
     ) {
         let codings = head.codingsOfBody
         self.init {
-            var iterator = answer.body.makeAsyncIterator()
+            var iterator = response.body.makeAsyncIterator()
             var parts = DecodedParts(undoing: codings, limits: limits)
             return {
                 do {

@@ -62,8 +62,8 @@ struct HTTPCacheWireTests {
         try await withCache { origin, network, _ in
             origin.on("/a", respond: .chunks(["o", "n", "e"]).header(.cacheControl, "max-age=60"))
             for _ in 0..<2 {
-                let answer = try await network.stream(Fetch<GET>("a"), options: options)
-                #expect(try await answer.body.text() == "one")
+                let response = try await network.stream(Fetch<GET>("a"), options: options)
+                #expect(try await response.body.text() == "one")
             }
             #expect(origin.requests.count == 1)
         }
@@ -93,7 +93,7 @@ struct HTTPCacheWireTests {
         }
     }
 
-    @Test func changeOverTheWireLetsGoOfWhatIsKept() async throws {
+    @Test func changeOverTheWireRemovesStoredResponses() async throws {
         try await withCache { origin, network, _ in
             origin.on(.get, "/a", respond: [text("one", "max-age=60"), text("two", "max-age=60")])
             origin.on(.put, "/a", respond: .status(.noContent))
@@ -107,7 +107,7 @@ struct HTTPCacheWireTests {
         "Cache-Control:", "Cache-Control: max-age=-1", "Cache-Control: max-age=\u{e9}", "Expires: 0", "Expires:",
         "Cache-Control: max-age=\"", "Age: -1\r\nCache-Control: max-age=0",
     ])
-    func fieldsThatLieLeadToOneMoreRequestAndNothingWorse(_ line: String) async throws {
+    func wrongFieldsCostOneMoreRequest(_ line: String) async throws {
         try await withCache { origin, network, _ in
             origin.on("/a", respond: [.text("one").rawHeader(line), .text("two").rawHeader(line)])
             let one = try await network.call(Fetch<GET>("a"), options: options)
@@ -119,12 +119,12 @@ struct HTTPCacheWireTests {
     @Test func hugeAndRepeatedFieldsAreReadInBoundedTime() async throws {
         try await withCache { origin, network, _ in
             let long = String(repeating: "a=\"\\\",", count: 5000)
-            var answer = ScriptedResponse.text("one").rawHeader("Cache-Control: \(long)")
-            for _ in 0..<100 { answer = answer.rawHeader("Cache-Control: max-age=99999999999999999999") }
-            origin.on("/a", respond: answer)
+            var response = ScriptedResponse.text("one").rawHeader("Cache-Control: \(long)")
+            for _ in 0..<100 { response = response.rawHeader("Cache-Control: max-age=99999999999999999999") }
+            origin.on("/a", respond: response)
             for _ in 0..<2 {
-                let answer = try await network.call(Fetch<GET>("a"), options: options)
-                #expect(answer.text == "one")
+                let response = try await network.call(Fetch<GET>("a"), options: options)
+                #expect(response.text == "one")
             }
             #expect(origin.requests.count == 1)
         }

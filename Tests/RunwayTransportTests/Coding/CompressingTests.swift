@@ -35,7 +35,7 @@ struct CompressingTests {
         #expect(decisions(record).isEmpty)
     }
 
-    @Test func aBodyPastTheThresholdIsSentWithGzipAndTheRecordSaysWhatWasSaved() async throws {
+    @Test func aLargeBodyIsSentWithGzipAndRecorded() async throws {
         let (request, record) = try await send(.bytes(Self.json))
         #expect(request["content-encoding"] == "gzip")
         #expect(request["content-length"] == "\(request.body.count)")
@@ -49,29 +49,29 @@ struct CompressingTests {
         let body = Array(Self.json.prefix(1023))
         let (request, record) = try await send(.bytes(body))
         #expect(request.body == body && request["content-encoding"] == nil)
-        #expect(decisions(record) == [.kept(.small(byteCount: 1023))])
+        #expect(decisions(record) == [.unchanged(.small(byteCount: 1023))])
         let (coded, _) = try await send(.bytes(body), CompressionPolicy(minimumByteCount: 1000, level: 99))
         #expect(try Tool.run("/usr/bin/gzip", ["-dc"], coded.body) == body)
     }
 
-    @Test func whatGainsNothingIsSentAsItIs() async throws {
+    @Test func incompressibleBodyIsSentUnchanged() async throws {
         var random = SeededGenerator(seed: 3)
         let noise = (0..<5000).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         let (request, record) = try await send(.bytes(noise))
         #expect(request.body == noise && request["content-encoding"] == nil)
-        #expect(decisions(record) == [.kept(.noGain)])
+        #expect(decisions(record) == [.unchanged(.noGain)])
     }
 
     @Test func whatIsCodedOrCompressedAlreadyIsSentAsItIs() async throws {
         let (coded, record) = try await send(.bytes(Self.json), headers: ["Content-Encoding": "br"])
         #expect(coded.body == Self.json && coded["content-encoding"] == "br")
-        #expect(decisions(record) == [.kept(.coded)])
+        #expect(decisions(record) == [.unchanged(.coded)])
         let (image, other) = try await send(.bytes(Self.json), headers: ["Content-Type": "image/png"])
         #expect(image.body == Self.json && image["content-encoding"] == nil)
-        #expect(decisions(other) == [.kept(.compressedContents)])
+        #expect(decisions(other) == [.unchanged(.compressedContents)])
     }
 
-    @Test func aStreamIsSentAsItIsUnlessThePolicyWantsItCompressed() async throws {
+    @Test func aStreamIsCompressedOnlyByPolicy() async throws {
         let pieces = stride(from: 0, to: Self.json.count, by: 500).map { Array(Self.json[$0...].prefix(500)) }
         let stream = BodyStream {
             var rest = pieces[...]
@@ -79,7 +79,7 @@ struct CompressingTests {
         }
         let body = RequestBody.stream(stream, byteCount: Self.json.count, isReplayable: true)
         let (plain, record) = try await send(body)
-        #expect(plain.body == Self.json && decisions(record) == [.kept(.stream)])
+        #expect(plain.body == Self.json && decisions(record) == [.unchanged(.stream)])
         let (coded, other) = try await send(body, CompressionPolicy(compressesStreams: true))
         #expect(coded["content-encoding"] == "gzip" && coded["transfer-encoding"] == "chunked")
         #expect(try Tool.run("/usr/bin/gzip", ["-dc"], coded.body) == Self.json)
@@ -105,7 +105,7 @@ struct CompressingTests {
         }
     }
 
-    @Test func aRecordThatKeepsBodiesKeepsThePlainOneWithoutItsSecrets() async throws {
+    @Test func aRecordedBodyIsPlainAndRedacted() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
             let records = RecordCollector()

@@ -43,7 +43,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func whatGzipItselfWroteIsRead() throws {
+    @Test func gzipOutputIsDecoded() throws {
         var random = SeededGenerator(seed: 7)
         let plain = (0..<300_000).map { _ in UInt8.random(in: 0..<32, using: &random) }
         let coded = try Tool.run("/usr/bin/gzip", ["-c", "-9"], plain)
@@ -61,7 +61,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func whatFollowsTheEndIsAnError() {
+    @Test func trailingBytesAreAnError() {
         for (coding, body) in Self.vectors.prefix(3) {
             #expect(throws: ContentDecoder.Failure.self) {
                 try ContentDecoder.decode(body + Array("more".utf8), coding)
@@ -78,7 +78,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func bytesFromAnywhereEndInBytesOrAnErrorAndNeverGrowPastTheLimit() throws {
+    @Test func randomBytesDecodeWithinTheLimit() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let limits = ContentDecoder.Limits(maximumByteCount: 100_000, maximumRatio: 50, freeByteCount: 1000)
@@ -113,7 +113,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func whatDecodesToMuchWaitsCodedForItsReader() throws {
+    @Test func largeDecodedBodyWaitsForItsReader() throws {
         let decoder = try ContentDecoder(.gzip)
         decoder.push(ByteBuffer(bytes: Coded.zeros))
         var counts: [Int] = []
@@ -154,7 +154,7 @@ struct ContentDecoderTests {
         #expect(throws: ContentDecoder.Failure.truncated) { try decoder.finish() }
     }
 
-    @Test func whatIsAskedForIsWhatCanBeUndone() {
+    @Test func acceptedCodingsCanBeDecoded() {
         #expect(ContentCoding.accepted.hasSuffix("gzip, deflate"))
         let names = ContentCoding.accepted.split(separator: ",").map { $0.filter { $0 != " " } }
         #expect(Set(names) == Set(ContentCoding.allCases.map(\.rawValue)))

@@ -44,7 +44,7 @@ struct CookieCallTests {
         }
     }
 
-    @Test func whatAResponseSetsIsSentWithTheNextRequestAndNoValueIsOnTheRecord() async throws {
+    @Test func cookiesAreSentBackAndNotRecorded() async throws {
         try await withScriptedOrigin { origin in
             script(origin)
             let records = RecordCollector()
@@ -62,7 +62,7 @@ struct CookieCallTests {
         }
     }
 
-    @Test func aServiceSeesNoCookiesOfAnotherAndAnAccountNoneOfAnother() async throws {
+    @Test func cookiesAreSeparateByServiceAndAccount() async throws {
         try await withScriptedOrigin { origin in
             script(origin)
             let network = try layer(origin)
@@ -105,7 +105,7 @@ struct CookieCallTests {
         }
     }
 
-    @Test func everyHopOfARedirectKeepsAndSendsItsOwn() async throws {
+    @Test func everyRedirectHopHasItsOwnCookies() async throws {
         try await withScriptedOrigin { origin in
             script(origin)
             let away = origin.baseURL.replacing("127.0.0.1", with: "localhost")
@@ -119,7 +119,7 @@ struct CookieCallTests {
         }
     }
 
-    @Test func whatIsIgnoredIsOnTheRecord() async throws {
+    @Test func ignoredCookiesAreRecorded() async throws {
         try await withScriptedOrigin { origin in
             let response = ScriptedResponse.text("").rawHeader("Set-Cookie: a=1; Domain=elsewhere.example")
             origin.on("/a", respond: response.rawHeader("Set-Cookie: b=2; Secure").rawHeader("Set-Cookie: c=3"))

@@ -23,7 +23,7 @@ struct CookieStoreTests {
         sharing domains: Set<String> = [], after seconds: TimeInterval = 0
     ) throws -> String? {
         var store = CookieStore()
-        for field in fields { _ = try store.keep(Array(field.utf8), from: request(first), sharing: domains, at: now) }
+        for field in fields { _ = try store.store(Array(field.utf8), from: request(first), sharing: domains, at: now) }
         return try store.field(for: request(second ?? first), at: now.addingTimeInterval(seconds))
             .map { String(decoding: $0.octets, as: UTF8.self) }
     }
@@ -39,13 +39,13 @@ struct CookieStoreTests {
         #expect(try sent(field) == text)
     }
 
-    @Test func octetsThatAreNotUTF8ComeBackUnchanged() throws {
+    @Test func octetsThatAreNotUTF8AreSentBackUnchanged() throws {
         var store = CookieStore()
         let home = try request("https://a.example.com/")
         var pairs: [[UInt8]] = []
         for octet in UInt8(0x80)...0xFF {
             pairs.append([UInt8(ascii: "n"), octet, UInt8(ascii: "="), octet, octet, 0xC3])
-            let isKept = store.keep(pairs[pairs.count - 1] + Array("; Path=/".utf8), from: home, sharing: [], at: now)
+            let isKept = store.store(pairs[pairs.count - 1] + Array("; Path=/".utf8), from: home, sharing: [], at: now)
             #expect(isKept)
             if pairs.count == CookieStore.maximumCountPerDomain { break }
         }
@@ -89,7 +89,7 @@ struct CookieStoreTests {
         #expect(try sent("a=1; Expires=\(date)") == "a=1")
     }
 
-    @Test func datesMeanWhatTheySay() {
+    @Test func datesSetTheExpiry() {
         #expect(CookieDate.date("Thu, 01 Jan 1970 00:00:10 GMT") == Date(timeIntervalSince1970: 10))
         #expect(CookieDate.date("Sun, 06 Nov 1994 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
         #expect(CookieDate.date("Sunday, 06-Nov-94 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
@@ -165,10 +165,10 @@ struct CookieStoreTests {
         var store = CookieStore()
         let (tls, plain) = (try request("https://a.example.com/x/y"), try request("http://a.example.com/x/y"))
         let other = try request("http://a.example.com/")
-        let keptSecure = store.keep(Array("a=1; Secure; Path=/x".utf8), from: tls, sharing: [], at: now)
-        let keptOver = store.keep(Array("a=2; Path=/x".utf8), from: plain, sharing: [], at: now)
-        let keptBelow = store.keep(Array("a=2; Path=/x/y".utf8), from: plain, sharing: [], at: now)
-        let keptAbove = store.keep(Array("a=2; Path=/".utf8), from: other, sharing: [], at: now)
+        let keptSecure = store.store(Array("a=1; Secure; Path=/x".utf8), from: tls, sharing: [], at: now)
+        let keptOver = store.store(Array("a=2; Path=/x".utf8), from: plain, sharing: [], at: now)
+        let keptBelow = store.store(Array("a=2; Path=/x/y".utf8), from: plain, sharing: [], at: now)
+        let keptAbove = store.store(Array("a=2; Path=/".utf8), from: other, sharing: [], at: now)
         #expect(keptSecure && !keptOver && !keptBelow && keptAbove)
         #expect(store.field(for: tls, at: now)?.octets == Array("a=1; a=2".utf8))
     }
@@ -183,12 +183,12 @@ struct CookieStoreTests {
         #expect(try (sent(field) != nil) == isKept)
     }
 
-    @Test func attributesAreKept() throws {
+    @Test func attributesAreStored() throws {
         var store = CookieStore()
         for field in [
             "a=1; HttpOnly; SameSite=Strict", "b=2; samesite=lax", "c=3; SameSite=None; Secure", "d=4; SameSite=x",
         ] {
-            _ = try store.keep(Array(field.utf8), from: request("https://a.example.com/"), sharing: [], at: now)
+            _ = try store.store(Array(field.utf8), from: request("https://a.example.com/"), sharing: [], at: now)
         }
         let cookies = store.cookies(at: now)
         #expect(cookies.map(\.sameSite) == [.strict, .lax, .none, .default])
@@ -208,11 +208,11 @@ struct CookieStoreTests {
         #expect(try sent("a=1; Path=/", "a=2") == "a=2; a=1")
     }
 
-    @Test func aDomainHasABoundAndWhatIsSecureGoesLast() throws {
+    @Test func secureCookiesAreEvictedLast() throws {
         var store = CookieStore()
         let request = try request("https://a.example.com/")
-        _ = store.keep(Array("safe=1; Secure".utf8), from: request, sharing: [], at: now)
-        for number in 0..<60 { _ = store.keep(Array("c\(number)=1".utf8), from: request, sharing: [], at: now) }
+        _ = store.store(Array("safe=1; Secure".utf8), from: request, sharing: [], at: now)
+        for number in 0..<60 { _ = store.store(Array("c\(number)=1".utf8), from: request, sharing: [], at: now) }
         let names = store.cookies(at: now).map(\.name)
         #expect(names.count == CookieStore.maximumCountPerDomain)
         #expect(names.contains("safe") && names.contains("c59") && !names.contains("c0"))
@@ -221,40 +221,40 @@ struct CookieStoreTests {
     @Test func aJarHasABound() throws {
         var store = CookieStore()
         for number in 0..<(CookieStore.maximumCount + 5) {
-            _ = try store.keep(Array("a=1".utf8), from: request("https://h\(number).example/"), sharing: [], at: now)
+            _ = try store.store(Array("a=1".utf8), from: request("https://h\(number).example/"), sharing: [], at: now)
         }
         #expect(store.cookies(at: now).count == CookieStore.maximumCount)
         let oldest = try request("https://h0.example/")
         #expect(store.field(for: oldest, at: now) == nil)
     }
 
-    @Test func noCookieComesOrGoesWithoutAnotherVersion() throws {
+    @Test func everyChangeOfCookiesChangesTheVersion() throws {
         var store = CookieStore()
         let request = try request("https://a.example.com/")
         var versions = [store.version]
         func note() { versions.append(store.version) }
         for octets: [UInt8] in [[0xFF], [0xFE], [0xFE, 0xFF]] {
-            _ = store.keep(Array("a=".utf8) + octets, from: request, sharing: [], at: now)
+            _ = store.store(Array("a=".utf8) + octets, from: request, sharing: [], at: now)
             note()
         }
-        _ = store.keep(Array("b=1; Max-Age=5".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("b=1; Max-Age=5".utf8), from: request, sharing: [], at: now)
         note()
         store.removeEnded(at: now.addingTimeInterval(6))
         note()
         for number in 0...CookieStore.maximumCountPerDomain {
-            _ = store.keep(Array("c\(number)=1".utf8), from: request, sharing: [], at: now)
+            _ = store.store(Array("c\(number)=1".utf8), from: request, sharing: [], at: now)
             note()
         }
         let beforeEviction = store.version
-        _ = store.keep(Array("d=1".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("d=1".utf8), from: request, sharing: [], at: now)
         #expect(store.version == beforeEviction + 2, "one came, another had to make room")
         store.removeAll()
         note()
         #expect(Set(versions.dropLast()).count == versions.count - 1)
         #expect(versions.last == versions.first, "empty stores are the same")
-        _ = store.keep(Array("a=1".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("a=1".utf8), from: request, sharing: [], at: now)
         let version = store.version
-        _ = store.keep(Array("a=1; Path=/".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("a=1; Path=/".utf8), from: request, sharing: [], at: now)
         store.removeEnded(at: now)
         #expect(store.version == version, "nothing changed")
     }

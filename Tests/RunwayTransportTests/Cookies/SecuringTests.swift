@@ -43,7 +43,7 @@ struct SecuringTests {
         #expect(try await layer(url).network.call(Fetch<GET>("a")).text == "\(url)/a")
     }
 
-    @Test func aServiceMaySaySo() async throws {
+    @Test func aServiceMayAllowPlainHTTP() async throws {
         let (network, _) = layer("http://example.com") { $0.plainHTTP = .allowed }
         #expect(try await network.call(Fetch<GET>("a")).text == "http://example.com/a")
     }
@@ -60,7 +60,7 @@ struct SecuringTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aHostThatWantsTLSGetsItWhereTheServiceRemembers() async throws {
+    @Test func strictTransportUpgradesRequests() async throws {
         let now = Date()
         let time = ManualClock()
         let clock = LayerClock(time, wall: { now })
@@ -101,11 +101,11 @@ struct SecuringTests {
     @Test(arguments: [
         "", "max-age", "max-age=", "max-age=x", "max-age=1; max-age=2", "includeSubDomains", "max-age=-1",
     ])
-    func whatIsNoPolicyIsPassedOver(field: String) {
+    func invalidPoliciesAreIgnored(field: String) {
         #expect(StrictTransport.policy(field) == nil)
     }
 
-    @Test func hostsAreForgottenInTimeAndOnRequestAndAreBounded() {
+    @Test func hostsExpireAndAreBounded() {
         let hosts = StrictTransport()
         let now = Date()
         hosts.store("max-age=10", of: "a.example", at: now)

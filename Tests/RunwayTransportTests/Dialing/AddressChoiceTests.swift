@@ -26,7 +26,7 @@ struct AddressChoiceTests {
             let connection = try await test.dial(port: network.port)
             #expect(connection.ip == "127.0.0.4")
             #expect(connection.dialTimes.dns == nil)
-            #expect(connection.report?.isOutrun == false)
+            #expect(connection.report?.hasLost == false)
             try await connection.close()
             // Whatever address was dialled, the host's name was told and verified.
             #expect(connection.tlsVersion == "TLSv1.3")
@@ -34,7 +34,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func aProbeKnowsAllAtOnce() async throws {
+    @Test func aProbeMeasuresAllAtOnce() async throws {
         let test = try TestDialer(listed: four, resolved: ["127.0.0.5"])
         try await withBadNetwork(4, test.certificate) { network, _ in
             try await set(network, [250, 150, 400, 15])
@@ -63,7 +63,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func onASlowNetworkAProbeLeavesNoAddressAlone() async throws {
+    @Test func onASlowNetworkAProbeBansNoAddress() async throws {
         let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
         try await withBadNetwork(2, test.certificate) { network, _ in
             // One leads to a connection at once and is never done with TLS; the other leads nowhere.
@@ -78,7 +78,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func aProbeOfSilentAddressesEndsInTimeOrWhenItIsCalledOff() async throws {
+    @Test func aProbeOfSilentAddressesEndsInTimeOrWhenCancelled() async throws {
         let test = try TestDialer(listed: ["127.0.0.2"])
         try await withBadNetwork(1, test.certificate) { network, _ in
             try await network.paths[0].set(.silent)
@@ -95,7 +95,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func aSilentAddressCostsTheFirstDialAWaitAndTheNextNothing() async throws {
+    @Test func aSilentAddressDelaysOnlyTheFirstDial() async throws {
         let test = try TestDialer(listed: four, limits: HostSelectionLimits(firstBan: .seconds(600)))
         try await withBadNetwork(4, test.certificate) { network, _ in
             try await network.paths[0].set(.silent)
@@ -114,7 +114,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func oneThatTurnsSlowIsLeftWithinThreeDials() async throws {
+    @Test func aSlowAddressIsReplacedWithinThreeDials() async throws {
         let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
         try await withBadNetwork(2, test.certificate) { network, _ in
             try await set(network, [5, 60])
@@ -135,7 +135,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func responsesOnAnOpenConnectionSayWhenToLeaveIt() async throws {
+    @Test func slowResponsesReplaceAnOpenConnection() async throws {
         let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
         try await withBadNetwork(2, test.certificate) { network, _ in
             for _ in 0..<3 { try await test.dial(port: network.port).close() }
@@ -144,7 +144,7 @@ struct AddressChoiceTests {
             for _ in 0..<10 { report.responded(after: .milliseconds(30)) }
             // Far beyond what a busy machine can take for the dials.
             for _ in 0..<3 { report.responded(after: .seconds(300)) }
-            #expect(report.isOutrun)
+            #expect(report.hasLost)
             try await connection.close()
         }
     }
@@ -171,7 +171,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func anAddressThatProvesToBeSomebodyElseIsPassedBy() async throws {
+    @Test func anAddressOfAnotherHostIsSkipped() async throws {
         let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
         try await withScriptedOrigin(tls: TestCertificate(for: dialHost).tls) { impostor in
             try await withBadNetwork(2, test.certificate) { network, _ in
@@ -189,7 +189,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func aListSaysNothingOfPlainHTTP() async throws {
+    @Test func aListDoesNotApplyToPlainHTTP() async throws {
         let test = try TestDialer(listed: ["127.0.0.2"], resolved: ["127.0.0.1"])
         try await withScriptedOrigin { origin in
             let connection = try await test.dial(port: origin.port, scheme: "http")

@@ -30,7 +30,7 @@ struct AddressReportTests {
         #expect(try await !isBanned(after: ending, onReusedConnection: true))
     }
 
-    @Test func aConnectionThatIsLostAtItsFirstRequestOrInAResponseSpeaksAgainstItsAddress() async throws {
+    @Test func aConnectionLostWithRequestsCountsAgainstItsAddress() async throws {
         #expect(try await isBanned(after: .closing, onReusedConnection: false))
         let torn = ScriptedResponse.text("a text").cut(after: .bodyBytes(1))
         #expect(try await isBanned(after: torn, onReusedConnection: true))
@@ -38,7 +38,7 @@ struct AddressReportTests {
 
     /// As above over HTTP/2, where the server closes its connection at the second request.
     @Test(arguments: [true, false])
-    func aServerThatClosesAnHTTP2ConnectionIsAsWellAsBefore(saysSo: Bool) async throws {
+    func aServerThatClosesHTTP2IsNotPenalised(saysSo: Bool) async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }
             guard frame.is(.headers) else { return }

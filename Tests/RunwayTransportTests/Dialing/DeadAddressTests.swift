@@ -11,7 +11,7 @@ struct DeadAddressTests {
     private let dead = "127.0.0.2"
     private let others = ["127.0.0.3", "127.0.0.4", "127.0.0.5"]
 
-    @Test func oneOfFourThatDiesCostsOneCallTheWaitForTheNextAndOthersNothing() async throws {
+    @Test func oneFailedAddressDelaysOnlyOneCall() async throws {
         let test = try TestDialer(listed: [dead] + others, limits: HostSelectionLimits(firstBan: .seconds(600)))
         try await withBadNetwork(4, test.certificate) { network, _ in
             let records = RecordCollector()
@@ -48,7 +48,7 @@ struct DeadAddressTests {
     }
 
     @Test(arguments: 0..<4)
-    func oneOfFourThatWasAlwaysDeadHoldsUpNoCallLongerThanTheStagger(number: Int) async throws {
+    func aDeadAddressDelaysNoCallBeyondTheStagger(number: Int) async throws {
         let listed = [dead] + others
         let test = try TestDialer(listed: listed)
         try await withBadNetwork(4, test.certificate) { network, _ in
@@ -74,7 +74,7 @@ struct DeadAddressTests {
         }
     }
 
-    @Test func oneThatComesBackIsUsedOnceItsBanIsOver() async throws {
+    @Test func aRecoveredAddressIsUsedAfterItsBan() async throws {
         let clock = ManualClock()
         let test = try TestDialer(listed: [dead, others[0]], clock: LayerClock(clock))
         let selector = test.dialer.selector

@@ -52,7 +52,7 @@ struct DialRaceTests {
         #expect(race.secured(a, at: .milliseconds(401)).isEmpty)
     }
 
-    @Test func theSilentOneThatWasOvertakenIsMeasuredBeforeItHasFailed() {
+    @Test func aSilentLoserIsMeasuredBeforeItFails() {
         var race = DialRace(HostPlan(order: [a, b, d]), lookup: .never)
         _ = race.start(at: .zero)
         _ = race.woke(at: .milliseconds(250))
@@ -78,7 +78,7 @@ struct DialRaceTests {
             ])
     }
 
-    @Test func whatIsExploredRunsBesideTheFirstAndIsMeasuredAfterIt() {
+    @Test func theExploredAddressIsMeasuredInParallel() {
         var race = DialRace(HostPlan(order: [a, b, d], explored: d), lookup: .never)
         #expect(race.start(at: .zero) == [.connect(a), .connect(d), .wake(at: .milliseconds(250))])
         let end = race.secured(a, at: .milliseconds(40))
@@ -135,7 +135,7 @@ struct DialRaceTests {
         #expect(race.lookupFailed(at: .milliseconds(2)) == [.fail])
     }
 
-    @Test func theDeadlineClosesWhatIsOpen() {
+    @Test func theDeadlineClosesOpenConnections() {
         var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
         _ = race.start(at: .zero)
         _ = race.woke(at: .milliseconds(250))

@@ -38,7 +38,7 @@ struct DialerTests {
         }
     }
 
-    @Test func theNextAddressIsTriedWhereOneRefuses() async throws {
+    @Test func theNextAddressIsDialledAfterARefusal() async throws {
         let test = try TestDialer(resolved: ["127.0.0.9", "127.0.0.1"])
         try await withScriptedOrigin(tls: test.certificate.tls) { origin in
             let connection = try await test.dial(port: origin.port)
@@ -55,7 +55,7 @@ struct DialerTests {
         #expect(error.detail == "No connection to dial.test could be made: 127.0.0.1: Connection refused.")
     }
 
-    @Test func aNameThatNobodyKnowsSaysSo() async throws {
+    @Test func anUnknownNameIsReported() async throws {
         let error = try await TestDialer().failure(port: 443)
         #expect(error.kind == .noNetwork)
         #expect(error.detail.contains("its name could not be looked up (nobody knows it)"))
@@ -102,7 +102,7 @@ struct DialerTests {
         }
     }
 
-    @Test func whatAServerSaysRightAfterTheHandshakeIsNotLost() async throws {
+    @Test func bytesRightAfterTheHandshakeAreNotLost() async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
         let server = try await TalkativeServer(test.certificate, byteCount: 300_000)
         let connection = try await test.dial(port: server.port)

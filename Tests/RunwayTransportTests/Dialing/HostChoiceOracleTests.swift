@@ -150,18 +150,18 @@ struct HostChoiceOracleTests {
             // The server itself takes 5 to 60 ms; that is no reason to go.
             for _ in 0..<30 {
                 let work = Duration.milliseconds(Int.random(in: 5...25, using: &random))
-                #expect(!app.answered(by: winner, after: .milliseconds(20) + work, at: now), "seed \(seed)")
+                #expect(!app.responded(by: winner, after: .milliseconds(20) + work, at: now), "seed \(seed)")
                 now += .milliseconds(500)
             }
             let isLeft = (0..<3).map { _ in
                 now += .milliseconds(500)
-                return app.answered(by: winner, after: .milliseconds(320), at: now)
+                return app.responded(by: winner, after: .milliseconds(320), at: now)
             }
             #expect(isLeft == [false, false, true], "seed \(seed)")
         }
     }
 
-    @Test func oneThatComesBackIsUsedWithinItsBan() {
+    @Test func aRecoveredAddressIsUsedWithinItsBan() {
         for seed in 1...Self.seedCount {
             var random = SeededGenerator(seed: seed)
             let addresses = SimulatedApp.addresses(4)

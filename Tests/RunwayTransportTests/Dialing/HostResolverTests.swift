@@ -24,7 +24,7 @@ struct HostResolverTests {
         #expect(try await addresses(of: host, where: nil) == ["127.0.0.1", "::1"])
     }
 
-    @Test func whatIsBelowLocalhostIsWhatLocalhostIs() async throws {
+    @Test func namesBelowLocalhostAreLoopback() async throws {
         let resolver = HostResolver { host in
             #expect(host == "localhost")
             return [try SocketAddress(ipAddress: "127.0.0.2", port: 0)]
@@ -33,7 +33,7 @@ struct HostResolverTests {
         #expect(try await resolver.addresses(of: "api.localhost", on: loop).get().map(\.ipAddress) == ["127.0.0.2"])
     }
 
-    @Test func otherNamesLeadWhereTheSystemSays() async throws {
+    @Test func otherNamesAreResolvedByTheSystem() async throws {
         #expect(try await addresses(of: "localhost.test", where: ["203.0.113.9"]) == ["203.0.113.9"])
     }
 }

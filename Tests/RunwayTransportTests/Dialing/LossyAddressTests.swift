@@ -43,9 +43,9 @@ struct LossyAddressTests {
             var isLeft = false
             // Three would do on a machine that does nothing else.
             while !isLeft, lateCount <= 20 {
-                let answer = try await wire(of: layer, records)
-                isLeft = answer.address != inUse
-                lateCount = (answer.waiting ?? .zero) >= Self.delay ? lateCount + 1 : 0
+                let response = try await wire(of: layer, records)
+                isLeft = response.address != inUse
+                lateCount = (response.waiting ?? .zero) >= Self.delay ? lateCount + 1 : 0
             }
             #expect(isLeft)
             // And nobody comes back to it.

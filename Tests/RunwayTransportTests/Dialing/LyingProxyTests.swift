@@ -136,7 +136,7 @@ struct LyingProxyTests {
         }
     }
 
-    @Test func aProxyThatDiesBeneathTheHandshakeIsToldOfAsALostConnection() async throws {
+    @Test func aProxyThatFailsDuringTheHandshakeIsALostConnection() async throws {
         try await withScriptedPeer(ScriptedPeer.Script(replies: [Self.yes, []], ending: .close)) { proxy in
             let error = try await failure("https", through: proxy, .http)
             #expect(error.kind == .noNetwork && error.sending == .notSent, "\(error)")

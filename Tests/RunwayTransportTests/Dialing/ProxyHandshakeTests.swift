@@ -64,7 +64,7 @@ struct ProxyHandshakeTests {
         #expect(try handshake.receive([80]) == .done)
     }
 
-    @Test func socksShowsWhoAsks() throws {
+    @Test func socksSendsTheCredentials() throws {
         var handshake = ProxyHandshake(
             ProxyServer(.socks5, host: "p", port: 1, credentials: ada), host: "192.0.2.1", port: 80)
         #expect(try handshake.start() == [5, 2, 0, 2])
@@ -83,7 +83,7 @@ struct ProxyHandshakeTests {
         #expect(failure(socks, said).contains(reason))
     }
 
-    @Test func socksSaysWhyItRefuses() throws {
+    @Test func socksRefusalsHaveAReason() throws {
         var handshake = ProxyHandshake(socks, host: "a", port: 1)
         _ = try handshake.start()
         _ = try handshake.receive([5, 0])

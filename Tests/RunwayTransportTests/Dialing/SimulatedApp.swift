@@ -34,15 +34,15 @@ final class SimulatedApp {
             selector.plan(addresses, of: Self.host), lookup: .never, at: now,
             note: { self.notes.append(($0, $1, $2)) })
         advance(to: now + outcome.elapsed)
-        let answer = outcome.winner.flatMap { path($0, now).roundTrip } ?? .zero
-        return (outcome, outcome.elapsed + answer)
+        let response = outcome.winner.flatMap { path($0, now).roundTrip } ?? .zero
+        return (outcome, outcome.elapsed + response)
     }
 
     /// Says that a response on a connection to an address began after so long; gives whether the address is left for another one.
     func answered(by address: IPAddress, after firstByte: Duration, at now: Duration) -> Bool {
         advance(to: now)
-        selector.note(.answered(firstByte: firstByte), of: address, of: Self.host)
-        return selector.isOutrun(address, among: addresses, of: Self.host)
+        selector.note(.responded(firstByte: firstByte), of: address, of: Self.host)
+        return selector.hasLost(address, among: addresses, of: Self.host)
     }
 
     /// Whether an address is left alone at a moment.

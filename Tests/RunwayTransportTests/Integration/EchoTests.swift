@@ -89,7 +89,7 @@ struct EchoTests {
         #expect(raw["headers"]["Content-Length"].string == byteCount.map { "\($0)" })
     }
 
-    @Test func headIsAnsweredLikeGetWithoutItsBody() async throws {
+    @Test func headRespondsLikeGetWithoutABody() async throws {
         let raw = try await layer().call(Fetch<HEAD>("anything"))
         #expect(raw.bytes.isEmpty)
         #expect(raw.mediaType?.isJSON == true)
@@ -100,7 +100,7 @@ struct EchoTests {
         #expect(raw.response.headerFields[.allow]?.contains("GET") == true)
     }
 
-    @Test func arraysObjectsBooleansAndNothingArriveAsTheStylesSay() async throws {
+    @Test func valuesArriveInTheirStyles() async throws {
         let parameters: Parameters = [
             "tags": ["江", "南", "a,b"], "price": ["low": 1, "high": 2.5], "new": true, "none": nil, "empty": [],
         ]

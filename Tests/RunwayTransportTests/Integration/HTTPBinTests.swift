@@ -20,7 +20,7 @@ struct HTTPBinTests {
         #expect(raw.response.status.code == code)
     }
 
-    @Test func notModifiedIsFineForWhoAskedWithAConditionAlone() async throws {
+    @Test func notModifiedIsFineForAConditionalRequest() async throws {
         let conditional = Fetch<GET>("status/304", headers: ["If-None-Match": "\"a\""])
         #expect(try await layer().call(conditional).response.status == .notModified)
         #expect(try await layer().failure(of: Fetch<GET>("status/304")).kind == .invalidResponse)
@@ -92,7 +92,7 @@ struct HTTPBinTests {
     }
 
     @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
-    func aCompressionThatWasNotAskedForIsGivenAsItCame() async throws {
+    func unrequestedCodingIsReturnedUnchanged() async throws {
         let raw = try await layer().call(Fetch<GET>("brotli"))
         #expect(raw.response.headerFields[.contentEncoding] == "br")
         #expect(raw.json.invalidDocumentError != nil)
@@ -119,11 +119,11 @@ struct HTTPBinTests {
     // MARK: Streams
 
     @Test func aDripIsReadAsAStream() async throws {
-        let answer = try await layer().stream(
+        let response = try await layer().stream(
             Fetch<GET>("drip").query(["numbytes": 10, "duration": 1, "delay": 0]))
         var parts = 0
         var bytes: [UInt8] = []
-        for try await part in answer.body {
+        for try await part in response.body {
             parts += 1
             bytes += part
         }
@@ -132,19 +132,19 @@ struct HTTPBinTests {
     }
 
     @Test func linesOfJSONAreReadAsAStream() async throws {
-        let answer = try await layer().stream(Fetch<GET>("stream/50"))
-        let lines = try await answer.body.text().split(separator: "\n")
+        let response = try await layer().stream(Fetch<GET>("stream/50"))
+        let lines = try await response.body.text().split(separator: "\n")
         #expect(try lines.map { try JSONDocument(String($0)).root["id"].int } == Array(0..<50))
     }
 
     @Test(arguments: [0, 1, 1023, 65_536, 102_400])
-    func asManyBytesComeAsWereAskedForWholeAndStreamed(count: Int) async throws {
+    func theRequestedBytesArriveWholeAndStreamed(count: Int) async throws {
         let network = try layer()
         let call = Fetch<GET>("stream-bytes/\(count)").query(["chunk_size": 1000])
         let raw = try await network.call(call)
         #expect(raw.bytes.count == count)
-        let answer = try await network.stream(call)
-        #expect(try await answer.body.collect(upTo: count).count == count)
+        let response = try await network.stream(call)
+        #expect(try await response.body.collect(upTo: count).count == count)
     }
 
     @Test(arguments: [1, 26, 102_400])
@@ -154,7 +154,7 @@ struct HTTPBinTests {
         #expect(raw.bytes == (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) })
     }
 
-    @Test func aRangeIsGivenAsAsked() async throws {
+    @Test func aRangeIsReturnedAsRequested() async throws {
         let raw = try await layer().call(Fetch<GET>("range/1024", headers: ["Range": "bytes=26-51"]))
         #expect(raw.response.status == .partialContent)
         #expect(raw.text == "abcdefghijklmnopqrstuvwxyz")
@@ -193,14 +193,14 @@ struct HTTPBinTests {
 
     // MARK: Who asks
 
-    @Test func cookiesAreNotKept() async throws {
+    @Test func cookiesAreNotStored() async throws {
         let network = try layer()
         let raw = try await network.call(Fetch<GET>("cookies/set").query(["a": "1"]))
         #expect(raw["cookies"].count == 0)
         #expect(try await network.call(Fetch<GET>("cookies"))["cookies"].count == 0)
     }
 
-    @Test func credentialsInAHeaderAreSentAndNothingElseIs() async throws {
+    @Test func onlyCredentialsInAHeaderAreSent() async throws {
         let network = try layer()
         let token = Data("用户:秘密".utf8).base64EncodedString()
         let raw = try await network.call(

@@ -73,8 +73,8 @@ struct NginxTests {
     func streamsCarryTheSameBytes(version: Int) async throws {
         let servers = try servers.get()
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_3166-2.json")))
-        let answer = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("iso_3166-2.json"))
-        #expect(try await answer.body.collect(upTo: file.count) == file)
+        let response = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("iso_3166-2.json"))
+        #expect(try await response.body.collect(upTo: file.count) == file)
     }
 
     @Test(arguments: versions.indices, ["identity", "gzip"])
@@ -104,7 +104,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func aRangeIsGivenAsAsked(version: Int) async throws {
+    func aRangeIsReturnedAsRequested(version: Int) async throws {
         let servers = try servers.get()
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_4217.json")))
         let raw = try await servers.nginxLayer(Self.versions[version].0).call(
@@ -115,7 +115,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func aConditionalRequestIsAnsweredWithoutABody(version: Int) async throws {
+    func aConditionalRequestGetsNoBody(version: Int) async throws {
         let network = try servers.get().nginxLayer(Self.versions[version].0)
         let first = try await network.call(Fetch<GET>("iso_4217.json"))
         let tag = try #require(first.response.headerFields[.eTag])
@@ -128,17 +128,17 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func aFileThatIsCutWhileItIsSentIsNoWholeResponse(version: Int) async throws {
+    func aFileTruncatedDuringTheResponseIsAnError(version: Int) async throws {
         let servers = try servers.get()
         let name = "\(UUID().uuidString).bin"
         let file = servers.ownFiles.appending(path: name)
         try Data(count: 1 << 20).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let answer = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("own/\(name)"))
-        #expect(answer.response.headerFields[.contentLength] == "\(1 << 20)")
+        let response = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("own/\(name)"))
+        #expect(response.response.headerFields[.contentLength] == "\(1 << 20)")
         var received = 0
         let error = await #expect(throws: NetworkError.self) {
-            for try await part in answer.body {
+            for try await part in response.body {
                 if received == 0 { try FileHandle(forWritingTo: file).truncate(atOffset: 100_000) }
                 received += part.count
             }
@@ -160,7 +160,7 @@ struct NginxTests {
         #expect(try plain.bytes == Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_15924.json"))))
     }
 
-    @Test func withoutTrustInItsAuthorityNothingIsAsked() async throws {
+    @Test func anUntrustedAuthorityGetsNoRequest() async throws {
         let error = try await NetworkLayer(to: servers.get().nginx).failure(of: Fetch<GET>("iso_4217.json"))
         #expect(error.kind == .notTrusted)
     }

@@ -7,7 +7,7 @@ import Testing
 /// A server that sends two responses over HTTP/1.1 where it was asked for one: the second is nobody's, and never the next call's.
 @Suite(.timeLimit(.minutes(10)))
 struct DoubleResponseTests {
-    private static let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nasked".utf8)
+    private static let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nasked".utf8)
     private static let ghost = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nghost".utf8)
 
     private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
@@ -17,10 +17,10 @@ struct DoubleResponseTests {
 
     /// Of the second response this much comes right behind the first: all, one byte, or nothing but the end of a line.
     @Test(arguments: [ghost, Array(ghost.prefix(1)), Array("\r\n".utf8)])
-    func whatComesTogetherWithTheResponseIsNotTheNextOne(surplus: [UInt8]) async throws {
+    func bytesWithTheResponseAreNotTheNextOne(surplus: [UInt8]) async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
-            origin.on("/a", respond: .raw(Self.answer + surplus).ending(.stayOpen).held(by: gate))
+            origin.on("/a", respond: .raw(Self.response + surplus).ending(.stayOpen).held(by: gate))
             origin.on("/b", respond: .text("second"))
             let network = try layer(origin)
             let first = Task { try await network.call(Fetch<GET>("a")).text }
@@ -36,10 +36,10 @@ struct DoubleResponseTests {
         }
     }
 
-    @Test func whatComesAfterTheResponseIsNotTheNextOne() async throws {
+    @Test func bytesAfterTheResponseAreNotTheNextOne() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
-            let twice = ScriptedResponse.raw(Self.answer, Self.ghost).ending(.stayOpen)
+            let twice = ScriptedResponse.raw(Self.response, Self.ghost).ending(.stayOpen)
             origin.on("/a", respond: twice.pausing(.betweenChunks, .gate(gate)))
             origin.on("/b", respond: .text("second"))
             let network = try layer(origin)

@@ -36,10 +36,10 @@ struct DyingConnectionTests {
             let group = path.dropFirst().prefix { $0 != "/" }
             if connection.paths[1]?.hasSuffix("warm") == true, frame.stream > 1 {
                 guard connection.streams.count == 21, let number = Int(group) else { return }
-                let answers = connection.streams.dropFirst().flatMap { stream in
+                let responses = connection.streams.dropFirst().flatMap { stream in
                     RawFrame.headers(stream).bytes + RawFrame.data(stream, connection.paths[stream] ?? "").bytes
                 }
-                connection.write(Array(answers.prefix(number - 1000)))
+                connection.write(Array(responses.prefix(number - 1000)))
                 connection.close()
             } else if twice, !path.hasSuffix("warm"), ended.insert(String(group)) {
                 connection.close()
@@ -110,7 +110,7 @@ struct DyingConnectionTests {
         }
     }
 
-    @Test func withFurtherAttemptsEveryReadIsAnsweredThoughTwoConnectionsEnd() async throws {
+    @Test func retriesCompleteEveryReadThoughTwoConnectionsEnd() async throws {
         try await RawHTTP2Server.run(Self.script(twice: true)) { server in
             for answerCount in stride(from: 0, through: 20, by: 4) {
                 let group = 1000 + answerCount * Self.answerByteCount
@@ -207,7 +207,7 @@ struct DyingConnectionTests {
     }
 
     @Test(arguments: [ScriptedResponse.closing, .resetting])
-    func withFurtherAttemptsEveryReadIsAnsweredThoughAllHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
+    func retriesCompleteEveryReadThoughAllHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise { request in request.connection <= 4 ? ending : .text(request.path) }
             let network = try await layer(to: origin, retrying: RetryLimits(reserve: 100))

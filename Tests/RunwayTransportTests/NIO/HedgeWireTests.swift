@@ -106,7 +106,7 @@ struct HedgeWireTests {
         }
     }
 
-    @Test func anAddressThatIsOutrunAgainAndAgainIsLeft() async throws {
+    @Test func anAddressThatLosesRepeatedlyIsReplaced() async throws {
         try await withServer { server, _, layer, silence, records in
             let address = try await silenceMain(server, layer, silence, records)
             var isLeft = false

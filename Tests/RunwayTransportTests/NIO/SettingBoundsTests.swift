@@ -45,7 +45,7 @@ struct SettingBoundsTests {
     }
 
     @Test(arguments: [Int.min, -1, 0, .max])
-    func everyCallEndsWhateverASettingIs(number: Int) async throws {
+    func everyCallEndsWithAnySetting(number: Int) async throws {
         try await RawHTTP2Server.run(HTTP2WireTests.honest) { server in
             for configuration in variants(of: server.configuration(), number) {
                 try await call(server.baseURL, configuration, mayFail: number != .max)

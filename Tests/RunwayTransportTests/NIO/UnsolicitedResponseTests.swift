@@ -104,15 +104,15 @@ private final class Answering: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         // TLS sends it as soon as it can.
-        if isHasty { answer("unasked", context) }
+        if isHasty { respond("unasked", context) }
         context.fireChannelActive()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { answer("asked", context) }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { respond("asked", context) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    private func answer(_ text: String, _ context: ChannelHandlerContext) {
+    private func respond(_ text: String, _ context: ChannelHandlerContext) {
         let bytes = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
         context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     }

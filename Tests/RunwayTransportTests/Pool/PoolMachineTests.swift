@@ -26,7 +26,7 @@ struct PoolMachineTests {
         #expect(machine.submit(2, now: at(0)) == .send(on: 1, isReused: true))
     }
 
-    @Test func exclusiveConnectionsAreMadeForThoseWhoWaitUpToTheLimit() {
+    @Test func exclusiveConnectionsAreMadeForWaitersUpToTheLimit() {
         let machine = machine()
         #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
         #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
@@ -36,7 +36,7 @@ struct PoolMachineTests {
         #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(3, on: 1, isReused: false)])
     }
 
-    @Test func connectionsOnTheirWayOutHoldNobodysPlaceButAreBoundedToo() {
+    @Test func drainingConnectionsAreBoundedSeparately() {
         let machine = machine()
         for request in 1...2 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .exclusive, now: at(1))
@@ -63,7 +63,7 @@ struct PoolMachineTests {
             ])
     }
 
-    @Test func sharedConnectionTakesAsManyAsItsServerDoes() {
+    @Test func sharedConnectionRespectsTheServersLimit() {
         let machine = machine(mayShare: true)
         for request in 1...4 { _ = machine.submit(RequestID(request), now: at(0)) }
         #expect(
@@ -86,7 +86,7 @@ struct PoolMachineTests {
         #expect(machine.ended(1, isReusable: true, now: at(2)) == [.send(4, on: 1, isReused: true)])
     }
 
-    @Test func connectionThatDrainsTakesNothingAndIsClosedWhenItIsEmpty() {
+    @Test func drainingConnectionClosesWhenEmpty() {
         let machine = machine(mayShare: true)
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .shared(limit: 10), now: at(1))
@@ -124,7 +124,7 @@ struct PoolMachineTests {
         #expect(machine.connected(5, .exclusive, now: at(12)) == [.send(5, on: 5, isReused: false)])
     }
 
-    @Test func requestOfAStaleConnectionTakesNoneThatCarriedAnything() {
+    @Test func requestOfAStaleConnectionNeedsAFreshOne() {
         let machine = machineWithIdleConnections()
         #expect(machine.submit(6, now: at(10)) == .send(on: 3, isReused: true))
         #expect(machine.closed(4) == [])
@@ -138,7 +138,7 @@ struct PoolMachineTests {
         #expect(machine.connected(5, .exclusive, now: at(14)) == [.send(5, on: 5, isReused: false)])
     }
 
-    @Test func connectionThatIsNoGoodToThoseWhoWaitMakesRoomForOneThatIs() {
+    @Test func unusableConnectionMakesRoomForAnother() {
         let machine = machine(maximumConnections: 1)
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
@@ -159,7 +159,7 @@ struct PoolMachineTests {
         (.stale.with { $0.isReplayable = false }, false),
         (.stale.with { $0.moves = 1 }, false),
     ])
-    func onlyWhatMustNotArriveTwiceStays(loss: LostRequest, mayMove: Bool) {
+    func onlyUnsafeRequestsStay(loss: LostRequest, mayMove: Bool) {
         #expect(loss.mayMove == mayMove)
     }
 
@@ -174,7 +174,7 @@ struct PoolMachineTests {
         #expect(machine.isEmpty)
     }
 
-    @Test func failedConnectionFailsNobodyWhileAnotherCarriesSomething() {
+    @Test func failedDialFailsNoRequestWhileAnotherConnectionWorks() {
         let machine = machine()
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
@@ -201,7 +201,7 @@ struct PoolMachineTests {
         #expect(machine.timePassed(at(10)) == [.fail(1, .notConnectedInTime)])
     }
 
-    @Test func requestWaitsForAFreePlaceAsLongAsItLikes() {
+    @Test func requestWaitsForAConnectionWithoutLimit() {
         let machine = machine(maximumConnections: 1)
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
@@ -279,7 +279,7 @@ struct PoolMachineTests {
         #expect(machine.warm() == [])
     }
 
-    @Test func changedNetworkRetiresWhatThereIs() {
+    @Test func changedNetworkRetiresAllConnections() {
         let machine = machine(maximumConnections: 3)
         for request in 1...3 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .exclusive, now: at(1))

@@ -9,7 +9,7 @@ import Testing
 ///
 /// `RUNWAY_POOL_LIVES` says how many; a failure prints its seed, and `RUNWAY_POOL_SEED` plays it again.
 struct PoolModelTests {
-    @Test func everyRequestIsAnsweredOnceAndNoBoundIsPassed() throws {
+    @Test func everyRequestCompletesOnceWithinTheBounds() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["RUNWAY_POOL_LIVES"].flatMap { UInt64($0) } ?? 400
         let only = environment["RUNWAY_POOL_SEED"].flatMap { UInt64($0) }

@@ -164,7 +164,7 @@ struct RouteTableTests {
         #expect(found == NetworkStatus(.cellular, isExpensive: true, identity: "fe80::1 on wwan0"))
     }
 
-    @Test func bytesThatDoNotHoldTogetherAreReadAsFarAsTheyDo() {
+    @Test func inconsistentBytesEndTheList() {
         let whole = link(2, "eth0", flags: up) + route(2, metric: 1)
         for seed in 0..<3000 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)

@@ -47,7 +47,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test func whatIsKnownOfAddressesStaysOnTheNetworkWhereItWasLearned() throws {
+    @Test func measurementsBelongToTheirNetwork() throws {
         let address = try #require(IPAddress("192.0.2.1"))
         let book = HostBook(bundled: try HostList([dialHost: ["192.0.2.1"]]))
         var configuration = TransportConfiguration()
@@ -69,7 +69,7 @@ struct NetworkChangeTests {
         withExtendedLifetime(layer) {}
     }
 
-    @Test func aRequestOnAConnectionThatDiedWithTheNetworkIsFoundOutByAPing() async throws {
+    @Test func aPingDetectsAConnectionLostWithTheNetwork() async throws {
         try await RawHTTP2Server.run { connection, frame in
             // A server that is out of reach: neither the request nor a PING is answered.
             if frame == nil { connection.write(.settings()) }
@@ -91,7 +91,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test func aRequestOverHTTP1OnALinkThatIsGoneIsLostAtOnce() async throws {
+    @Test func aRequestOverHTTP1OnALostLinkFailsAtOnce() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/first", respond: .text("first"))
@@ -116,7 +116,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test func aRequestOverHTTP2OnALinkThatIsGoneIsLostAtOnce() async throws {
+    @Test func aRequestOverHTTP2OnALostLinkFailsAtOnce() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }
             guard frame.is(.headers), connection.number > 1 || frame.stream == 1 else { return }
@@ -143,7 +143,7 @@ struct NetworkChangeTests {
         #expect(try #require(systemLocalAddresses()).contains(own))
     }
 
-    @Test func callsThatWaitForANetworkGoOverConnectionsThatAreMadeOnIt() async throws {
+    @Test func callsThatWaitedForANetworkUseNewConnections() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("there"))
             let status = SettableNetworkStatus(.wifi)

@@ -25,10 +25,10 @@ struct DownloadTests {
     }
 
     @Test(arguments: 1...UInt64(3))
-    func connectionThatBreaksAnywhereIsGoneOnWithByteForByte(seed: UInt64) async throws {
+    func connectionThatBreaksAnywhereIsResumedExactly(seed: UInt64) async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 1_500_000, breaks: 4, seed: seed))
         try await withScriptedOrigin { origin in
-            origin.on("/film", file.answer)
+            origin.on("/film", file.response)
             let records = RecordCollector()
             let network = try layer(origin, sinks: [records])
             let saved = try await network.download(Film(), to: folder.file)
@@ -41,13 +41,13 @@ struct DownloadTests {
         }
     }
 
-    @Test func nextProcessGoesOnWhereThisOneEnded() async throws {
+    @Test func nextProcessResumesTheDownload() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/film") { request in
                 request["Range"] == nil
-                    ? file.answer(request).pausing(.beforeChunk(20), .gate(gate)) : file.answer(request)
+                    ? file.respond(request).pausing(.beforeChunk(20), .gate(gate)) : file.respond(request)
             }
             let network = try layer(origin)
             let first = Task { try await network.download(Film(), to: folder.file) }
@@ -68,7 +68,7 @@ struct DownloadTests {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
-            origin.on("/film") { file.answer($0).pausing(.beforeChunk(3), .gate(gate)) }
+            origin.on("/film") { file.respond($0).pausing(.beforeChunk(3), .gate(gate)) }
             let clock = ManualClock()
             let network = NetworkLayer(
                 to: origin.baseURL, over: try TransportUnderTest.make(), clock: LayerClock(clock))

@@ -23,7 +23,7 @@ struct NginxTransferTests {
     }
 
     @Test(arguments: [TransportConfiguration.HTTPVersions.automatic, .http1Only])
-    func downloadThatWasStoppedGoesOnWhereItEnded(versions: TransportConfiguration.HTTPVersions) async throws {
+    func stoppedDownloadResumes(versions: TransportConfiguration.HTTPVersions) async throws {
         let (servers, folder, film) = (try servers.get(), try TransferFolder(), RangedFile(byteCount: 200_000))
         let name = "\(UUID().uuidString).bin"
         let served = servers.ownFiles.appending(path: name)

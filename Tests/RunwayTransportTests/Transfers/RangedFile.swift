@@ -18,7 +18,7 @@ final class RangedFile: Sendable {
         self.breaks = Mutex((breaks, random))
     }
 
-    @Sendable func answer(_ request: ReceivedRequest) -> ScriptedResponse {
+    @Sendable func respond(_ request: ReceivedRequest) -> ScriptedResponse {
         var start = 0
         if let range = request["Range"], request["If-Range"] == "\"1\"" {
             start = Int(range.dropFirst(6).dropLast()) ?? 0

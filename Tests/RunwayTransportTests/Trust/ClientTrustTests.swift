@@ -41,14 +41,13 @@ struct ClientTrustTests {
             for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
         try await withStrictServer { running in
             let shown = try client { $0.clientIdentities = [identity] }
-            let answer = try await shown.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await shown.ask(port: running.port)
+            #expect(response == "served")
         }
     }
 
     @Test(arguments: [TLSVersion.tlsv12, .tlsv13], ["http/1.1", "h2"])
-    func aClientWithoutACertificateIsToldThatTheServerWantsOne(version: TLSVersion, speaking name: String) async throws
-    {
+    func aMissingClientCertificateIsNamed(version: TLSVersion, speaking name: String) async throws {
         try await withStrictServer(configure: {
             $0.maximumTLSVersion = version
             $0.applicationProtocols = [name]
@@ -65,7 +64,7 @@ struct ClientTrustTests {
     }
 
     @Test(arguments: [TLSVersion.tlsv12, .tlsv13])
-    func aClientWhoseCertificateIsOfAnotherAuthorityIsToldSo(version: TLSVersion) async throws {
+    func aClientCertificateOfAnotherAuthorityIsNamed(version: TLSVersion) async throws {
         let own = try TestAuthority("others").server("client", usage: .clientAuth)
         let identity = try ClientIdentity(
             for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
@@ -97,8 +96,8 @@ struct ClientTrustTests {
         #expect(!"\(identity)".contains("BEGIN"))
         try await withStrictServer { running in
             let trusting = try client { $0.clientIdentities = [identity] }
-            let answer = try await trusting.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await trusting.ask(port: running.port)
+            #expect(response == "served")
         }
         #expect(throws: NetworkError.self) { try ClientIdentity(for: "a", pkcs12: bytes, passphrase: "wrong") }
         #expect(throws: NetworkError.self) { try ClientIdentity(for: "a", pkcs12: [1, 2, 3], passphrase: "") }
@@ -130,8 +129,8 @@ struct ClientTrustTests {
         let exception = DevelopmentException.trusting(certificatePEM: try own.leafPEM, of: "localhost")
         let trusting = try client { $0.developmentExceptions = [exception] }
         try await withTLSServer(own) { running in
-            let answer = try await trusting.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await trusting.ask(port: running.port)
+            #expect(response == "served")
             let error = await #expect(throws: NetworkError.self) {
                 try await trusting.ask("elsewhere.example", port: running.port)
             }
@@ -145,8 +144,8 @@ struct ClientTrustTests {
     @Test func anExceptionFromVerificationIsForItsHost() async throws {
         let trusting = try client { $0.developmentExceptions = [.skippingVerification(of: "LocalHost")] }
         try await withTLSServer(TestAuthority.selfSigned("anything")) { running in
-            let answer = try await trusting.ask(port: running.port)
-            #expect(answer == "served")
+            let response = try await trusting.ask(port: running.port)
+            #expect(response == "served")
             let error = await #expect(throws: NetworkError.self) {
                 try await trusting.ask("elsewhere.example", port: running.port)
             }

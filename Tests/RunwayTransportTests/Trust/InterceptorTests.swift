@@ -44,8 +44,8 @@ struct InterceptorTests {
 
     @Test func withoutAPinTheInterceptorReadsAndResponds() async throws {
         let interceptor = try interceptor.get()
-        let answer = try await interceptor.client(nil) { _ in }.ask(port: interceptor.port)
-        #expect(answer.contains("4217"))
+        let response = try await interceptor.client(nil) { _ in }.ask(port: interceptor.port)
+        #expect(response.contains("4217"))
     }
 
     @Test func thePinRefusesTheInterceptorAndNotTheServer() async throws {

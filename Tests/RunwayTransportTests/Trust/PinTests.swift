@@ -50,8 +50,8 @@ struct PinTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await withTLSServer(server ?? self.server) { running in
-            let answer = try await client(sets, clock: clock).ask(port: running.port)
-            #expect(answer == "served", sourceLocation: sourceLocation)
+            let response = try await client(sets, clock: clock).ask(port: running.port)
+            #expect(response == "served", sourceLocation: sourceLocation)
         }
     }
 
@@ -100,7 +100,7 @@ struct PinTests {
         try await expectServed([pins], renewed)
     }
 
-    @Test func aPinnedCertificateThatIsShownButNotInTheVerifiedChainCountsForNothing() async throws {
+    @Test func pinsIgnoreUnverifiedCertificates() async throws {
         let decoy = try TestAuthority("decoy")
         let shown = TestAuthority.Server(chain: server.chain + [decoy.certificate], key: server.key)
         try await expectRefused([set(pin(decoy.certificate), backup)], shown)
@@ -117,7 +117,7 @@ struct PinTests {
         #expect(reports.all.map(\.outcome) == [.wouldHaveRefused])
     }
 
-    @Test func whatOnlyReportsStillVerifies() async throws {
+    @Test func reportOnlyPinsStillVerify() async throws {
         try await expectRefused([set(backup, stranger, mode: .reportOnly)], TestAuthority("elsewhere").server())
     }
 
@@ -152,8 +152,8 @@ struct PinTests {
         }
         let exact = try client([set(backup, stranger, host: "example.com")])
         try await withTLSServer(below) { running in
-            let answer = try await exact.ask("api.example.com", port: running.port)
-            #expect(answer == "served")
+            let response = try await exact.ask("api.example.com", port: running.port)
+            #expect(response == "served")
         }
     }
 
@@ -166,7 +166,7 @@ struct PinTests {
         try await expectRefused([set(pin(root.certificate), backup), set(backup, stranger)])
     }
 
-    @Test func aProxyChangesNothingOfThePins() async throws {
+    @Test func pinsApplyThroughAProxy() async throws {
         try await withTLSServer(server) { running in
             let tunnel = try await TunnelServer(
                 to: running.port, replying: [Array("HTTP/1.1 200 Fine\r\n\r\n".utf8)])

@@ -67,14 +67,14 @@ struct RefusedServerTests {
         }
     }
 
-    @Test(arguments: Way.allCases) func aGoodServerIsAsked(way: Way) async throws {
+    @Test(arguments: Way.allCases) func aTrustedServerGetsTheRequest(way: Way) async throws {
         let root = try TestAuthority()
         for server in [try root.server(), try root.intermediate().server()] {
             let trust = try policy(root, way, pinning: server)
             try await withTLSServer(server) { running in
                 try await withClient(way, trust, to: running) { client in
-                    let answer = try await client.ask(port: running.port)
-                    #expect(answer == "served")
+                    let response = try await client.ask(port: running.port)
+                    #expect(response == "served")
                     #expect(running.receivedByteCount > 0)
                 }
             }
@@ -163,8 +163,8 @@ struct RefusedServerTests {
         try await withTLSServer(server) { running in
             let trust = try policy(root, way, pinning: server, host: "127.0.0.1")
             try await withClient(way, trust, to: running) { client in
-                let answer = try await client.ask("127.0.0.1", port: running.port)
-                #expect(answer == "served")
+                let response = try await client.ask("127.0.0.1", port: running.port)
+                #expect(response == "served")
             }
         }
         try await withTLSServer(root.server("localhost")) { running in

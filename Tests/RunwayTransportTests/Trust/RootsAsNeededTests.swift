@@ -97,7 +97,7 @@ struct RootsAsNeededTests {
         }
     }
 
-    @Test func whereAllRootsCannotBeReadThoseOfTheFolderStay() async throws {
+    @Test func failedReadOfAllRootsLeavesTheFolders() async throws {
         try await withPreparation(folder: certificate.certificatePEM, all: nil) { test, allCount in
             for count in 1...2 {
                 try await withScriptedOrigin(tls: other.tls) { origin in
@@ -129,7 +129,7 @@ struct RootsAsNeededTests {
         }
     }
 
-    @Test func aDialIsCalledOffWhileAllRootsAreRead() async throws {
+    @Test func aDialIsCancelledWhileAllRootsAreRead() async throws {
         let gate = DispatchSemaphore(value: 0)
         let isReading = AwaitedValue(0)
         defer { gate.signal() }

@@ -30,8 +30,8 @@ struct TLSFailureTests {
     }
 
     @Test func aPortForPlainHTTPIsToldFromOneForTLS() async throws {
-        let answer = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
-        try await withScriptedPeer(ScriptedPeer.Script(replies: [answer])) { peer in
+        let response = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
+        try await withScriptedPeer(ScriptedPeer.Script(replies: [response])) { peer in
             let error = try await failure(at: peer.port)
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
             #expect(
@@ -40,7 +40,7 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aServerOfAnOldVersionIsToldSo() async throws {
+    @Test func anOldVersionIsNamed() async throws {
         try await withTLSServer(
             TestAuthority().server(),
             configure: { ($0.minimumTLSVersion, $0.maximumTLSVersion) = (.tlsv1, .tlsv11) }
@@ -50,7 +50,7 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aServerWithoutASharedCipherIsToldSo() async throws {
+    @Test func aMissingSharedCipherIsNamed() async throws {
         try await withTLSServer(
             TestAuthority().server(),
             configure: {

@@ -45,35 +45,35 @@ struct TLSPreparationTests {
     /// Loops of their own for those who ask.
     private let loops = (0..<3).map { _ in MultiThreadedEventLoopGroup.singleton.next() }
 
-    @Test func itIsMadeBeforeAnybodyAsksAndHoldsUpNeitherItsMakerNorALoop() async throws {
+    @Test func preparationBlocksNoThread() async throws {
         let making = Making(.success(policy))
         defer { making.proceed() }
         // This returns, and what is made is not.
         let preparation = TLSPreparation(making: making.make)
         try await making.count.wait(atLeast: 1, within: .seconds(60), subject: "the making")
         let isThere = Mutex(false)
-        let answer = preparation.policy(on: loops[0])
-        answer.whenComplete { _ in isThere.withLock { $0 = true } }
+        let response = preparation.policy(on: loops[0])
+        response.whenComplete { _ in isThere.withLock { $0 = true } }
         try await loops[0].submit {}.get()
         #expect(!isThere.withLock { $0 })
         making.proceed()
-        _ = try await answer.get()
+        _ = try await response.get()
     }
 
-    @Test func whoeverAsksEarlyOrLateGetsTheOneThatWasMadeOnTheirOwnLoop() async throws {
+    @Test func allCallersGetOnePolicyOnTheirLoop() async throws {
         let making = Making(.success(policy))
         defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)
         let early = loops.map { preparation.policy(on: $0) }
         making.proceed()
-        for (answer, loop) in zip(early, loops) {
-            _ = try await answer.get()
-            #expect(answer.eventLoop === loop)
+        for (response, loop) in zip(early, loops) {
+            _ = try await response.get()
+            #expect(response.eventLoop === loop)
         }
         for loop in loops {
-            let answer = preparation.policy(on: loop)
-            #expect(answer.eventLoop === loop)
-            _ = try await answer.get()
+            let response = preparation.policy(on: loop)
+            #expect(response.eventLoop === loop)
+            _ = try await response.get()
         }
         #expect(making.count.value == 1)
     }
@@ -84,12 +84,12 @@ struct TLSPreparationTests {
         let preparation = TLSPreparation(making: making.make)
         let early = loops.map { preparation.policy(on: $0) }
         making.proceed()
-        for answer in early { await #expect(throws: Unmakeable.self) { _ = try await answer.get() } }
+        for response in early { await #expect(throws: Unmakeable.self) { _ = try await response.get() } }
         await #expect(throws: Unmakeable.self) { _ = try await preparation.policy(on: loops[0]).get() }
         #expect(making.count.value == 1)
     }
 
-    @Test func whatKeepsItFromBeingMadeIsTheErrorOfACallAndNoFaultOfTheAddress() async throws {
+    @Test func failedPreparationIsNoFaultOfTheAddress() async throws {
         let mistake = NetworkError(.invalidConfiguration, in: .transporting, "TLS can't be set up.")
         let preparation = TLSPreparation { throw mistake }
         let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
@@ -127,7 +127,7 @@ struct TLSPreparationTests {
         }
     }
 
-    @Test func tcpConnectsMeanwhileAndPlainHTTPWaitsForNothing() async throws {
+    @Test func tcpConnectsDuringThePreparation() async throws {
         let making = Making(.success(policy))
         defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)

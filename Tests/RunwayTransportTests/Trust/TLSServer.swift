@@ -53,8 +53,8 @@ final class TLSServer: Sendable {
             head += String(buffer: bytes)
             guard head.hasSuffix("\r\n\r\n") else { return }
             head = ""
-            let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nserved"
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+            let response = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nserved"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: response)), promise: nil)
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

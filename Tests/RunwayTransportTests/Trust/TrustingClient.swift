@@ -31,8 +31,8 @@ struct TrustingClient {
     /// Sends a request, and gives the text of the response.
     func ask(_ host: String = "localhost", port: Int) async throws -> String {
         let network = NetworkLayer(to: "https://\(host):\(port)", over: transport)
-        let answer = try await network.call(Fetch<GET>("iso_4217.json", headers: ["Authorization": "secret"]))
-        return answer.text ?? ""
+        let response = try await network.call(Fetch<GET>("iso_4217.json", headers: ["Authorization": "secret"]))
+        return response.text ?? ""
     }
 }
 

@@ -130,7 +130,7 @@ struct URLSessionTests {
     }
 
     @Test(.enabled(if: IntegrationServers.areExpected))
-    func nginxWithoutATrustedAuthorityIsNotAsked() async throws {
+    func nginxWithoutATrustedAuthorityGetsNoRequest() async throws {
         let network = NetworkLayer(to: try IntegrationServers().nginx, over: URLSessionTransport())
         #expect(try await network.failure(of: Fetch<GET>("a")).kind == .notTrusted)
     }

@@ -41,14 +41,14 @@ func details(_ ids: [String], on network: NetworkLayer) async -> [String: RawDat
         for id in ids {
             group.addTask { (id, try? await network.call(Home(id: id))) }
         }
-        return await group.reduce(into: [:]) { found, answer in found[answer.0] = answer.1 }
+        return await group.reduce(into: [:]) { found, entry in found[entry.0] = entry.1 }
     }
 }
 
 func byteCount(of id: String, on network: NetworkLayer) async throws -> Int {
-    let answer = try await network.stream(Home(id: id))
+    let response = try await network.stream(Home(id: id))
     var count = 0
-    for try await part in answer.body { count += part.count }
+    for try await part in response.body { count += part.count }
     return count
 }
 
@@ -120,7 +120,7 @@ struct ArticleExampleTests {
         #expect(transport.requests.map { $0.head.headerFields[name] } == ["acme"])
     }
 
-    @Test func aLateAnswerTimesOut() async throws {
+    @Test func aLateResponseTimesOut() async throws {
         let clock = ManualClock()
         let transport = StubTransport { request async throws(NetworkError) in
             do { try await clock.sleep(until: clock.now.advanced(by: .seconds(3600))) } catch {}

@@ -145,11 +145,11 @@ struct TokenRefresh: Endpoint {
 
 struct ListingsCredentials: Credentials {
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
-        let answer = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
+        let response = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
         return AccessToken(
-            try answer["access_token"].require(), account: token.account,
-            expiry: network.clock.date.addingTimeInterval(try answer["expires_in"].require()),
-            refreshToken: answer["refresh_token"].string)
+            try response["access_token"].require(), account: token.account,
+            expiry: network.clock.date.addingTimeInterval(try response["expires_in"].require()),
+            refreshToken: response["refresh_token"].string)
     }
 }
 

@@ -29,8 +29,8 @@ struct Lookups {
     }
 
     /// What a programmer would write in a minute: a dictionary by URL, and a lock.
-    private static func dictionary(_ keys: [String], _ answers: [CachedResponse]) -> Contender {
-        let locked = LockedDictionary(Dictionary(uniqueKeysWithValues: zip(keys, answers)))
+    private static func dictionary(_ keys: [String], _ responses: [CachedResponse]) -> Contender {
+        let locked = LockedDictionary(Dictionary(uniqueKeysWithValues: zip(keys, responses)))
         return timed(Name.dictionary, keys) { locked.value(for: $0) != nil }
     }
 
@@ -38,10 +38,10 @@ struct Lookups {
         timed(Name.lookup, keys) { cache.find($0) != nil }
     }
 
-    private static func objectCache(_ keys: [String], _ answers: [CachedResponse]) -> Contender {
+    private static func objectCache(_ keys: [String], _ responses: [CachedResponse]) -> Contender {
         let cache = NSCache<NSString, CachedResponse>()
         let keys = keys.map { NSString(string: $0) }
-        for (key, answer) in zip(keys, answers) { cache.setObject(answer, forKey: key) }
+        for (key, response) in zip(keys, responses) { cache.setObject(response, forKey: key) }
         return timed(Name.objectCache, keys) { cache.object(forKey: $0) != nil }
     }
 
@@ -78,7 +78,7 @@ private final class LockedDictionary: Sendable {
     /// Guards the answers.
     private let answers: Mutex<[String: CachedResponse]>
 
-    init(_ answers: [String: CachedResponse]) { self.answers = Mutex(answers) }
+    init(_ responses: [String: CachedResponse]) { self.responses = Mutex(responses) }
 
-    func value(for key: String) -> CachedResponse? { answers.withLock { $0[key] } }
+    func value(for key: String) -> CachedResponse? { responses.withLock { $0[key] } }
 }

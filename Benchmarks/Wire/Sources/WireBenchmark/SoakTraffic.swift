@@ -37,8 +37,8 @@ struct SoakTraffic: Sendable {
         case 570..<720: try check(await network.call(File(name: "50k")).bytes == medium)
         case 720..<820: try check(await network.call(KeptFile(name: "1k", part: kind % 10)).bytes == small)
         case 820..<870:
-            let answer = try await network.call(SoakPost(text: String(repeating: "a", count: 9000)))
-            try check(answer.bytes == Array("ok".utf8))
+            let response = try await network.call(SoakPost(text: String(repeating: "a", count: 9000)))
+            try check(response.bytes == Array("ok".utf8))
         case 870..<920:
             // The beginning of a body is read, and the rest let go.
             for try await part in try await network.stream(File(name: "50k")).body where !part.isEmpty {
@@ -68,13 +68,13 @@ struct SoakTraffic: Sendable {
     /// Uploads under a name that nothing else has, so that no upload that was given up is taken for this one; and reads it back.
     private func upload(_ bytes: [UInt8], as name: String, over network: NetworkLayer) async throws {
         _ = try await network.upload(SoakUpload(name: name, bytes: bytes))
-        let answer: RawData
+        let response: RawData
         do throws(NetworkError) {
-            answer = try await network.call(UploadedFile(name: name))
+            response = try await network.call(UploadedFile(name: name))
         } catch let error where error.status == .notFound {
             throw UnexpectedAnswer()
         }
-        try check(answer.bytes == bytes)
+        try check(response.bytes == bytes)
         // What is left behind goes with the server.
         _ = try? await network.call(UploadRemoval(name: name))
     }

@@ -6,18 +6,18 @@ public struct FormPart: Sendable {
     public var name: String
     /// The name of the file, as it is sent to the server; `nil` for a field.
     public var fileName: String?
-    /// The media type; `nil` is not said, which means `text/plain`.
+    /// The media type; `nil` sends none, which means `text/plain`.
     public var contentType: String?
     /// The content.
     public var body: RequestBody
 
-    /// Makes a part.
+    /// Creates a part.
     ///
     /// - Parameters:
     ///   - name: The name of the field.
     ///   - fileName: The name of the file, as it is sent to the server; `nil` for a field.
-    ///   - contentType: The media type; `nil` is not said.
-    ///   - body: The content. One of unknown length makes the whole form one of unknown length, which is sent in chunks.
+    ///   - contentType: The media type; `nil` sends none.
+    ///   - body: The content. If its length is unknown, so is that of the whole form, which is then sent in chunks.
     public init(name: String, fileName: String? = nil, contentType: String? = nil, body: RequestBody) {
         self.name = name
         self.fileName = fileName
@@ -30,14 +30,14 @@ public struct FormPart: Sendable {
         FormPart(name: name, body: .bytes(Array(value.utf8)))
     }
 
-    /// A file, which is opened and read while it is sent; see ``RequestBody/file(_:)``.
+    /// Creates a part with a file, which is opened and read while it is sent; see ``RequestBody/file(_:)``.
     ///
     /// - Parameters:
     ///   - file: The file.
     ///   - name: The name of the field.
     ///   - fileName: The name that is sent to the server; `nil` is the file's own.
     ///   - contentType: The media type. The default is `application/octet-stream`.
-    /// - Throws: ``NetworkError/Kind/storage`` for what is not a regular file or can't be read.
+    /// - Throws: ``NetworkError/Kind/storage`` if the file is not a regular file or can't be read.
     public static func file(
         _ file: URL, name: String, fileName: String? = nil, contentType: String = "application/octet-stream"
     ) throws(NetworkError) -> FormPart {

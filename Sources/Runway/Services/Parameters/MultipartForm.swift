@@ -2,26 +2,26 @@ import HTTPTypes
 
 /// A form with files as the body of a request (RFC 7578).
 ///
-/// An endpoint with ``ParameterEncoding/multipart(_:)`` makes it of its parameters and ``Endpoint/parts``.
+/// An endpoint with ``ParameterEncoding/multipart(_:)`` builds it from its parameters and ``Endpoint/parts``.
 ///
-/// Its parts are sent one after the other, files as they are read; nothing is put together in memory. The length is known where every
-/// part knows its own, and the form can be sent again where every part can.
+/// Its parts are sent one after the other, files as they are read; the form is never assembled in memory. The length is known
+/// if every part has a known length, and the form can be sent again if every part can.
 public struct MultipartForm: Sendable {
     /// The parts, in their order.
     public let parts: [FormPart]
-    /// What stands between them.
+    /// Separates the parts.
     public let boundary: String
 
-    /// Makes a form.
+    /// Creates a form.
     ///
     /// - Parameters:
     ///   - parts: The parts, in their order.
-    ///   - randomness: What the boundary is made of: 128 bits, so that no content holds it. The default is the system's.
+    ///   - randomness: The source of the boundary: 128 bits, so that no content contains it. The default is the system's.
     public init(_ parts: [FormPart], randomness: inout some RandomNumberGenerator) {
         self.init(parts, (randomness.next(), randomness.next()))
     }
 
-    /// Makes a form with a boundary of the system's randomness.
+    /// Creates a form with a boundary from the system's random generator.
     public init(_ parts: [FormPart]) {
         var randomness = SystemRandomNumberGenerator()
         self.init(parts, randomness: &randomness)
@@ -51,18 +51,18 @@ public struct MultipartForm: Sendable {
         return RequestBody(joining: pieces)
     }
 
-    /// Why the form can't be sent; `nil` where it can.
+    /// Why the form can't be sent; `nil` if it can.
     var problem: String? {
         for part in parts {
             if let type = part.contentType, type.isEmpty || !HTTPField.isValidValue(type) {
-                return "The media type of the part \"\(part.name)\" has a character that may not stand in it."
+                return "The media type of the part \"\(part.name)\" has a character that is not allowed in it."
             }
         }
         return nil
     }
 }
 
-/// A form holds what no form may hold.
+/// A form has content that can't be sent.
 struct UnsendableForm: DescribedError {
     let problem: String
     var description: String { problem }
@@ -80,8 +80,8 @@ extension FormPart {
 }
 
 extension String {
-    /// The text as it stands in marks of quotation: UTF-8 as it is, and what would end it as browsers write it (RFC 7578 §4.2 and §5.1;
-    /// the HTML standard, "multipart/form-data encoding algorithm").
+    /// The text as it is written in quotation marks: UTF-8 unchanged, and characters that would end it as browsers escape them
+    /// (RFC 7578 §4.2 and §5.1; the HTML standard, "multipart/form-data encoding algorithm").
     fileprivate var quotedForForm: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -109,7 +109,7 @@ extension RequestBody {
                     if var (parts, remaining) = current {
                         let part = try await parts.next()
                         remaining = remaining.map { $0 - (part?.count ?? 0) }
-                        // One that is shorter than it says would have its place filled by the next.
+                        // If a part were shorter than announced, the next one would fill its place.
                         if let remaining, remaining < 0 || (part == nil && remaining > 0) { throw BodyLengthMismatch() }
                         current = part == nil ? nil : (parts, remaining)
                         if let part { return part }
@@ -127,7 +127,7 @@ extension RequestBody {
     }
 }
 
-/// A part of a body is longer or shorter than it was said to be.
+/// A part of a body is longer or shorter than announced.
 struct BodyLengthMismatch: DescribedError {
     var description: String { "the length of a part differs from its announced length" }
 }

@@ -1,19 +1,19 @@
 import Foundation
 
 extension Parameters {
-    /// The stored properties of a value as parameters, by its `Encodable` conformance.
+    /// Encodes the stored properties of a value as parameters, by its `Encodable` conformance.
     ///
-    /// A property that is `nil` is left out, as synthesised conformances do. Dates, decimals, bytes and URLs keep their meaning.
-    /// What has no order of its own, a `Set` or `Dictionary`, is sorted, so that equal values make equal parameters. An `encode(to:)`
-    /// of one's own has to hand it to a container for that, and not call its `encode(to:)`.
+    /// A property that is `nil` is left out, as synthesised conformances do. Dates, decimals, bytes and URLs keep their
+    /// meaning. A `Set` or `Dictionary` has no order and is sorted, so that equal values become equal parameters. A custom
+    /// `encode(to:)` has to pass such a value to a container for that, and not call its `encode(to:)`.
     ///
-    /// - Throws: What the value's own `encode(to:)` throws, and an error where it is nested too deeply or does not encode
+    /// - Throws: What the value's own `encode(to:)` throws, and an error if it is nested too deeply or does not encode
     ///   names and values.
     public init(encoding value: some Encodable) throws {
         try self.init { node throws in try node.encodeByItself(value, codingPath: []) }
     }
 
-    /// The stored properties of an endpoint. Every call comes here: it is none of the types that are looked for among its members.
+    /// Encodes the stored properties of an endpoint. Every call runs this, so the checks for special types are skipped.
     init(of endpoint: some Endpoint) throws {
         try self.init { node throws in
             try endpoint.encode(to: ParameterEncoder(node: node, codingPath: []))
@@ -31,25 +31,25 @@ extension Parameters {
     }
 }
 
-/// A place in the tree that an encoding fills, shared by the containers that write into it.
+/// A node in the tree that an encoding fills, shared by the containers that write into it.
 ///
-/// Single values, which most parameters are, stand in the list of their object or array itself and have no node. Every access begins and
-/// ends in a method of its own, so that none is checked for overlapping another while the program runs.
+/// Single values, as most parameters are, are stored in the list of their object or array itself and have no node. Every access
+/// starts and ends in a method of its own, so that no run-time exclusivity check is needed.
 private final class ParameterNode {
     enum Shape { case object, array, value }
 
     let depth: Int
-    /// What the place holds; `nil` while nothing was encoded.
+    /// The kind of the node; `nil` while nothing was encoded.
     @exclusivity(unchecked) private(set) var shape: Shape?
     @exclusivity(unchecked) private var single = ParameterValue.null
     /// The members of an object, or the elements of an array, whose names are empty.
     @exclusivity(unchecked) private var entries: [Parameters.Entry] = []
-    /// The nodes among them, and where their values belong, in order.
+    /// The child nodes, and the indices of their values, in order.
     @exclusivity(unchecked) private var nested: [(place: Int, node: ParameterNode)] = []
 
     init(depth: Int) { self.depth = depth }
 
-    /// What was encoded; `nil` if nothing was.
+    /// The encoded value; `nil` if nothing was encoded.
     var value: ParameterValue? {
         switch shape {
         case nil: nil
@@ -77,13 +77,13 @@ private final class ParameterNode {
     /// How many elements an array has so far.
     var count: Int { shape == .array ? entries.count : 0 }
 
-    /// Makes this place an object or an array, unless it is something already.
+    /// Makes this node an object or an array, unless it has a kind already.
     func begin(_ shape: Shape) {
         guard self.shape == nil else { return }
         self.shape = shape
     }
 
-    /// Makes this place a single value.
+    /// Makes this node a single value.
     func set(_ value: ParameterValue) {
         clear(.value)
         single = value
@@ -114,7 +114,7 @@ private final class ParameterNode {
         nested = []
     }
 
-    /// Writes a value whose type Runway knows, or lets it encode itself.
+    /// Encodes a value of a known type directly, and any other by its own `encode(to:)`.
     func encode(_ value: some Encodable, codingPath: [any CodingKey]) throws {
         // A value may refer to itself, or to a chain as long as its data; an encoding without bound would exhaust the stack.
         guard depth <= UnencodableParameter.maximumDepth + 1 else {
@@ -131,14 +131,13 @@ private final class ParameterNode {
         }
     }
 
-    /// Lets a value encode itself, and sorts what has no order of its own.
+    /// Encodes a value by its own `encode(to:)`, and sorts unordered collections.
     func encodeByItself(_ value: some Encodable, codingPath: [any CodingKey]) throws {
         try value.encode(to: ParameterEncoder(node: self, codingPath: codingPath))
         if let collection = value as? any UnorderedCollection { sort(groupsOf: type(of: collection).groupSize) }
     }
 
-    /// Puts members in the order of their names, elements in the order of the bytes that they are written as, so many at a
-    /// time staying together.
+    /// Sorts members by name, and elements by their encoded bytes, in groups of `size` that stay together.
     private func sort(groupsOf size: Int) {
         switch shape {
         case nil, .value: return
@@ -163,14 +162,14 @@ private final class ParameterNode {
     }
 }
 
-/// A collection that has no order of its own: what it goes through first differs from process to process.
+/// A collection without an order: its iteration order differs from process to process.
 private protocol UnorderedCollection {
     /// How many elements of the array that it encodes itself as belong together.
     static var groupSize: Int { get }
 }
 
 extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable {
-    /// Keys that are text or integers become names; all others stand before their values.
+    /// Keys that are text or integers become names; all others precede their values.
     fileprivate static var groupSize: Int { 2 }
 }
 
@@ -269,6 +268,6 @@ private struct SingleParameter: SingleValueEncodingContainer {
 }
 
 extension Float {
-    /// The number that the shortest text of this one names: 0.1, of which the conversion makes 0.10000000149011612.
+    /// The number that the shortest text of this one names: 0.1, which the conversion turns into 0.10000000149011612.
     fileprivate var asWritten: Double { Double("\(self)") ?? Double(self) }
 }

@@ -1,4 +1,4 @@
-/// Where the parameters of a call go, and how they are written there.
+/// Where the parameters of a call are encoded, and in which format.
 public enum ParameterEncoding: Sendable, Hashable {
     /// Into the query of the URL (RFC 3986 §3.4).
     case query(QueryStyle = .default)
@@ -6,13 +6,13 @@ public enum ParameterEncoding: Sendable, Hashable {
     case form(QueryStyle = .default)
     /// Into the body, as a JSON object whose names are in code point order (RFC 8259).
     ///
-    /// Arrays, objects, Booleans and nulls are JSON's own; dates are written as `dates` says, bytes as Base64.
+    /// Arrays, objects, Booleans and nulls are JSON's own; dates are written in the style `dates`, bytes as Base64.
     case json(dates: DateStyle = .iso8601)
     /// The body is ``Endpoint/content``, with this media type; parameters go into the query.
     case raw(contentType: String)
     /// Into the body, as a form with files (`multipart/form-data`, RFC 7578): the parameters as fields, then ``Endpoint/parts``.
     ///
-    /// Names and values are written as `QueryStyle` says, unescaped.
+    /// Names and values are written in the given `QueryStyle`, unescaped.
     case multipart(QueryStyle = .default)
 }
 
@@ -28,7 +28,7 @@ public enum DateStyle: Sendable, Hashable {
 
 /// How parameters are written as `name=value` pairs.
 ///
-/// Pairs are sorted by their escaped names, bytewise, and pairs of one name keep their order: equal parameters always make the
+/// Pairs are sorted by their escaped names, bytewise, and pairs of one name stay in order: equal parameters always produce the
 /// same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as `%20`, in names and
 /// values alike, but not the brackets and dots that a style itself adds.
 public struct QueryStyle: Sendable, Hashable {
@@ -82,7 +82,7 @@ public struct QueryStyle: Sendable, Hashable {
     /// The defaults of every property.
     public static let `default` = QueryStyle()
 
-    /// Makes a style.
+    /// Creates a style.
     public init(
         arrays: Arrays = .repeated, nesting: Nesting = .brackets, booleans: Booleans = .words, nulls: Nulls = .omitted,
         dates: DateStyle = .iso8601

@@ -65,10 +65,11 @@ extension Parameters {
 }
 
 extension ParameterValue {
-    /// The value as JSON, by which values that have no order are sorted; empty for one that can't be written, for which no call is made.
+    /// The value as JSON, by which unordered values are sorted; empty for a value that can't be encoded, for which no call is
+    /// made.
     var canonicalBytes: [UInt8] {
         var writer = JSONWriter(sortsKeys: true)
-        // Of the styles of dates this one keeps the fraction.
+        // This date style preserves the fraction.
         do { try Parameters.write(self, .secondsSince1970, at: "", depth: 0, to: &writer) } catch { return [] }
         return writer.bytes
     }

@@ -3,7 +3,7 @@ public import struct Foundation.Decimal
 
 /// The named values of one call, in order.
 ///
-/// A name may stand more than once; encodings keep that.
+/// A name may occur more than once; encodings preserve that.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// One name and its value.
     public struct Entry: Sendable, Hashable {
@@ -12,20 +12,20 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// The value.
         public var value: ParameterValue
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(_ name: String, _ value: ParameterValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Names and values in the order in which they were given.
+    /// Names and values in the order in which they were added.
     public var entries: [Entry]
 
-    /// Makes parameters from entries.
+    /// Creates parameters from entries.
     public init(_ entries: [Entry] = []) { self.entries = entries }
 
-    /// Makes parameters from a literal; they have the order of the literal.
+    /// Creates parameters from a literal, in its order.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         entries = elements.map { Entry($0.0, $0.1) }
     }
@@ -53,7 +53,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
 /// The value of one parameter.
 public enum ParameterValue: Sendable, Hashable {
-    /// Given, and nothing.
+    /// An explicit null.
     case null
     /// True or false.
     case bool(Bool)
@@ -88,7 +88,7 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     public init(floatLiteral value: Double) { self = .double(value) }
     /// True or false.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Given, and nothing.
+    /// Creates an explicit null.
     public init(nilLiteral: ()) { self = .null }
     /// Several values.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }

@@ -35,7 +35,7 @@ extension QueryStyle {
         for entry in parameters.entries {
             try append(entry.value, named: escaped(entry.name), at: entry.name, depth: 0, to: &pairs)
         }
-        // Swift's sort is stable, which keeps the order of pairs that share a name. All names are ASCII by now, which texts order bytewise.
+        // Swift's sort is stable: pairs of one name stay in order. All names are ASCII by now, which texts order bytewise.
         if pairs.count > 1 { pairs.sort { $0.name < $1.name } }
         return pairs
     }
@@ -100,7 +100,7 @@ extension ParameterValue {
 }
 
 extension Double {
-    /// The shortest text that reads back as this number, without a fraction where it is whole and exact.
+    /// The shortest text that reads back as this number, without a fraction if it is whole and exact.
     var shortestText: String {
         if let whole = Int64(exactly: self), whole.magnitude <= 1 << 53 { "\(whole)" } else { "\(self)" }
     }
@@ -122,7 +122,7 @@ package enum UnencodableParameter: Error, Sendable, Equatable, CustomStringConve
     /// The parameters are a single value or a list, and have no names.
     case withoutNames
 
-    /// What is wrong, and where.
+    /// The problem, and the parameter that has it.
     package var description: String {
         switch self {
         case .notFinite(let path): "The parameter \"\(path)\" is a number that is not finite."

@@ -1,4 +1,4 @@
-/// Marks a stored property of an endpoint that is not one of its parameters: it stands in the path, in the body, or nowhere.
+/// Marks a stored property of an endpoint that is not one of its parameters: it is in the path, in the body, or nowhere.
 ///
 /// ```swift
 /// struct RentalDetail: Endpoint {
@@ -20,9 +20,9 @@ public struct Unencoded<Value: Sendable>: Sendable, Encodable, UnencodedParamete
 }
 
 extension KeyedEncodingContainer {
-    /// Encodes nothing. A synthesised `encode(to:)` chooses this over the container's own, so that no place is made for the value.
+    /// Encodes nothing. A synthesised `encode(to:)` chooses this over the container's own, so that no member is created.
     public mutating func encode<Value>(_ value: Unencoded<Value>, forKey key: Key) {}
 }
 
-/// What the parameter encoder leaves out, whatever it wraps.
+/// A value that the parameter encoder leaves out, whatever it wraps.
 protocol UnencodedParameter {}

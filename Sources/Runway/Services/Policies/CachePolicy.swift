@@ -4,7 +4,7 @@
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only a response that the service judged fine and the endpoint's own check accepted is stored; under ``Rule/http``,
+/// Only a response that the service and the endpoint's own check accepted is stored; under ``Rule/http``,
 /// whatever the server allows, such as a 404 with a lifetime. It is returned to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
 ///
@@ -12,7 +12,7 @@
 /// 304 makes the stored response as fresh as a new one.
 ///
 /// Whole responses to GET, HEAD and QUERY can be stored. By a time to live or until evicted, so can those to POST, which
-/// some APIs use for reading: a policy on such an endpoint says that it changes nothing. Streams, and responses to all
+/// some APIs use for reading: such a policy declares that the endpoint changes nothing. Streams, and responses to all
 /// other methods, are never stored.
 public struct CachePolicy: Sendable, Hashable {
     /// Who decides how long a response is fresh.
@@ -86,7 +86,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone.
     public static func http() -> CachePolicy { CachePolicy(rule: .http, tiers: .memory) }
 
-    /// Whether the client decides, by time or by room.
+    /// Whether the client decides how long a response is used.
     var isOfClient: Bool { rule == .timeToLive || rule == .untilEvicted }
 
     private init(rule: Rule, tiers: CacheTiers) {
@@ -100,7 +100,7 @@ public struct CacheTiers: OptionSet, Sendable, Hashable {
     /// The places, one bit each.
     public let rawValue: Int
 
-    /// Makes a set of places.
+    /// Creates a set of tiers.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The app's memory.
@@ -111,7 +111,7 @@ public struct CacheTiers: OptionSet, Sendable, Hashable {
 
 /// How one call uses stored responses.
 public enum CacheUse: Sendable, Hashable {
-    /// A fresh one is taken, as the policy says.
+    /// A fresh response is returned, as the policy allows.
     case standard
     /// No stored response is used, and no validator of one is sent; the new response replaces it.
     case refresh

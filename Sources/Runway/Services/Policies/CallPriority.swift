@@ -1,14 +1,15 @@
-/// Whose turn it is when more calls want to fly than the layer lets.
+/// Which calls get a concurrency slot first if there are more calls than slots.
 public enum CallPriority: Int, Sendable, Hashable, Comparable {
-    /// For what nobody waits for: a prefetch, a report.
+    /// For calls that no user waits for: a prefetch, a report.
     case low
     /// For nearly everything.
     case normal
-    /// For what the user looks at and waits for.
+    /// For calls that the user waits for.
     case high
-    /// For what other calls wait for, such as a new access token: flies at once however many others do.
+    /// For calls that other calls wait for, such as the renewal of an access token: sent at once, even if all slots are
+    /// occupied.
     case urgent
 
-    /// Whether `lhs` comes after `rhs`.
+    /// Whether `lhs` is lower than `rhs`.
     public static func < (lhs: CallPriority, rhs: CallPriority) -> Bool { lhs.rawValue < rhs.rawValue }
 }

@@ -7,9 +7,9 @@
 /// }
 /// ```
 ///
-/// Each service of a layer has a jar of its own for each account, in memory, and none sees another's. A cookie is sent to the host that set
-/// it and to no other, unless the policy names a domain whose hosts share them: there is no list of public suffixes here, so that only
-/// the app can say which domain is one owner's.
+/// Each service of a layer has a jar of its own for each account, in memory. A cookie is sent to the host that set it and to no
+/// other, unless the policy names a domain whose hosts share them: without a list of public suffixes only the app can say that
+/// a domain has one owner.
 ///
 /// Without an account, cookies identify the sender: cached responses and requests in flight are shared only by calls with the same
 /// cookies. If a server changes a cookie with each response, nothing is reused from the cache unless ``ServiceSettings/account`` is
@@ -20,6 +20,6 @@ public enum CookiePolicy: Sendable, Equatable {
     /// Cookies are stored and sent. A request that has a `Cookie` field of its own is sent with that field alone.
     ///
     /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
-    ///   `example.com`. For any other domain the attribute is taken for its host alone. The default is none.
+    /// `example.com`. For any other domain the attribute counts as that of its host alone. The default is none.
     case jar(sharedDomains: Set<String> = [])
 }

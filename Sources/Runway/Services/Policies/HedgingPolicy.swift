@@ -1,4 +1,4 @@
-/// Whether a read that is slow gets a second attempt beside the first, and after how long.
+/// Whether a slow read gets a second attempt, and after how long.
 ///
 /// ```swift
 /// static let hedging = HedgingPolicy.learned()

@@ -1,30 +1,30 @@
 import HTTPTypes
 
-/// Which failures of an endpoint are worth another attempt, how many are made, and how long the waits between them are.
+/// Which failures of an endpoint cause a further attempt, how many are made, and how long the backoff between them is.
 ///
 /// ```swift
 /// static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
 /// ```
 ///
-/// A request is sent again only where that is safe: its method is idempotent (RFC 9110 §9.2.2), or it certainly never reached the
-/// wire, or it carries an `Idempotency-Key`, or the policy says that it ``isRepeatable``; and its body can be sent twice. These
-/// failures are worth it: no network, an attempt that the transport gave up on in time, a service that says it is overloaded, and
-/// the statuses of ``statuses``. Status 500 is not among them by default: it mostly tells of a fault that the same request meets
-/// again, and of work that may be half done.
+/// A request is sent again only if that is safe: its method is idempotent (RFC 9110 §9.2.2), or it certainly never reached the
+/// wire, or it carries an `Idempotency-Key`, or the policy declares it ``isRepeatable``; and its body can be sent twice. These
+/// failures cause a further attempt: no network, an attempt that the transport timed out, a service that reports overload, and
+/// the statuses of ``statuses``. Status 500 is not among them by default: it mostly indicates a fault that the same request
+/// meets again, and work that may be half done.
 ///
-/// The wait before attempt *n* + 1 is picked evenly between nothing and `baseWait` · 2ⁿ⁻¹, at most `longestWait` (exponential
-/// backoff with full jitter). Where the server named a time in `Retry-After`, that is added. No wait ends after the call's deadline:
-/// where it would, the call fails at once with what the server said.
+/// The wait before attempt *n* + 1 is chosen uniformly between zero and `baseWait` · 2ⁿ⁻¹, at most `longestWait` (exponential
+/// backoff with full jitter). If the server named a time in `Retry-After`, that is added. No wait ends after the call's
+/// deadline: if it would, the call fails at once with the server's response.
 public struct RetryPolicy: Sendable, Hashable {
     /// The most attempts of one call, the first among them. The default is 3; less than 1 is 1.
     public var maximumAttempts: Int
     /// The most that is waited before the second attempt. The default is 250 ms.
     public var baseWait: Duration
-    /// The most that is waited before any attempt, not counting what the server asks for. The default is 10 s.
+    /// The longest backoff before any attempt, without `Retry-After`. The default is 10 s.
     public var longestWait: Duration
-    /// The statuses of refused requests that are worth another attempt. The default is 408, 425, 502, 503 and 504.
+    /// The statuses of refused requests that cause a further attempt. The default is 408, 425, 502, 503 and 504.
     ///
-    /// Status 429, and 503, make a service say by default that it is overloaded, which is worth another attempt by itself.
+    /// Statuses 429 and 503 count by default as a report of overload, which causes a further attempt by itself.
     public var statuses: Set<Int>
     /// Whether a request may be sent again whatever its method and whatever became of it: for a search by POST. The default is
     /// `false`.
@@ -35,14 +35,14 @@ public struct RetryPolicy: Sendable, Hashable {
     /// One attempt.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// Makes a policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - maximumAttempts: The most attempts of one call, the first among them.
-    ///   - baseWait: The most that is waited before the second attempt.
-    ///   - longestWait: The most that is waited before any attempt.
-    ///   - statuses: The statuses of refused requests that are worth another attempt.
-    ///   - isRepeatable: Whether a request may be sent again whatever its method and whatever became of it.
+    ///   - maximumAttempts: The most attempts of one call, including the first.
+    ///   - baseWait: The longest backoff before the second attempt.
+    ///   - longestWait: The longest backoff before any attempt.
+    ///   - statuses: The statuses of refused requests that cause a further attempt.
+    ///   - isRepeatable: Whether a request may be sent again whatever its method is and however it failed.
     public init(
         maximumAttempts: Int = 3, baseWait: Duration = .milliseconds(250), longestWait: Duration = .seconds(10),
         statuses: Set<Int> = [408, 425, 502, 503, 504], isRepeatable: Bool = false
@@ -57,7 +57,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The most that is waited after an attempt, counted from 1.
     func ceiling(after attempt: Int) -> Duration {
         var wait = max(.zero, min(baseWait, longestWait))
-        // Doubled step by step, and no further than the bound, so that nothing overflows.
+        // Doubled step by step up to the bound, so that nothing overflows.
         for _ in 1..<max(1, attempt) {
             if wait >= longestWait || wait == .zero { break }
             wait = wait > longestWait / 2 ? longestWait : wait * 2
@@ -65,7 +65,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return wait
     }
 
-    /// Why a failed attempt is worth another one; `nil` if it is not.
+    /// The cause of a further attempt after an error; `nil` if there is none.
     func cause(of error: NetworkError) -> RetryCause? {
         switch error.kind {
         case .noNetwork: .noNetwork(error.sending)
@@ -75,7 +75,7 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// Why a response is worth another attempt; `nil` if it is not.
+    /// The cause of a further attempt after a response; `nil` if there is none.
     func cause(of response: Response) -> RetryCause? {
         switch response.verdict {
         case .overloaded: .overloaded
@@ -92,7 +92,7 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 }
 
-/// Why an attempt is worth another one.
+/// The cause of a further attempt.
 package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     /// The host could not be reached, or the connection to it was lost.
     case noNetwork(SendState)
@@ -100,7 +100,7 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
     case timedOut(SendState)
     /// The service asks for fewer requests.
     case overloaded
-    /// The answer had this status.
+    /// The response had this status.
     case status(Int)
 
     /// Whether any of the request reached the wire.
@@ -117,7 +117,7 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
         case .noNetwork(.notSent): "no connection"
         case .noNetwork: "the connection was lost"
         case .timedOut(.notSent): "no connection in time"
-        case .timedOut: "no answer in time"
+        case .timedOut: "no response in time"
         case .overloaded: "overloaded"
         case .status(let code): "status \(code)"
         }

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Refuses calls that can't succeed now, and limits how many requests are in flight: see ``AdmissionLimits``.
 ///
-/// It stands below caching and coalescing: a response in memory, and a call that joins the request of another,
-/// never comes here. Bodies pass untouched; a streamed response holds its concurrency slot until it ends or is discarded.
+/// It is below the cache: a cached response, and a call that shares the request of another, never reach it. Bodies pass
+/// unchanged; a streamed response holds its concurrency slot until it ends or is discarded.
 struct AdmissionStage: RequestStage {
     private let control: AdmissionControl
     private let connectivity: NetworkStatusMonitor
@@ -14,7 +14,7 @@ struct AdmissionStage: RequestStage {
     }
 
     var step: FlightStep { .stage(.admission) }
-    /// Its waits end with the deadline and with the task.
+    /// Its waits end at the deadline and when the task is cancelled.
     var endsInTime: Bool { true }
 
     func respond(
@@ -100,7 +100,8 @@ struct AdmissionStage: RequestStage {
 /// - No connection, or a lost one, is a failure if the device has a network.
 /// - A timeout of the transport, such as the connect timeout, is a failure.
 /// - The deadline of the call is a failure if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
-///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a permit or a
+/// service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
+/// or a
 ///   token before, is no evidence.
 /// - A status of 500 or more, and a response that asks for fewer requests, are failures.
 /// - A redirect to another host is a success, whatever happens there. The other host's circuit does not count the call.
@@ -122,7 +123,7 @@ extension Flight {
         of error: NetworkError, to request: Request, since slotTime: Duration?, isReachable: @autoclosure () -> Bool
     ) -> CircuitBreaker.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
-        // What a sign-out cut says nothing about the host, though the deadline of the call counts as passed.
+        // A failure that a sign-out caused is no evidence about the host, though the deadline of the call counts as passed.
         guard let slotTime, error.step != .stage(.authorizing), !isCalledOff else { return .unknown }
         let now = clock.now
         switch error.kind {

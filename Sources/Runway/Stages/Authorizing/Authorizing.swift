@@ -1,15 +1,15 @@
-/// What became of a call's access token, for the record. The token is never in it.
+/// What happened with a call's access token, for the record. The token is never part of it.
 package enum Authorizing: StageDecision, Equatable {
-    /// The call began to load the token, or to renew it because it ends soon or was refused.
+    /// The call started to load the token, or to renew it because it ends soon or was refused.
     case beganRenewal
-    /// The call waited for the renewal that another began.
+    /// The call waited for the renewal that another call started.
     case waited(for: FlightID)
-    /// The service gave a new token.
+    /// The service issued a new token.
     case renewed
     /// The service did not renew the token.
     case notRenewed(NetworkError.Kind)
-    /// The new token could not be kept for the time after the app ends.
-    case notKept(String)
+    /// The new token could not be stored; it is lost when the app ends.
+    case notSaved(String)
     /// The service refused the token.
     case refused
     /// The request was sent again with a newer token.
@@ -18,7 +18,7 @@ package enum Authorizing: StageDecision, Equatable {
     case refusedAgain
     /// The token was not renewed, since the service refused a renewed token a short time ago; see ``RenewalBackoff``.
     case renewedTooOften
-    /// The app was told that the user has to log in.
+    /// The app was notified that the user has to log in.
     case askedForLogin
 
     package static var step: FlightStep { .stage(.authorizing) }
@@ -31,7 +31,7 @@ package enum Authorizing: StageDecision, Equatable {
         case .renewed: .init("renewed", "has a new access token")
         case .notRenewed(let kind):
             .init("notRenewed", ["kind": kind.name], "the access token was not renewed: \(kind.name)")
-        case .notKept(let detail):
+        case .notSaved(let detail):
             .init("notSaved", ["detail": detail], "the new access token could not be saved: \(detail)")
         case .refused: .init("refused", "the access token was refused")
         case .replayed: .init("replayed", "sent again with a newer access token")

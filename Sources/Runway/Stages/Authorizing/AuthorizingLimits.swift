@@ -1,23 +1,24 @@
-/// How many calls wait for an access token, and how long for the store that keeps it.
+/// How many calls wait for an access token, and how long the layer waits for the token store.
 public struct AuthorizingLimits: Sendable, Hashable {
     /// The most calls that wait for one renewal; one more fails as ``NetworkError/Kind/overloaded``. The default is 1,000.
     ///
     /// Calls that share a request count once.
     public var maximumWaitingCalls: Int
-    /// The most accounts whose tokens are held in memory at a time; those of the others are loaded again. The default is 100.
+    /// The most accounts whose tokens are in memory at a time; other tokens are loaded again. The default is 100.
     public var maximumAccounts: Int
 
     /// The longest wait for the ``TokenStore``. The default is 10 s; a negative one is none.
     ///
-    /// Where the store has not loaded a token by then, the calls that need it fail as ``NetworkError/Kind/storage``. Where it has not kept
-    /// or removed one, the sign-in or sign-out does, and a renewal goes on: what the layer holds in memory counts.
+    /// If the store has not loaded a token by then, the calls that need it fail as ``NetworkError/Kind/storage``. If it has not
+    /// stored or removed one, the sign-in or sign-out throws that; a renewal continues, since the token in memory is the one
+    /// that counts.
     public var storeDeadline: Duration
 
-    /// Makes limits.
+    /// Creates limits.
     ///
     /// - Parameters:
-    ///   - maximumWaitingCalls: The most calls that wait for one renewal; at least one may.
-    ///   - maximumAccounts: The most accounts whose tokens are held in memory; at least one is.
+    ///   - maximumWaitingCalls: The most calls that wait for one renewal; at least 1.
+    ///   - maximumAccounts: The most accounts whose tokens are in memory; at least 1.
     ///   - storeDeadline: The longest wait for the store.
     public init(
         maximumWaitingCalls: Int = 1000, maximumAccounts: Int = 100, storeDeadline: Duration = .seconds(10)

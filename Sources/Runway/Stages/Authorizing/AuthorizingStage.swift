@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// Gives requests the access token of the account that was signed in when their call took off.
+/// Adds to a request the access token of the account that was signed in when its call started.
 ///
-/// A token that ends soon, or that the service refuses, is renewed once, however many calls need it: all wait, each until its own
-/// deadline or cancellation, and go on with the new token; what was refused is sent again, once. A refusal after that is the call's
-/// ``NetworkError/Kind/needsAccessToken``. Where the service does not renew the token, all that wait fail as
-/// ``NetworkError/Kind/needsLogin`` and the app is told once; where the network or the server fails, they fail with that, and the
-/// token is kept. If an endpoint refuses tokens that other endpoints accept, the first two renewals that it causes are at least 1 s
-/// apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass untouched; one that
-/// can't be sent twice ends its call when its token is refused.
+/// A token that ends soon, or that the service refuses, is renewed once, however many calls need it. All wait, each until its
+/// own deadline or cancellation, and continue with the new token; a refused request is sent again, once. A refusal after that
+/// is the call's ``NetworkError/Kind/needsAccessToken``. If the service does not renew the token, all waiting calls fail as
+/// ``NetworkError/Kind/needsLogin`` and the app is notified once; if the network or the server fails, they fail with that
+/// error, and the token stays. If an endpoint refuses tokens that other endpoints accept, the first two renewals that it causes
+/// are at least 1 s apart, and the interval doubles up to 60 s; in between, its refusals are returned unchanged. Bodies pass
+/// unchanged; a call whose body can't be sent twice ends when its token is refused.
 struct AuthorizingStage: RequestStage {
-    private let tokens: TokenKeeper
+    private let tokens: AccessTokens
     private let admission: AdmissionControl
 
-    init(_ tokens: TokenKeeper, _ admission: AdmissionControl) {
+    init(_ tokens: AccessTokens, _ admission: AdmissionControl) {
         self.tokens = tokens
         self.admission = admission
     }
@@ -22,7 +22,7 @@ struct AuthorizingStage: RequestStage {
     /// A renewal is left at the deadline of the flight and when it is cancelled.
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         .pass
     }
 
@@ -36,11 +36,11 @@ struct AuthorizingStage: RequestStage {
             throw NetworkError(
                 .invalidConfiguration, in: step,
                 "The refresh of the access token of \(flight.service.name) called \(flight.endpoint.name), which needs that "
-                    + "token itself: its endpoint has to say that it does not, with needsAuthorization.")
+                    + "token itself: set the endpoint's needsAuthorization to false.")
         }
         let first = try await token(for: flight, credentials)
         let response = try await send(request, with: first.token, credentials, in: flight, next)
-        // The server of another origin was sent no token, so what it refuses is none (RFC 9110 §15.4).
+        // The server of another origin was sent no token, so it can't have refused one (RFC 9110 §15.4).
         if response.isOfOtherOrigin(than: request) { return response }
         if response.verdict == .loginNeeded { demandLogin(of: flight, first) }
         if response.verdict == .fine { first.acceptance.accept() }
@@ -78,7 +78,7 @@ struct AuthorizingStage: RequestStage {
         return last
     }
 
-    /// The token for a call. While the call waits for one, it releases its concurrency slot.
+    /// Returns the token for a call. While the call waits for one, it releases its concurrency slot.
     private func token(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) -> HeldToken {
         if let held = try tokens.heldToken(for: flight) { return held }
         return try await admission.releasingSlot(of: flight) { () async throws(NetworkError) in
@@ -99,7 +99,7 @@ struct AuthorizingStage: RequestStage {
         return try await next.send(authorized, in: flight)
     }
 
-    /// The service says that only the user can help. The token is kept: it may be good for other calls.
+    /// The service demands a login. The token stays, since it may be valid for other calls.
     private func demandLogin(of flight: Flight, _ held: HeldToken) {
         // A response to a token from before a sign-in says nothing about the one that is in use.
         _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: held.version)

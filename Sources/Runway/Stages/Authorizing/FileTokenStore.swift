@@ -1,10 +1,11 @@
 import Foundation
 
-/// Keeps access tokens in files that only the user of the process can read: one a token, of mode 0600, in a folder of mode 0700.
+/// Stores access tokens in files that only the user of the process can read: one file for each token, of mode 0600, in a folder
+/// of mode 0700.
 ///
-/// A file is written beside its place and moved there, so that it is either the old or the new one after a crash. One that is cut off,
-/// changed, meant for another place, not a plain file, of another owner or open to others is not trusted: loading it fails, until
-/// a new token is saved or it is removed.
+/// A file is written under another name and then renamed, so that after a crash either the old or the new one exists. A file
+/// that is truncated, changed, of another place, not a plain file, of another owner or readable by others is not trusted:
+/// loading it fails until a new token is saved or the file is removed.
 public struct FileTokenStore: TokenStore {
     /// The largest file that is read, in bytes.
     public static let maximumByteCount = 1 << 20
@@ -12,18 +13,18 @@ public struct FileTokenStore: TokenStore {
     /// The path of the folder.
     public let folder: String
 
-    /// Makes a store. The folder is made when the first token is saved; those above it, too, where they are missing.
+    /// Creates a store. The folder and its missing parents are created when the first token is saved.
     ///
-    /// - Parameter folder: The path of the folder. One that is there must be of mode 0700 and the user's own.
+    /// - Parameter folder: The path of the folder. An existing folder must be of mode 0700 and belong to the user.
     public init(folder: String) { self.folder = folder }
 
-    /// What a file holds, beside the checksum in its first line.
+    /// The content of a file after the checksum in its first line.
     private struct Content: Codable {
         var place: TokenPlace
         var token: AccessToken
     }
 
-    /// The token that is kept at a place.
+    /// Loads the token of a place; returns `nil` if there is none.
     ///
     /// - Throws: ``TokenStoreError``.
     public func load(_ place: TokenPlace) throws -> AccessToken? {
@@ -40,12 +41,12 @@ public struct FileTokenStore: TokenStore {
             let content = try? JSONDecoder().decode(Content.self, from: Data(json))
         else { throw Self.damaged(path) }
         guard content.place == place else {
-            throw TokenStoreError("The token in \(path) is not meant for this place; it is not trusted.")
+            throw TokenStoreError("The token in \(path) belongs to another place; it is not trusted.")
         }
         return content.token
     }
 
-    /// Keeps a token.
+    /// Stores a token.
     ///
     /// - Throws: ``TokenStoreError``.
     public func save(_ token: AccessToken, at place: TokenPlace) throws {
@@ -57,19 +58,19 @@ public struct FileTokenStore: TokenStore {
         }
     }
 
-    /// Forgets a token.
+    /// Removes a token.
     ///
     /// - Throws: ``TokenStoreError``.
     public func remove(_ place: TokenPlace) throws {
         try Self.telling { () throws(FileError) in try PrivateFile.remove(path(of: place)) }
     }
 
-    /// Where the token of a place is: a name that holds every place apart, on file systems that don't tell cases apart, too.
+    /// The path of a place's token. Different places have different paths, also on file systems that ignore case.
     func path(of place: TokenPlace) -> String {
         let name =
             [place.network, place.service, place.environment, place.account]
             .map(\.asFileName).joined(separator: "+") + ".token"
-        // A name may have 255 bytes; a longer one is a row of folders.
+        // A name may have 255 bytes; a longer one is split into folders.
         var path = folder
         for start in stride(from: 0, to: name.utf8.count, by: 200) {
             path += "/" + String(decoding: Array(name.utf8.dropFirst(start).prefix(200)), as: UTF8.self)
@@ -78,12 +79,12 @@ public struct FileTokenStore: TokenStore {
     }
 
     private static func firstLine(of json: [UInt8]) -> String {
-        // FNV-1a finds damage; against forgery the mode and the owner of the file stand.
+        // FNV-1a detects damage; the mode and the owner of the file protect against forgery.
         let sum = json.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return "runway-token-1 \(String(sum, radix: 16))"
     }
 
-    /// Does what the disk may refuse, and tells it as the error of a store.
+    /// Runs file operations and throws their failures as errors of the store.
     private static func telling<Value>(
         _ deed: () throws(FileError) -> Value
     ) throws(TokenStoreError) -> Value {
@@ -91,12 +92,12 @@ public struct FileTokenStore: TokenStore {
     }
 
     private static func damaged(_ path: String) -> TokenStoreError {
-        TokenStoreError("The token in \(path) is cut off or damaged; it is not trusted.")
+        TokenStoreError("The token in \(path) is truncated or damaged; it is not trusted.")
     }
 }
 
 extension String {
-    /// The text in lower-case letters, digits and hyphens; everything else is an underscore and two digits for each byte.
+    /// The text in lower-case letters, digits and hyphens; every other byte is an underscore and two hexadecimal digits.
     fileprivate var asFileName: String {
         utf8.reduce(into: "") { name, byte in
             switch byte {

@@ -1,21 +1,22 @@
 import Foundation
 
-/// A token in memory, and when it is time for the next.
+/// A token in memory, and the time from which it should be renewed.
 struct HeldToken: Sendable {
     let token: AccessToken
-    /// Counted up with every change of any token of the layer.
+    /// Incremented with every change of any token of the layer.
     let version: UInt64
     /// Whether the service has accepted it.
     let acceptance = TokenAcceptance()
-    /// The instant on the layer's monotonic clock from which the token ends soon; `nil` where nothing is known of its end.
+    /// The instant on the layer's monotonic clock from which the token ends soon; `nil` if its end is not known.
     ///
-    /// It is made of the wall clock once, when the token comes into memory: a wall clock that is set while the app runs renews nothing.
+    /// It is computed from the wall clock once, when the token is loaded: setting the wall clock while the app runs causes no
+    /// renewal.
     private let nearEnd: Duration?
 
-    /// Makes a token of one that came into memory now.
+    /// Creates a token that was loaded or issued now.
     ///
-    /// - Parameter isNew: The service gave the token just now. If it has ended already by the wall clock, then the clock is wrong, and
-    ///   only the service can say when the token has ended: without that, every call would ask for another.
+    /// - Parameter isNew: Whether the service issued the token just now. If such a token has ended already by the wall clock,
+    ///   the clock is wrong, and only the service can say when the token ends: without that, every call would cause a renewal.
     init(_ token: AccessToken, version: UInt64, leeway: Duration, isNew: Bool, clock: LayerClock) {
         self.token = token
         self.version = version
@@ -27,6 +28,6 @@ struct HeldToken: Sendable {
         nearEnd = clock.now + max(lifetime - max(leeway, .zero), lifetime / 2)
     }
 
-    /// Whether the token can be used without asking for the next.
+    /// Whether the token can be used without a renewal.
     func isFresh(at now: Duration) -> Bool { nearEnd.map { now < $0 } ?? true }
 }

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Keeps access tokens until the app ends.
+/// Stores access tokens in memory, until the app ends.
 public final class MemoryTokenStore: TokenStore {
     /// Guards the tokens.
-    private let kept = Mutex<[TokenPlace: AccessToken]>([:])
+    private let tokens = Mutex<[TokenPlace: AccessToken]>([:])
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     public init() {}
 
-    /// The token that is kept at a place.
-    public func load(_ place: TokenPlace) -> AccessToken? { kept.withLock { $0[place] } }
+    /// Returns the token of a place; `nil` if there is none.
+    public func load(_ place: TokenPlace) -> AccessToken? { tokens.withLock { $0[place] } }
 
-    /// Keeps a token.
-    public func save(_ token: AccessToken, at place: TokenPlace) { kept.withLock { $0[place] = token } }
+    /// Stores a token.
+    public func save(_ token: AccessToken, at place: TokenPlace) { tokens.withLock { $0[place] = token } }
 
-    /// Forgets a token.
-    public func remove(_ place: TokenPlace) { kept.withLock { _ = $0.removeValue(forKey: place) } }
+    /// Removes a token.
+    public func remove(_ place: TokenPlace) { tokens.withLock { _ = $0.removeValue(forKey: place) } }
 }

@@ -1,7 +1,7 @@
 public import struct Foundation.Notification
 public import class Foundation.NotificationCenter
 
-/// What the app is told when calls can't go on before the user logs in.
+/// What the app is notified of when calls need the user to log in.
 ///
 /// ```swift
 /// let observer = NotificationCenter.default.addObserver(
@@ -11,7 +11,7 @@ public import class Foundation.NotificationCenter
 /// }
 /// ```
 ///
-/// The calls have failed as ``NetworkError/Kind/needsLogin``. To go on after the login, make them again.
+/// The calls have failed as ``NetworkError/Kind/needsLogin``. Make them again after the login.
 public struct NeedsLogin: Sendable {
     /// The layer.
     public let network: NetworkLayer
@@ -19,22 +19,22 @@ public struct NeedsLogin: Sendable {
     public let service: any APIService.Type
     /// The environment that the service is in.
     public let environment: ServiceEnvironment
-    /// Whose token is no good any more; `nil` where nobody was signed in.
+    /// The account whose token is not valid any more; `nil` if nobody was signed in.
     public let account: String?
-    /// The names of the endpoints that were called, each once, in the order of their calls.
+    /// The names of the endpoints that were called, without duplicates, in the order of their calls.
     public let endpoints: [String]
     /// The numbers of the calls.
     public let flights: [FlightID]
 
     private let weakManagers: [WeakManager]
 
-    /// The managers that made the calls and are still there, each once; of a list's calls, its ``PagedAPIManager``.
+    /// The managers that made the calls and still exist, without duplicates; for calls of a list, its ``PagedAPIManager``.
     @MainActor public var managers: [any APIManaging] {
         var seen: Set<ObjectIdentifier> = []
         return weakManagers.compactMap(\.manager).filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
-    /// Reads a notification; `nil` for one that is not ``NetworkLayer/needsLoginNotification``.
+    /// Reads a notification; returns `nil` if it is not a ``NetworkLayer/needsLoginNotification``.
     public init?(_ notification: Notification) {
         guard let need = notification.userInfo?[Self.key] as? NeedsLogin else { return nil }
         self = need
@@ -52,7 +52,7 @@ public struct NeedsLogin: Sendable {
         weakManagers = flights.map { WeakManager(manager: $0.manager) }
     }
 
-    /// Tells the app, in a turn of the main actor.
+    /// Notifies the app, in a turn of the main actor.
     func post() {
         Task { @MainActor in
             NotificationCenter.default.post(
@@ -64,8 +64,9 @@ public struct NeedsLogin: Sendable {
 }
 
 extension NetworkLayer {
-    /// Posted on the main actor when calls failed because the user has to log in; its object is the layer, ``NeedsLogin`` reads it.
+    /// Posted on the main actor when calls failed because the user has to log in. Its object is the layer; read it with
+    /// ``NeedsLogin``.
     ///
-    /// Once for each account until the next ``signIn(_:to:)``, however many calls fail.
+    /// It is posted once for each account until the next ``signIn(_:to:)``, however many calls fail.
     public static let needsLoginNotification = Notification.Name("RunwayNeedsLogin")
 }

@@ -15,7 +15,7 @@ struct RenewalBackoff: Sendable {
     private var futileCount = 0
     private var lastRenewal: Duration?
 
-    /// The service refused a token.
+    /// Records that the service refused a token.
     mutating func refused(_ held: HeldToken, at now: Duration) {
         if held.acceptance.isAccepted {
             futileCount = 0
@@ -65,7 +65,7 @@ struct EndpointBackoffs: Sendable {
         backoffs.append((ObjectIdentifier(endpoint), known))
     }
 
-    /// A renewal helped the endpoint.
+    /// Records that a renewal helped the endpoint.
     mutating func accepted(_ endpoint: any Endpoint.Type) { _ = remove(endpoint) }
 
     /// Whether a renewal for the endpoint would come too soon after one that did not help it.
@@ -87,7 +87,7 @@ final class TokenAcceptance: Sendable {
 
     var isAccepted: Bool { state.load(ordering: .relaxed) }
 
-    /// Notes that the service accepted the token. Written once, since every call comes by here.
+    /// Records that the service accepted the token. Written once, since every call passes here.
     func accept() {
         if !isAccepted { state.store(true, ordering: .relaxed) }
     }

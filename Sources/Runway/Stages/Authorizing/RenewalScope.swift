@@ -1,11 +1,11 @@
-/// Marks the calls that a refresh makes: none of them waits for the token that it is there to bring, and all are of the session whose
-/// token is renewed, whoever has signed in meanwhile.
+/// Marks the calls that a renewal makes: none of them waits for the token that is being renewed, and all belong to the session
+/// of that token, even if another account has signed in since.
 struct RenewalScope: Sendable {
     private let context: ObjectIdentifier
     /// What the calls to the service use whose token is renewed.
     let configuration: ServiceConfiguration
 
-    /// The refreshes that the current task is part of, the outermost first. A detached task leaves them.
+    /// The renewals that the current task is part of, the outermost first. A detached task is part of none.
     @TaskLocal private static var current: [RenewalScope] = []
 
     /// The refreshes of a layer's tokens that the current task is part of.
@@ -15,7 +15,7 @@ struct RenewalScope: Sendable {
         return scopes.isEmpty ? [] : scopes.filter { $0.context == ObjectIdentifier(context) }
     }
 
-    /// Runs a refresh on behalf of a call.
+    /// Runs a renewal on behalf of a call.
     static func run<Value>(
         for flight: Flight, _ refresh: () async throws -> Value
     ) async throws -> Value {

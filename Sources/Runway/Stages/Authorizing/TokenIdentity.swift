@@ -1,8 +1,8 @@
-/// Whose token: an account of a service in an environment.
+/// Identifies a token: an account of a service in an environment.
 struct TokenIdentity: Sendable, Hashable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
-    /// `nil` where nobody is signed in.
+    /// `nil` if nobody is signed in.
     let account: String?
 
     static func == (lhs: TokenIdentity, rhs: TokenIdentity) -> Bool {

@@ -1,31 +1,31 @@
-/// Keeps access tokens for the app, also after it ended.
+/// Stores access tokens for the app, also after it has ended.
 ///
-/// The layer keeps the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a
-/// sign-out and when a token was refused for good. It makes its changes one after the other. The implementation may be shared by
-/// several layers, and need not be quick: no call waits for it beyond its own deadline, and nobody beyond
+/// The layer has the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a sign-out
+/// and when a token was refused for good. It makes its changes one at a time. The implementation may be shared by several
+/// layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond
 /// ``AuthorizingLimits/storeDeadline``.
 ///
 /// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms, ``MemoryTokenStore`` for tests.
 public protocol TokenStore: Sendable {
-    /// The token that is kept at a place; `nil` where there is none.
+    /// Loads the token of a place; returns `nil` if there is none.
     ///
     /// - Throws: Why it can't be read. The call that needs it fails as ``NetworkError/Kind/storage``.
     func load(_ place: TokenPlace) async throws -> AccessToken?
 
-    /// Keeps a token, in the place of the last one.
+    /// Stores a token, in place of the previous one.
     ///
     /// - Throws: Why it can't be saved. If a sign-out has not removed the previous token yet, the layer removes it then. A
     ///   sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
     func save(_ token: AccessToken, at place: TokenPlace) async throws
 
-    /// Forgets the token of a place; does nothing where there is none.
+    /// Removes the token of a place; does nothing if there is none.
     ///
     /// - Throws: Why it is still there. A sign-out fails as ``NetworkError/Kind/storage``, and the token is not used again until the
     ///   app ends.
     func remove(_ place: TokenPlace) async throws
 }
 
-/// What a token is kept for. Two places are the same where all four are.
+/// Identifies a stored token. Two places are equal if all four parts are.
 public struct TokenPlace: Sendable, Hashable, Codable {
     /// The name of the layer.
     public var network: String
@@ -33,10 +33,10 @@ public struct TokenPlace: Sendable, Hashable, Codable {
     public var service: String
     /// The name of the environment.
     public var environment: String
-    /// Whose token it is.
+    /// The account that the token belongs to.
     public var account: String
 
-    /// Makes a place.
+    /// Creates a place.
     public init(network: String, service: String, environment: String, account: String) {
         self.network = network
         self.service = service

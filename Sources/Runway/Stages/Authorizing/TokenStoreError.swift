@@ -1,9 +1,9 @@
-/// Why a store does not give or keep a token.
+/// Why a store can't load, save or remove a token.
 public struct TokenStoreError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What was found, in one sentence, without secrets.
+    /// The reason in one sentence, without secrets.
     public let description: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ description: String) { self.description = description }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// token that could not be removed from the store is not loaded again. If a save fails that replaced a pending removal, or that
 /// follows a failed one, the queue removes what the store has at the place, since that is a token from before a sign-out.
 final class TokenStoreQueue: Sendable {
-    /// The most places with a change that is not made yet, and the most with a removal that failed.
+    /// The most places with a pending change, and the most with a failed removal.
     static let maximumPlaces = 1000
 
     /// How a change ended; any number of tasks may wait for it.
@@ -20,18 +20,18 @@ final class TokenStoreQueue: Sendable {
     fileprivate struct Pending: Sendable {
         let place: TokenPlace
         var change: Change
-        /// Whether the change takes the place of a removal that was not begun.
+        /// Whether the change replaces a removal that had not started.
         var replacesRemoval = false
         let outcome: Deferred<Result<Void, any Error>>
         let completion: Completion
     }
 
     fileprivate struct State {
-        /// The changes that are not begun, the oldest first.
+        /// The changes that have not started, the oldest first.
         var pending: [Pending] = []
         /// The change that is being made.
         var current: Pending?
-        /// What could not be removed from the store.
+        /// The places whose tokens could not be removed from the store.
         var unremoved: Set<TokenPlace> = []
         /// `nil` until more removals have failed than ``unremoved`` may hold. After that: the places whose last change has
         /// succeeded since. Tokens are loaded from no other place.
@@ -46,7 +46,7 @@ final class TokenStoreQueue: Sendable {
 
     init(_ store: any TokenStore) { self.store = store }
 
-    /// Makes a change after those that were asked for before. It returns at once.
+    /// Enqueues a change after the earlier ones. It returns immediately.
     func add(_ change: Change, at place: TokenPlace) -> Completion {
         state.withLock { state in
             if let index = state.pending.firstIndex(where: { $0.place == place }) {
@@ -67,14 +67,14 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
-    /// What the store has at a place, after all changes of the place are made; `nil` also where it should have nothing.
+    /// Returns the token in the store after all changes of the place are made; `nil` also if the store should have none.
     func load(_ place: TokenPlace) async throws -> AccessToken? {
         while let completion = state.withLock({ $0.completion(of: place) }) { _ = await completion.value }
         guard state.withLock({ $0.mayLoad(place) }) else { return nil }
         return try await store.load(place)
     }
 
-    /// Makes a change, and all that were asked for by then.
+    /// Makes a change, and all that are pending by then.
     private func make(_ first: Pending) async {
         var next: Pending? = first
         while let pending = next {
@@ -98,11 +98,12 @@ final class TokenStoreQueue: Sendable {
                 }
                 return state.begin()
             }
-            pending.outcome.give(result)
+            pending.outcome.set(result)
         }
     }
 
-    /// Removes what the store has where a token could not be saved; returns whether it was removed. A removal that failed is not repeated.
+    /// Removes the token in the store if a new one could not be saved; returns whether it was removed. A failed removal is not
+    /// repeated.
     private func removeStaleToken(of pending: Pending) async -> Bool {
         guard case .save = pending.change else { return false }
         do {
@@ -115,7 +116,7 @@ final class TokenStoreQueue: Sendable {
 }
 
 extension TokenStoreQueue.State {
-    /// Takes the next change out, which is then being made.
+    /// Removes and returns the next change, which is then being made.
     fileprivate mutating func begin() -> TokenStoreQueue.Pending? {
         current = pending.isEmpty ? nil : pending.removeFirst()
         return current
@@ -126,7 +127,7 @@ extension TokenStoreQueue.State {
         (pending.last { $0.place == place } ?? current.flatMap { $0.place == place ? $0 : nil })?.completion
     }
 
-    /// Whether a change left a token in the store that is not to be loaded again.
+    /// Whether a change left a token in the store that must not be loaded again.
     fileprivate func owesRemoval(_ pending: TokenStoreQueue.Pending, after result: Result<Void, any Error>) -> Bool {
         switch (pending.change, result) {
         case (_, .success): false

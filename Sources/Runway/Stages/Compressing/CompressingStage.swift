@@ -1,9 +1,10 @@
 import HTTPTypes
 
-/// Compresses the bodies of requests to services that take that (``CompressionPolicy``), and says what it saved.
+/// Compresses the bodies of requests to services that accept that (``CompressionPolicy``), and records what it saved.
 ///
-/// It stands above signing, which covers what is really sent, and below retrying: another attempt compresses again. A body that is a
-/// stream passes untouched, unless the policy wants it compressed. Answers pass untouched: transports undo their codings.
+/// It is above signing, which covers the bytes that are sent, and below retrying: a further attempt compresses again. A
+/// streamed body passes unchanged, unless the policy wants it compressed. Response bodies pass unchanged: transports undo their
+/// codings.
 struct CompressingStage: RequestStage {
     var step: FlightStep { .stage(.compressing) }
     var endsInTime: Bool { true }
@@ -22,21 +23,21 @@ struct CompressingStage: RequestStage {
         switch request.body {
         case .none: return request
         case .bytes(let bytes) where bytes.count < policy.minimumByteCount:
-            return kept(request, .small(byteCount: bytes.count), in: flight)
+            return unchanged(request, .small(byteCount: bytes.count), in: flight)
         case _ where request.head.headerFields[.contentEncoding] != nil:
-            return kept(request, .coded, in: flight)
+            return unchanged(request, .coded, in: flight)
         case _ where contentType?.isCompressed == true:
-            return kept(request, .compressedContents, in: flight)
+            return unchanged(request, .compressedContents, in: flight)
         case .bytes(let bytes):
             guard let coded = GzipEncoder(level: policy.level)?.encode(bytes, isLast: true),
                 coded.count <= bytes.count - bytes.count / 20
-            else { return kept(request, .noGain, in: flight) }
+            else { return unchanged(request, .noGain, in: flight) }
             flight.note(CompressionDecision.compressed(from: bytes.count, to: coded.count))
             var request = request.coded(.bytes(coded))
             request.uncompressedBody = bytes
             return request
         case .stream(let stream, _, let isReplayable):
-            guard policy.compressesStreams else { return kept(request, .stream, in: flight) }
+            guard policy.compressesStreams else { return unchanged(request, .stream, in: flight) }
             flight.note(CompressionDecision.compressesStream)
             let coded = stream.gzip(level: policy.level) { from, to in
                 flight.note(CompressionDecision.compressedStream(from: from, to: to))
@@ -45,19 +46,19 @@ struct CompressingStage: RequestStage {
         }
     }
 
-    private func kept(_ request: Request, _ reason: CompressionDecision.Reason, in flight: Flight) -> Request {
-        flight.note(CompressionDecision.kept(reason))
+    private func unchanged(_ request: Request, _ reason: CompressionDecision.Reason, in flight: Flight) -> Request {
+        flight.note(CompressionDecision.unchanged(reason))
         return request
     }
 }
 
 extension Request {
-    /// The request with a body in gzip, and the fields that say so.
+    /// The request with a body in gzip, and the fields that describe it.
     fileprivate func coded(_ body: RequestBody) -> Request {
         var request = self
         request.body = body
         request.head.headerFields[.contentEncoding] = "gzip"
-        // Of the plain body; the transport says how long the coded one is.
+        // It is the length of the plain body; the transport sets that of the coded one.
         request.head.headerFields[.contentLength] = nil
         return request
     }
@@ -77,7 +78,7 @@ extension Request {
 }
 
 extension MediaType {
-    /// Whether contents of this type are compressed already.
+    /// Whether contents of this type are already compressed.
     fileprivate var isCompressed: Bool {
         switch type {
         case "image": subtype != "svg+xml" && subtype != "bmp"
@@ -90,7 +91,7 @@ extension MediaType {
 }
 
 extension BodyStream {
-    /// The stream in gzip; `end` is told how many bytes went in and came out, where it was read to its end.
+    /// The stream in gzip; `end` receives how many bytes went in and came out, if the stream was read to its end.
     fileprivate func gzip(level: Int, end: @escaping @Sendable (Int, Int) -> Void) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()
@@ -116,5 +117,5 @@ extension BodyStream {
     }
 }
 
-/// There was no memory to compress with.
+/// There was not enough memory to compress.
 private struct CompressionFailed: Error {}

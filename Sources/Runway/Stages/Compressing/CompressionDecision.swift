@@ -1,4 +1,4 @@
-/// What became of the body of a request to a service that takes compressed ones.
+/// Whether the body of a request was compressed, for services that accept that.
 package enum CompressionDecision: StageDecision, Equatable {
     /// It was sent with gzip.
     case compressed(from: Int, to: Int)
@@ -6,18 +6,18 @@ package enum CompressionDecision: StageDecision, Equatable {
     case compressesStream
     /// A stream was sent to its end, with gzip.
     case compressedStream(from: Int, to: Int)
-    /// It was sent as it is.
-    case kept(Reason)
+    /// It was sent unchanged.
+    case unchanged(Reason)
 
-    /// Why a body was sent as it is.
+    /// Why a body was sent unchanged.
     package enum Reason: Sendable, Equatable {
         /// It has fewer bytes than ``CompressionPolicy/minimumByteCount``.
         case small(byteCount: Int)
-        /// It has a content coding already.
+        /// It already has a content coding.
         case coded
-        /// Its media type is one whose contents are compressed already.
+        /// Its media type is one whose contents are already compressed.
         case compressedContents
-        /// It would have become no smaller, by at least a twentieth.
+        /// Compression would not have made it smaller by a twentieth.
         case noGain
         /// It is a stream.
         case stream
@@ -32,14 +32,14 @@ package enum CompressionDecision: StageDecision, Equatable {
         case .compressesStream: .init("compressingStream", "the stream is sent with gzip")
         case .compressedStream(let from, let to):
             .init("compressedStream", ["from": from, "to": to], "gzip made \(to) bytes of the \(from) of the stream")
-        case .kept(.small(let byteCount)):
+        case .unchanged(.small(let byteCount)):
             .init(
-                "notCompressed", ["reason": "small", "byteCount": byteCount], "sent as it is: only \(byteCount) bytes")
-        case .kept(.coded): .init("notCompressed", ["reason": "coded"], "sent as it is: it has a content coding")
-        case .kept(.compressedContents):
-            .init("notCompressed", ["reason": "compressedContents"], "sent as it is: its contents are compressed")
-        case .kept(.noGain): .init("notCompressed", ["reason": "noGain"], "sent as it is: gzip gains nothing")
-        case .kept(.stream): .init("notCompressed", ["reason": "stream"], "sent as it is: a stream")
+                "notCompressed", ["reason": "small", "byteCount": byteCount], "sent unchanged: only \(byteCount) bytes")
+        case .unchanged(.coded): .init("notCompressed", ["reason": "coded"], "sent unchanged: it has a content coding")
+        case .unchanged(.compressedContents):
+            .init("notCompressed", ["reason": "compressedContents"], "sent unchanged: its contents are compressed")
+        case .unchanged(.noGain): .init("notCompressed", ["reason": "noGain"], "sent unchanged: gzip gains nothing")
+        case .unchanged(.stream): .init("notCompressed", ["reason": "stream"], "sent unchanged: a stream")
         }
     }
 }

@@ -1,22 +1,22 @@
 import RunwayZlib
 
-/// Makes gzip (RFC 1952) of bytes that come part by part.
+/// Compresses bytes to gzip (RFC 1952), part by part.
 final class GzipEncoder {
-    /// The most bytes that zlib gives at once.
+    /// The most bytes that zlib returns at once.
     private static let partByteCount = 1 << 15
 
     private let deflater: OpaquePointer
 
-    /// Makes an encoder; `nil` where there is no memory for it.
+    /// Creates an encoder; returns `nil` if there is not enough memory.
     init?(level: Int) {
-        // 15 is the largest window, and 16 more ask for gzip's frame.
+        // 15 is the largest window, and 16 more select the gzip format.
         guard let deflater = runway_deflater_create(CInt(max(1, min(9, level))), 15 + 16) else { return nil }
         self.deflater = deflater
     }
 
     deinit { runway_deflater_destroy(deflater) }
 
-    /// What can be sent of the bytes so far; after the last ones, all the rest.
+    /// Returns the compressed bytes that are complete so far; after the last part, all the rest.
     func encode(_ bytes: [UInt8], isLast: Bool) -> [UInt8] {
         var encoded: [UInt8] = []
         var rest = bytes[...]

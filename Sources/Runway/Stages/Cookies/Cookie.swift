@@ -1,20 +1,20 @@
 public import struct Foundation.Date
 
-/// One cookie, as it is kept.
+/// One stored cookie.
 ///
 /// Name and value may contain any octets (RFC 6265bis §5.6). They are sent back unchanged.
 ///
 /// Neither its description nor its reflection shows its value, which may be a secret.
 public struct Cookie: Sendable, Equatable {
-    /// What its `SameSite` attribute says.
+    /// The value of its `SameSite` attribute.
     ///
-    /// It is kept and does not restrict where the cookie is sent: the calls of an app have no site that they could come from.
+    /// It is stored and does not restrict where the cookie is sent: the calls of an app have no site that they come from.
     public enum SameSite: String, Sendable {
-        /// The attribute is missing, or says what nobody knows (RFC 6265bis §5.6.7).
+        /// The attribute is missing or has an unknown value (RFC 6265bis §5.6.7).
         case `default`
         /// Sent with all requests.
         case none
-        /// Sent with requests of the same site and when a browser goes there.
+        /// Sent with requests of the same site and when a browser navigates there.
         case lax
         /// Sent with requests of the same site.
         case strict
@@ -24,26 +24,26 @@ public struct Cookie: Sendable, Equatable {
     public let nameOctets: [UInt8]
     /// The octets of the value.
     public let valueOctets: [UInt8]
-    /// The name as text, with U+FFFD in place of what is not UTF-8.
+    /// The name as text, with U+FFFD in place of octets that are not UTF-8.
     public var name: String { String(decoding: nameOctets, as: UTF8.self) }
-    /// The value as text, with U+FFFD in place of what is not UTF-8.
+    /// The value as text, with U+FFFD in place of octets that are not UTF-8.
     public var value: String { String(decoding: valueOctets, as: UTF8.self) }
-    /// The host, or the domain whose hosts are sent it.
+    /// The host, or the domain whose hosts receive it.
     public var domain: String
-    /// Whether only the host itself is sent it.
+    /// Whether only the host itself receives it.
     public var isHostOnly: Bool
     /// The path below which it is sent.
     public var path: String
-    /// When it ends; `nil` is with the process.
+    /// When it expires; `nil` is when the process ends.
     public var expiry: Date?
-    /// Whether it is sent over TLS alone.
+    /// Whether it is sent over TLS only.
     public var isSecure: Bool
     /// Whether scripts of a page may not see it.
     public var isHTTPOnly: Bool
-    /// What its `SameSite` attribute says.
+    /// The value of its `SameSite` attribute.
     public var sameSite: SameSite
 
-    /// What makes it the same cookie as another.
+    /// What identifies it: a new cookie with the same identity replaces it.
     var identity: Identity { Identity(name: nameOctets, domain: domain, isHostOnly: isHostOnly, path: path) }
 
     struct Identity: Hashable {
@@ -53,7 +53,7 @@ public struct Cookie: Sendable, Equatable {
         let path: String
     }
 
-    /// The cookie as it stands in a `Cookie` field (RFC 6265bis §5.8.3).
+    /// The cookie as it is written in a `Cookie` field (RFC 6265bis §5.8.3).
     var octets: [UInt8] { nameOctets.isEmpty ? valueOctets : nameOctets + [UInt8(ascii: "=")] + valueOctets }
 }
 

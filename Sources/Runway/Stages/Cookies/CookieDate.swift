@@ -1,8 +1,8 @@
 import Foundation
 
-/// The dates of cookies, which are read more generously than those of other fields (RFC 6265bis §5.1.1).
+/// Reads the dates of cookies, more leniently than those of other fields (RFC 6265bis §5.1.1).
 enum CookieDate {
-    /// The date that a text names; `nil` where it names none.
+    /// Returns the date that a text names; `nil` if it names none.
     static func date(_ text: String) -> Date? {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)
@@ -26,7 +26,7 @@ enum CookieDate {
             timeZone: .gmt, year: year, month: month, day: day, hour: time.hour, minute: time.minute,
             second: time.second)
         let calendar = Calendar(identifier: .gregorian)
-        // 30 February is no date, and the calendar would make another of it.
+        // 30 February does not exist, and the calendar would convert it to another date.
         guard let date = calendar.date(from: components) else { return nil }
         var gmt = calendar
         gmt.timeZone = .gmt
@@ -37,7 +37,7 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// A number at the start of a token, of which no digit follows.
+    /// The number at the start of a token, not followed by another digit.
     private static func number(_ token: Substring.UTF8View.SubSequence, digits: ClosedRange<Int>) -> Int? {
         let start = token.prefix(while: \.isDigit)
         guard digits.contains(start.count) else { return nil }

@@ -1,10 +1,10 @@
-/// What was done about cookies of one request and its answer. Neither names nor values are on the record.
+/// How many cookies one request and its response sent, stored or ignored. Neither names nor values are on the record.
 package enum CookieDecision: StageDecision, Equatable {
-    /// So many were sent.
+    /// The number of cookies that were sent.
     case sent(Int)
-    /// So many of the answer were kept, or ended what was kept.
-    case kept(Int)
-    /// So many of the answer were ignored, as RFC 6265bis says.
+    /// The number of cookies of the response that were stored, or removed a stored one.
+    case stored(Int)
+    /// The number of cookies of the response that were ignored, as RFC 6265bis requires.
     case ignored(Int)
 
     package static var step: FlightStep { .stage(.cookies) }
@@ -12,7 +12,7 @@ package enum CookieDecision: StageDecision, Equatable {
     package var entry: DecisionEntry {
         switch self {
         case .sent(let count): .init("sent", ["count": count], "sent \(count)")
-        case .kept(let count): .init("stored", ["count": count], "stored \(count)")
+        case .stored(let count): .init("stored", ["count": count], "stored \(count)")
         case .ignored(let count): .init("ignored", ["count": count], "ignored \(count)")
         }
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The cookies of a layer: a jar for each service and account.
 final class CookieJars: Sendable {
-    /// The most jars. The one that was not used for longest goes first.
+    /// The most jars. The least recently used one is evicted first.
     static let maximumCount = 64
 
     struct Owner: Hashable, Sendable {
@@ -30,11 +30,11 @@ final class CookieJars: Sendable {
     /// Guards the jars.
     private let state = Mutex(State())
 
-    /// Reads or changes one jar, which is made where there is none.
+    /// Reads or changes one jar, which is created if there is none.
     func withJar<Value: Sendable>(of owner: Owner, _ body: (inout CookieStore) -> Value) -> Value {
         state.withLock { state in
             state.counter += 1
-            // Counted on from what any jar before it has come to, so that no version comes twice.
+            // Versions continue from those of earlier jars, so that none occurs twice.
             var jar = state.jars[owner] ?? Jar(store: CookieStore(changeCount: state.counter))
             jar.lastUse = state.counter
             let value = body(&jar.store)
@@ -49,7 +49,8 @@ final class CookieJars: Sendable {
         }
     }
 
-    /// Reads or changes the jar of a call; `nil`, and nothing happens, if the account has signed out since the call was made.
+    /// Reads or changes the jar of a call; does nothing and returns `nil` if the account has signed out since the call was
+    /// made.
     func withJar<Value: Sendable>(of flight: Flight, _ body: (inout CookieStore) -> Value) -> Value? {
         let owner = Owner(service: flight.service, account: flight.account)
         return withJar(of: owner) { flight.session.isOver ? nil : body(&$0) }

@@ -1,12 +1,14 @@
 import HTTPTypes
 import Synchronization
 
-/// Sends and keeps cookies for services that want them (``CookiePolicy``).
+/// Sends and stores cookies for services that use them (``CookiePolicy``).
 ///
-/// It stands below redirecting, so that every hop gets its own, and above signing, which may cover them. A cache above it does not see
+/// It is below redirecting, so that every hop gets its own, and above signing, which may cover them. A cache above it does not
+/// see
 /// which cookies it sends: a response that varies by `Cookie` is not stored under the rules of HTTP (RFC 9111 §4.1). Without an account,
 /// cached responses and shared reads are separated by the state of the jar (``Flight/cookieVersion``), and a response is not stored
-/// if the jar changed between the cache lookup and the request. Cookies inside merged responses are ignored. Bodies pass untouched.
+/// if the jar changed between the cache lookup and the request. Cookies inside merged responses are ignored. Bodies pass
+/// unchanged.
 struct CookieStage: RequestStage {
     private let jars: CookieJars
 
@@ -28,7 +30,7 @@ struct CookieStage: RequestStage {
             let jar = jars.withJar(of: flight) { jar in (field: jar.field(for: head, at: date), version: jar.version) }
             version = jar?.version
             if let field = jar?.field {
-                // Assigned by its name, it would be taken apart, which HTTP/1.1 does not allow (RFC 6265bis §5.8.1).
+                // Assigned by its name, it would be split, which HTTP/1.1 does not allow (RFC 6265bis §5.8.1).
                 request.head.headerFields.append(HTTPField(name: .cookie, value: field.octets))
                 flight.note(CookieDecision.sent(field.count))
             }
@@ -38,22 +40,22 @@ struct CookieStage: RequestStage {
         let fields = response.head.headerFields[fields: .setCookie].map(\.octets)
         if !fields.isEmpty {
             let (head, date) = (request.head, flight.clock.date)
-            let (kept, later) =
+            let (stored, later) =
                 jars.withJar(of: flight) { jar in
-                    (fields.count { jar.keep($0, from: head, sharing: domains, at: date) }, jar.version)
+                    (fields.count { jar.store($0, from: head, sharing: domains, at: date) }, jar.version)
                 } ?? (0, 0)
             // A response that sets the first cookie starts a session: it must not be cached for other senders without cookies.
             if version == 0 { response.cookieVersion = later }
-            if kept > 0 { flight.note(CookieDecision.kept(kept)) }
-            if kept < fields.count { flight.note(CookieDecision.ignored(fields.count - kept)) }
+            if stored > 0 { flight.note(CookieDecision.stored(stored)) }
+            if stored < fields.count { flight.note(CookieDecision.ignored(fields.count - stored)) }
         }
         return response
     }
 }
 
 extension Flight {
-    /// The version of the cookies that identify the sender, where no account does; 0 where an account is signed in, no jar is in use, or
-    /// the jar is empty.
+    /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is in use,
+    /// or the jar is empty.
     ///
     /// It is the same during all of the call, so that a response which changes the cookies is stored for the sender of its request.
     var cookieVersion: UInt64 {
@@ -75,7 +77,7 @@ extension Flight {
 }
 
 extension Request {
-    /// Whether a jar may add cookies to this on its way down, which nothing above ``CookieStage`` sees.
+    /// Whether a jar may add cookies to this request further down, which no stage above ``CookieStage`` sees.
     func mayGetCookies(in flight: Flight) -> Bool {
         if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
     }

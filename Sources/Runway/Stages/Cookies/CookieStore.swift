@@ -1,56 +1,58 @@
 import Foundation
 import HTTPTypes
 
-/// The cookies of one service and account: what is kept of an answer, and what is sent with a request (RFC 6265bis §5.7, §5.8). Pure.
+/// The cookies of one service and account: which of a response are stored, and which are sent with a request (RFC 6265bis §5.7,
+/// §5.8). A value without I/O or a clock.
 struct CookieStore {
-    /// The most cookies of one domain. The oldest that were not used go first, those without `Secure` before the others.
+    /// The most cookies of one domain. The least recently used are evicted first, those without `Secure` before the others.
     static let maximumCountPerDomain = 50
-    /// The most cookies in all. The ones that were not used for longest go first.
+    /// The most cookies in all. The least recently used are evicted first.
     static let maximumCount = 3000
 
-    private struct Kept {
+    private struct Stored {
         var cookie: Cookie
-        /// Orders cookies by when they came, and by when they were last sent.
+        /// Orders cookies by when they were set, and by when they were last sent.
         var creation: UInt64
         var lastUse: UInt64
     }
 
-    private var kept: [Cookie.Identity: Kept] = [:]
+    private var stored: [Cookie.Identity: Stored] = [:]
     private var counter: UInt64 = 0
     private var changeCount: UInt64
-    /// Changes whenever the value of a cookie does, or a cookie comes or goes; 0 while there is none.
-    var version: UInt64 { kept.isEmpty ? 0 : changeCount }
+    /// Changes whenever the value of a cookie changes, or a cookie is added or removed; 0 while there is none.
+    var version: UInt64 { stored.isEmpty ? 0 : changeCount }
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     ///
-    /// - Parameter changeCount: What the changes are counted on from.
+    /// - Parameter changeCount: The version to count from.
     init(changeCount: UInt64 = 1) { self.changeCount = changeCount }
 
-    /// All cookies that have not ended.
+    /// All cookies that have not expired.
     func cookies(at date: Date) -> [Cookie] {
-        kept.values.filter { !$0.cookie.hasEnded(at: date) }.sorted { $0.creation < $1.creation }.map(\.cookie)
+        stored.values.filter { !$0.cookie.hasEnded(at: date) }.sorted { $0.creation < $1.creation }.map(\.cookie)
     }
 
     mutating func removeAll() {
-        if !kept.isEmpty { changeCount += 1 }
-        kept = [:]
+        if !stored.isEmpty { changeCount += 1 }
+        stored = [:]
     }
 
-    // MARK: Keeping
+    // MARK: Storing
 
-    /// Keeps what an answer sets; gives whether it was kept, or removed what was, and `false` where it is ignored.
-    mutating func keep(
+    /// Stores the cookie that a response sets. Returns whether it was stored, or removed a stored one; `false` if it is
+    /// ignored.
+    mutating func store(
         _ field: [UInt8], from request: HTTPRequest, sharing domains: Set<String>, at date: Date
     ) -> Bool {
         guard let set = SetCookie(field), let cookie = Self.cookie(set, request, domains, date) else { return false }
         let isSecureOrigin = request.isSecure
         guard isSecureOrigin || !cookie.isSecure, isSecureOrigin || !shadowsSecure(cookie) else { return false }
         counter += 1
-        let old = kept[cookie.identity]
-        kept[cookie.identity] =
+        let old = stored[cookie.identity]
+        stored[cookie.identity] =
             cookie.hasEnded(at: date)
-            ? nil : Kept(cookie: cookie, creation: old?.creation ?? counter, lastUse: counter)
-        if kept[cookie.identity]?.cookie.valueOctets != old?.cookie.valueOctets { changeCount += 1 }
+            ? nil : Stored(cookie: cookie, creation: old?.creation ?? counter, lastUse: counter)
+        if stored[cookie.identity]?.cookie.valueOctets != old?.cookie.valueOctets { changeCount += 1 }
         evict(at: date, domain: cookie.domain)
         return true
     }
@@ -62,7 +64,7 @@ struct CookieStore {
         var (domain, isHostOnly) = (host, true)
         if let named = set.domain {
             guard named.utf8.allSatisfy({ $0 < 0x80 }), host.isWithin(named) else { return nil }
-            // Without a list of public suffixes only the app can say that a domain is one owner's.
+            // Without a list of public suffixes only the app can say that a domain has one owner.
             if domains.contains(where: { named.isWithin($0.lowercased()) }) { (domain, isHostOnly) = (named, false) }
         }
         let cookie = Cookie(
@@ -72,7 +74,7 @@ struct CookieStore {
         return hasWhatItsPrefixPromises(cookie, set) ? cookie : nil
     }
 
-    /// RFC 6265bis §4.1.3; a cookie without a name must not look as if it had one of these.
+    /// RFC 6265bis §4.1.3; a cookie without a name must not look as if it had one of these prefixes.
     private static func hasWhatItsPrefixPromises(_ cookie: Cookie, _ set: SetCookie) -> Bool {
         let name = (cookie.nameOctets.isEmpty ? cookie.value : cookie.name).lowercased()
         let isPrefixed = name.hasPrefix("__secure-") || name.hasPrefix("__host-")
@@ -81,9 +83,9 @@ struct CookieStore {
         return name.hasPrefix("__secure-") || (set.domain == nil && set.path == "/")
     }
 
-    /// Whether a cookie that came without TLS would hide one that is sent over TLS alone.
+    /// Whether a cookie that was received without TLS would hide one that is sent over TLS only.
     private func shadowsSecure(_ cookie: Cookie) -> Bool {
-        kept.values.contains { other in
+        stored.values.contains { other in
             let other = other.cookie
             return other.isSecure && other.nameOctets == cookie.nameOctets
                 && (other.domain.isWithin(cookie.domain) || cookie.domain.isWithin(other.domain))
@@ -91,38 +93,38 @@ struct CookieStore {
         }
     }
 
-    /// Removes the cookies that have ended.
+    /// Removes the cookies that have expired.
     mutating func removeEnded(at date: Date) {
-        let count = kept.count
-        kept = kept.filter { !$0.value.cookie.hasEnded(at: date) }
-        if kept.count < count { changeCount += 1 }
+        let count = stored.count
+        stored = stored.filter { !$0.value.cookie.hasEnded(at: date) }
+        if stored.count < count { changeCount += 1 }
     }
 
     private mutating func evict(at date: Date, domain: String) {
-        let count = kept.count
-        defer { if kept.count < count { changeCount += 1 } }
-        let own = kept.filter { $0.key.domain == domain }
+        let count = stored.count
+        defer { if stored.count < count { changeCount += 1 } }
+        let own = stored.filter { $0.key.domain == domain }
         if own.count > Self.maximumCountPerDomain {
-            for (id, entry) in own where entry.cookie.hasEnded(at: date) { kept[id] = nil }
-            let rest = own.filter { kept[$0.key] != nil }.sorted {
+            for (id, entry) in own where entry.cookie.hasEnded(at: date) { stored[id] = nil }
+            let rest = own.filter { stored[$0.key] != nil }.sorted {
                 ($0.value.cookie.isSecure ? 1 : 0, $0.value.lastUse) < (
                     $1.value.cookie.isSecure ? 1 : 0, $1.value.lastUse
                 )
             }
-            for (id, _) in rest.prefix(max(0, rest.count - Self.maximumCountPerDomain)) { kept[id] = nil }
+            for (id, _) in rest.prefix(max(0, rest.count - Self.maximumCountPerDomain)) { stored[id] = nil }
         }
-        if kept.count > Self.maximumCount, let oldest = kept.min(by: { $0.value.lastUse < $1.value.lastUse }) {
-            kept[oldest.key] = nil
+        if stored.count > Self.maximumCount, let oldest = stored.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            stored[oldest.key] = nil
         }
     }
 
     // MARK: Sending
 
-    /// The value of the `Cookie` field for a request, and how many cookies are in it; `nil` where there are none.
+    /// Returns the value of the `Cookie` field for a request, and how many cookies are in it; `nil` if there are none.
     mutating func field(for request: HTTPRequest, at date: Date) -> (octets: [UInt8], count: Int)? {
         let (host, path) = (Origin(request).host, request.cookiePath)
         let isSecure = request.isSecure
-        var sent = kept.values.filter { entry in
+        var sent = stored.values.filter { entry in
             let cookie = entry.cookie
             return !cookie.hasEnded(at: date) && (isSecure || !cookie.isSecure) && path.isBelow(cookie.path)
                 && (cookie.isHostOnly ? host == cookie.domain : host.isWithin(cookie.domain))
@@ -133,7 +135,7 @@ struct CookieStore {
             return left == right ? $0.creation < $1.creation : left > right
         }
         counter += 1
-        for entry in sent { kept[entry.cookie.identity]?.lastUse = counter }
+        for entry in sent { stored[entry.cookie.identity]?.lastUse = counter }
         return (Array(sent.map(\.cookie.octets).joined(separator: "; ".utf8)), sent.count)
     }
 }

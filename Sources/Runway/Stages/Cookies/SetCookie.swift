@@ -1,15 +1,15 @@
 import Foundation
 
-/// A `Set-Cookie` field, read as RFC 6265bis §5.6 says.
+/// A `Set-Cookie` field, parsed as RFC 6265bis §5.6 requires.
 struct SetCookie: Equatable {
     var name: [UInt8] = []
     var value: [UInt8] = []
-    /// The latest `Expires` and `Max-Age` that can be read; the second counts where both are there.
+    /// The last valid `Expires` and `Max-Age`; `Max-Age` takes precedence.
     var expires: Date?
     var maximumAge: TimeInterval?
-    /// In lower case and without a dot at its start; `nil` where the attribute is missing or empty.
+    /// In lower case and without a leading dot; `nil` if the attribute is missing or empty.
     var domain: String?
-    /// `nil` where the attribute is missing or names no path.
+    /// `nil` if the attribute is missing or not a path.
     var path: String?
     var isSecure = false
     var isHTTPOnly = false
@@ -17,14 +17,14 @@ struct SetCookie: Equatable {
 
     /// The most bytes of name and value together.
     static let maximumByteCount = 4096
-    /// The most bytes of an attribute's value; longer ones are passed over.
+    /// The most bytes of an attribute's value; longer attributes are ignored.
     static let maximumAttributeByteCount = 1024
-    /// The longest that a cookie is kept (RFC 6265bis §5.5).
+    /// The longest lifetime of a cookie (RFC 6265bis §5.5).
     static let maximumLifetime: TimeInterval = 400 * 24 * 3600
 
-    /// Reads a field; `nil` for one that is to be ignored.
+    /// Reads a field; returns `nil` if it has to be ignored.
     init?(_ field: [UInt8]) {
-        // Horizontal tabs are the only controls that may stand in it.
+        // Horizontal tabs are the only allowed control characters.
         guard field.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else { return nil }
         let pieces = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         guard let pair = pieces.first else { return nil }
@@ -58,14 +58,14 @@ struct SetCookie: Equatable {
         }
     }
 
-    /// Seconds; digits that no number holds are more than any cookie may live.
+    /// Reads seconds; more digits than a number holds count as longer than any lifetime.
     private static func age(_ text: String) -> TimeInterval? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.hasPrefix("-") ? 0 : TimeInterval(Int(digits) ?? .max)
     }
 
-    /// When the cookie ends if it came at a date; `nil` for one that ends with the process.
+    /// When a cookie expires that was received at a date; `nil` if it ends with the process.
     func expiry(at date: Date) -> Date? {
         let latest = date.addingTimeInterval(Self.maximumLifetime)
         if let maximumAge {
@@ -76,7 +76,7 @@ struct SetCookie: Equatable {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without the spaces and tabs at both ends.
+    /// The bytes without the spaces and tabs at both ends.
     fileprivate var trimmed: [UInt8] {
         let isBlank = { (octet: UInt8) in octet == 0x20 || octet == 0x09 }
         guard let last = lastIndex(where: { !isBlank($0) }) else { return [] }

@@ -1,20 +1,20 @@
-/// Bounds the whole call in time, and takes it off the caller's actor.
+/// Bounds the whole call in time, and moves it off the caller's actor.
 ///
-/// The caller goes on as soon as the first of three things happens: an answer, the deadline, or its own cancellation. Where
-/// everything below promises to end by itself in the last two, it runs in the caller's task. Otherwise it runs in a task of its
-/// own, which is then cancelled and left to wind down, so that no stage and no transport can hold a caller longer than it wants to
-/// wait. Bodies pass untouched.
+/// The caller continues at the first of three events: a response, the deadline, or its own cancellation. If everything below
+/// promises to end by itself at the last two, it runs in the caller's task. Otherwise it runs in a task of its own, which is
+/// then cancelled and not waited for, so that no stage and no transport can block a caller longer than it wants to wait. Bodies
+/// pass unchanged.
 struct DeadlineStage: RequestStage {
     var step: FlightStep { .stage(.deadline) }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         .pass
     }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        // A deadline that has passed already must not depend on who is quicker, the timer or the wire.
+        // Whether a deadline has passed already must not depend on a race between the timer and the wire.
         guard flight.clock.now < flight.ownDeadline else { throw timedOut(flight) }
         if next.endsInTime(request, in: flight) {
             do throws(NetworkError) {
@@ -41,10 +41,10 @@ struct DeadlineStage: RequestStage {
     }
 
     private func timedOut(_ flight: Flight) -> NetworkError {
-        flight.timeout("There was no answer within \(flight.lifetime).", in: step)
+        flight.timeout("There was no response within \(flight.lifetime).", in: step)
     }
 
-    /// Sends without an actor: what the stages below do with an answer is no work for the caller's, which may be the main actor.
+    /// Sends without an actor: the stages below must not work on the caller's actor, which may be the main actor.
     @concurrent private func sendOffActor(
         _ request: Request, in flight: Flight, _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {

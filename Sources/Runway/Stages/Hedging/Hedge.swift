@@ -1,10 +1,10 @@
-/// What became of a read that was slow, for the record. A read that was quick has none.
+/// How a slow read was hedged, for the record. A read that was quick adds no decision.
 package enum Hedge: StageDecision, Equatable {
     /// One of the two attempts.
     package enum Contender: String, Sendable, Hashable, CaseIterable {
-        /// The one that left first.
+        /// The attempt that was sent first.
         case first
-        /// The one that left because the first was slow.
+        /// The attempt that was sent because the first was slow.
         case second
 
         var other: Contender { self == .first ? .second : .first }
@@ -14,19 +14,19 @@ package enum Hedge: StageDecision, Equatable {
     package enum Reason: String, Sendable, Hashable {
         /// The host's budget of second attempts is spent.
         case budgetSpent = "the host's budget is spent"
-        /// The host's circuit is open, or this call is the one that looks whether it can be closed.
+        /// The host's circuit is open, or this call is its probe.
         case circuitOpen = "the host's circuit is open"
-        /// The user asked for few bytes.
+        /// The user asked for low data use.
         case constrained = "the network is constrained"
     }
 
-    /// The first attempt was not answered so long, and a second one left beside it.
+    /// The first attempt had no response after this delay, and a second one was sent.
     case started(after: Duration)
-    /// The first attempt was not answered in time, and no second one left.
+    /// The first attempt had no response in time, and no second one was sent.
     case heldBack(Reason)
-    /// An attempt was answered first, so long after the first one left, and the other one was called off.
+    /// This attempt received its response first, at this time after the first was sent. The other one was cancelled.
     case won(Contender, after: Duration)
-    /// Neither attempt was answered well.
+    /// Neither attempt received a good response.
     case lost
 
     package static var step: FlightStep { .stage(.hedging) }

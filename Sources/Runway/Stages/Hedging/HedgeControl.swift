@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What the flights of a layer share to hedge with sense: the budgets of hosts, and how long answers take to begin.
+/// What the flights of a layer share for hedging: the budgets of hosts, and the response times of endpoints.
 final class HedgeControl: Sendable {
-    /// Whose answers are compared: those of one endpoint, since what is slow for one may be quick for another.
+    /// The endpoint and host whose response times are compared: what is slow for one may be quick for another.
     struct Subject: Hashable {
         var origin: Origin
         var endpoint: ObjectIdentifier
@@ -24,7 +24,8 @@ final class HedgeControl: Sendable {
                 latencies: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max)))
     }
 
-    /// A request that may be hedged begins: puts into the budget of its host what it earns, and gives its delay.
+    /// Records that a request that may be hedged starts: adds to the budget of its host, and returns the delay of its second
+    /// attempt.
     func begin(_ subject: Subject, _ policy: HedgingPolicy) -> Duration? {
         state.withLock { state in
             state.budgets.deposit(for: subject.origin)
@@ -33,7 +34,7 @@ final class HedgeControl: Sendable {
         }
     }
 
-    /// An answer began after so long, or would have begun later.
+    /// Records how long a response took to begin, at least.
     func note(_ time: Duration, of subject: Subject) {
         state.withLock { state in
             var latencies = state.latencies.remove(subject) ?? LatencyWindow()
@@ -42,9 +43,9 @@ final class HedgeControl: Sendable {
         }
     }
 
-    /// Takes one second attempt out of the budget of a host; `false` where there is none left.
+    /// Takes one second attempt from the budget of a host; returns `false` if there is none left.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
-    /// Puts one back that was not made after all.
-    func giveBack(for origin: Origin) { state.withLock { $0.budgets.giveBack(for: origin) } }
+    /// Returns one that was not made to the budget.
+    func refund(for origin: Origin) { state.withLock { $0.budgets.refund(for: origin) } }
 }

@@ -1,51 +1,51 @@
-/// Decides between the two attempts of a hedged request. Pure: it does nothing itself, and reads no clock.
+/// Decides between the two attempts of a hedged request: a state machine without I/O or a clock.
 struct HedgeRace {
     /// How an attempt ended.
     enum Ending: Equatable {
-        /// With an answer that is worth no other attempt.
+        /// With a response that another attempt can't improve.
         case good
-        /// With an answer that is.
+        /// With a response that another attempt may improve.
         case poor
-        /// Without an answer.
+        /// Without a response.
         case failed
     }
 
     enum Action: Equatable {
-        /// This attempt has won; what it ends with is the request's answer.
+        /// This attempt has won; its outcome is that of the request.
         case win(Hedge.Contender)
-        /// End this attempt: nobody wants its answer.
-        case callOff(Hedge.Contender)
-        /// The request ends as this attempt did. Nothing follows.
+        /// Cancel this attempt: its response is not needed.
+        case cancel(Hedge.Contender)
+        /// The request ends as this attempt did. No action follows.
         case settle(Hedge.Contender)
     }
 
     /// Whether a second attempt was started.
     private(set) var hasSecond = false
-    /// Who was answered well first.
+    /// The attempt that received a good response first.
     private(set) var winner: Hedge.Contender?
-    /// Whether the request is settled, or nobody waits for it any more.
+    /// Whether the request has ended, or its caller waits no longer.
     private(set) var isOver = false
     private var endings: [Hedge.Contender: Ending] = [:]
 
-    /// Whether a second attempt is of use.
+    /// Whether a second attempt would be useful.
     var mayStartSecond: Bool { !isOver && !hasSecond && winner == nil && endings.isEmpty }
 
-    /// A second attempt starts, if it is of use.
+    /// Starts a second attempt; returns `false` if it would not be useful.
     mutating func startSecond() -> Bool {
         guard mayStartSecond else { return false }
         hasSecond = true
         return true
     }
 
-    /// The head of an attempt's answer came.
+    /// Records that the head of an attempt's response was received.
     mutating func headCame(to contender: Hedge.Contender, isGood: Bool) -> [Action] {
-        guard isGood, winner == nil, isFlying(contender) else { return [] }
+        guard isGood, winner == nil, isInFlight(contender) else { return [] }
         return win(contender)
     }
 
-    /// An attempt ended.
+    /// Records that an attempt ended.
     mutating func ended(_ contender: Hedge.Contender, as ending: Ending) -> [Action] {
-        guard isFlying(contender) else { return [] }
+        guard isInFlight(contender) else { return [] }
         endings[contender] = ending
         if let winner {
             guard winner == contender else { return [] }
@@ -57,26 +57,26 @@ struct HedgeRace {
             isOver = true
             return actions + [.settle(contender)]
         }
-        // A failure is none as long as the other attempt may succeed.
-        guard !isFlying(contender.other) else { return [] }
+        // A failure does not count as long as the other attempt may succeed.
+        guard !isInFlight(contender.other) else { return [] }
         isOver = true
-        // An answer says more than none.
+        // A response says more than a failure without one.
         return [.settle(endings[.first] == .failed && endings[.second] == .poor ? .second : .first)]
     }
 
-    /// Nobody waits any more.
+    /// Records that the caller waits no longer.
     mutating func abandon() -> [Action] {
-        let flying = Hedge.Contender.allCases.filter { isFlying($0) && (winner == nil || winner == $0) }
+        let inFlight = Hedge.Contender.allCases.filter { isInFlight($0) && (winner == nil || winner == $0) }
         isOver = true
-        return flying.map { .callOff($0) }
+        return inFlight.map { .cancel($0) }
     }
 
     private mutating func win(_ contender: Hedge.Contender) -> [Action] {
         winner = contender
-        return [.win(contender)] + (isFlying(contender.other) ? [.callOff(contender.other)] : [])
+        return [.win(contender)] + (isInFlight(contender.other) ? [.cancel(contender.other)] : [])
     }
 
-    private func isFlying(_ contender: Hedge.Contender) -> Bool {
+    private func isInFlight(_ contender: Hedge.Contender) -> Bool {
         !isOver && (contender == .first || hasSecond) && endings[contender] == nil
     }
 }

@@ -1,17 +1,18 @@
 public import HTTPTypes
 import Synchronization
 
-/// One of the attempts of a hedged request. It goes down with the request, so that the wire can tell of it and knows what it is.
+/// One of the two attempts of a hedged request. The request carries it, so that the transport can report to it and see which
+/// attempt this is.
 package final class HedgedAttempt: Sendable {
     private struct State {
         var index: Int?
-        var isOutrun = false
+        var hasLost = false
     }
 
-    /// Which of the two it is. The second is best sent to another address than the first.
+    /// Which of the two it is. The second should be sent to another address than the first.
     package let contender: Hedge.Contender
     private let onHead: @Sendable (HTTPResponse.Status) -> Void
-    /// Guards which record is its own, and whether the other one was answered first.
+    /// Guards the index of its record, and whether the other attempt won.
     private let state = Mutex(State())
 
     init(_ contender: Hedge.Contender, onHead: @escaping @Sendable (HTTPResponse.Status) -> Void) {
@@ -19,15 +20,15 @@ package final class HedgedAttempt: Sendable {
         self.onHead = onHead
     }
 
-    /// Whether it was called off because the other one was answered first.
-    package var isOutrun: Bool { state.withLock { $0.isOutrun } }
+    /// Whether it was cancelled because the other attempt received its response first.
+    package var hasLost: Bool { state.withLock { $0.hasLost } }
 
-    /// The index of the attempt in the record of the call; `nil` before it went to the transport.
+    /// The index of the attempt in the record of the call; `nil` before it was passed to the transport.
     var index: Int? { state.withLock { $0.index } }
 
     func begin(as index: Int) { state.withLock { $0.index = index } }
 
-    func noteOutrun() { state.withLock { $0.isOutrun = true } }
+    func noteLoss() { state.withLock { $0.hasLost = true } }
 
     func headCame(_ status: HTTPResponse.Status) { onHead(status) }
 }
@@ -39,10 +40,11 @@ extension Request {
         set { values[HedgedAttempt.self] = newValue }
     }
 
-    /// Says that the head of the final answer came. For transports, which may call it on any thread, as soon as they know.
+    /// Reports that the head of the final response was received. For transports, which may call it on any thread, as soon as
+    /// they can.
     ///
-    /// A read that is hedged is taken to be unanswered until then; see ``HedgingPolicy``. Where a transport does not call it, until the
-    /// transport gives the answer.
+    /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport does not call this, the
+    /// head counts as received when the transport returns the response.
     public func noteHead(_ status: HTTPResponse.Status) { hedgedAttempt?.headCame(status) }
 }
 

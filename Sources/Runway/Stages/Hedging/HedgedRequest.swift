@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// One request and the second attempt that it may get: performs what its ``HedgeRace`` decides.
+/// Sends one request and, if needed, a second attempt: performs what its ``HedgeRace`` decides.
 final class HedgedRequest: Sendable {
     private typealias Outcome = Result<Response, NetworkError>
 
@@ -23,7 +23,7 @@ final class HedgedRequest: Sendable {
     private let next: RequestPipeline.Rest
     private let stage: HedgingStage
     private let start: Duration
-    /// Guards the race, what takes part in it, and who waits for its end.
+    /// Guards the race, its attempts, and the caller that waits for its end.
     private let state = Mutex(State())
 
     init(
@@ -39,11 +39,11 @@ final class HedgedRequest: Sendable {
         start = flight.clock.now
     }
 
-    /// Sends the request, a second time if need be, and gives the better answer.
+    /// Sends the request, a second time if needed, and returns the better response.
     ///
-    /// - Throws: What the first attempt threw where neither was answered; ``NetworkError/Kind/cancelled`` and
-    ///   ``NetworkError/Kind/timedOut`` at once where the call is cancelled or its deadline passes.
-    func answer() async throws(NetworkError) -> Response {
+    /// - Throws: What the first attempt threw if neither received a response; ``NetworkError/Kind/cancelled`` and
+    ///   ``NetworkError/Kind/timedOut`` as soon as the call is cancelled or its deadline passes.
+    func response() async throws(NetworkError) -> Response {
         let outcome = await flight.withDeadlineHandler {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { begin($0) }
@@ -90,7 +90,7 @@ final class HedgedRequest: Sendable {
             state.tasks[contender] = task
             return state.race.isOver || state.race.winner == contender.other
         }
-        if isUnwanted { callOff(contender, because: "The other attempt was answered first.") }
+        if isUnwanted { cancel(contender, because: "The other attempt received its response first.") }
     }
 
     private func delayPassed() {
@@ -98,7 +98,7 @@ final class HedgedRequest: Sendable {
         if let reason = reasonAgainstHedging { return flight.note(Hedge.heldBack(reason)) }
         guard stage.hedges.withdraw(for: subject.origin) else { return flight.note(Hedge.heldBack(.budgetSpent)) }
         guard state.withLock({ $0.race.startSecond() }) else {
-            return stage.hedges.giveBack(for: subject.origin)
+            return stage.hedges.refund(for: subject.origin)
         }
         flight.note(Hedge.started(after: flight.clock.now - start))
         launch(.second)
@@ -120,7 +120,7 @@ final class HedgedRequest: Sendable {
             case .failure: .failed
             }
         let actions = state.withLock { state in
-            // Who keeps an answer keeps its stream, and with it its connection busy.
+            // Storing a response retains its stream, which keeps its connection busy.
             if !state.race.isOver, state.race.winner != contender.other { state.outcomes[contender] = outcome }
             return state.race.ended(contender, as: ending)
         }
@@ -131,7 +131,7 @@ final class HedgedRequest: Sendable {
         for action in actions {
             switch action {
             case .win(let contender): noteWin(contender)
-            case .callOff(let contender): callOff(contender, because: "The other attempt was answered first.")
+            case .cancel(let contender): cancel(contender, because: "The other attempt received its response first.")
             case .settle(let contender): settle(as: contender)
             }
         }
@@ -139,15 +139,15 @@ final class HedgedRequest: Sendable {
 
     private func noteWin(_ contender: Hedge.Contender) {
         let time = flight.clock.now - start
-        // Where the second one won, this is less than the first would have taken: so much is known.
+        // If the second one won, this is less than the first would have taken: a lower bound.
         stage.hedges.note(time, of: subject)
         guard state.withLock({ $0.race.hasSecond }) else { return }
         flight.note(Hedge.won(contender, after: time))
-        state.withLock { $0.attempts[contender.other] }?.noteOutrun()
+        state.withLock { $0.attempts[contender.other] }?.noteLoss()
     }
 
-    /// Ends an attempt, and its record: a transport that does not listen can't hold that up.
-    private func callOff(_ contender: Hedge.Contender, because reason: String) {
+    /// Cancels an attempt and closes its record: a transport that ignores cancellation can't delay that.
+    private func cancel(_ contender: Hedge.Contender, because reason: String) {
         let (attempt, task) = state.withLock { ($0.attempts[contender], $0.tasks[contender]) }
         task?.cancel()
         if let index = attempt?.index { flight.recorder.endAttempt(index, failing: reason) }
@@ -161,7 +161,7 @@ final class HedgedRequest: Sendable {
             }
             let isLost = state.race.hasSecond && state.race.winner == nil
             var outcome = state.outcomes[contender]
-            // What reached the wire for one of the attempts was sent.
+            // The request counts as sent if either attempt reached the wire.
             if case .failure(var error) = outcome, case .failure(let other) = state.outcomes[contender.other] {
                 error.sending = error.sending.and(other.sending)
                 outcome = .failure(error)
@@ -173,7 +173,7 @@ final class HedgedRequest: Sendable {
         caller?.resume(returning: outcome ?? .failure(.cancelled(in: .stage(.hedging))))
     }
 
-    /// The caller waits no longer.
+    /// Ends the caller's wait.
     private func leave(_ error: NetworkError) {
         let (actions, caller, timer) = state.withLock { state in
             defer {
@@ -184,7 +184,7 @@ final class HedgedRequest: Sendable {
             return (state.race.abandon(), state.caller, state.timer)
         }
         if let timer { stage.deadlines.remove(timer) }
-        for case .callOff(let contender) in actions { callOff(contender, because: error.detail) }
+        for case .cancel(let contender) in actions { cancel(contender, because: error.detail) }
         caller?.resume(returning: .failure(error))
     }
 }

@@ -1,11 +1,12 @@
 import HTTPTypes
 
-/// Sends a read that is slow a second time beside the first, where the ``HedgingPolicy`` of its endpoint and the budget of the host
-/// allow it, and takes the answer that begins first.
+/// Sends a slow read a second time, if the ``HedgingPolicy`` of its endpoint and the budget of the host allow it, and returns
+/// the response that begins first.
 ///
-/// It stands below all that sends again, so that each attempt is hedged by itself, and above address and signature, so that the second
-/// one has a route and a nonce of its own. What is hedged runs in tasks of its own and is left at the deadline and when the call is
-/// cancelled. Bodies pass untouched; a request whose body is a stream is never hedged, and of an answer that is a stream the head counts.
+/// It is below all stages that send again, so that each attempt is hedged by itself, and above address and signature, so that
+/// the second one has a route and a nonce of its own. Hedged attempts run in tasks of their own and are left at the deadline
+/// and when the call is cancelled. Bodies pass unchanged; a request whose body is a stream is never hedged, and of a streamed
+/// response the head counts.
 struct HedgingStage: RequestStage {
     let hedges: HedgeControl
     let deadlines: DeadlineTimer
@@ -23,7 +24,7 @@ struct HedgingStage: RequestStage {
     }
 
     var step: FlightStep { .stage(.hedging) }
-    /// What is not hedged waits for nothing but `next`; what may be is left in time whatever is below.
+    /// A request that is not hedged waits for `next` alone; one that may be hedged is left in time whatever is below.
     var endsInTime: Bool { true }
 
     func detaches(_ request: Request, in flight: Flight) -> Bool { Self.mayHedge(request, in: flight) }
@@ -36,10 +37,10 @@ struct HedgingStage: RequestStage {
         guard let delay = hedges.begin(subject, flight.endpoint.hedging) else {
             return try await next.send(request, in: flight)
         }
-        return try await HedgedRequest(request, subject, after: delay, in: flight, next, of: self).answer()
+        return try await HedgedRequest(request, subject, after: delay, in: flight, next, of: self).response()
     }
 
-    /// Whether a request reads, can be sent twice at a time, and its endpoint wants that.
+    /// Whether a request is a read that can be sent twice, and its endpoint allows that.
     private static func mayHedge(_ request: Request, in flight: Flight) -> Bool {
         guard flight.endpoint.hedging != .off, request.head.method == .get || request.head.method == .head else {
             return false

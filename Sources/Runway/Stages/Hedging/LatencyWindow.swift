@@ -1,8 +1,8 @@
-/// How long the last answers took to begin.
+/// How long the last responses took to begin.
 struct LatencyWindow {
-    /// How many are remembered.
+    /// The most times that are stored.
     static let capacity = 64
-    /// How many there have to be for a percentile to mean something.
+    /// The fewest times that a percentile needs.
     static let minimumCount = 16
 
     private var samples: [Duration] = []
@@ -17,7 +17,7 @@ struct LatencyWindow {
         }
     }
 
-    /// The time within which 95 of 100 began; `nil` while too few are known.
+    /// The time within which 95 of 100 responses began; `nil` while there are too few.
     var percentile95: Duration? {
         guard samples.count >= Self.minimumCount else { return nil }
         return samples.sorted()[samples.count * 95 / 100]

@@ -4,16 +4,16 @@ import RunwayJSON
 
 /// Several requests as one: `{"requests":[{"id","method","path","headers","body"}]}`, of type `application/json`.
 ///
-/// An item's `id` is its place, counted from 1. Bodies that are not UTF-8 stand as Base64 in `bodyBase64` instead.
+/// An item's `id` is its position, counted from 1. A body that is not UTF-8 is sent as Base64 in `bodyBase64` instead.
 struct MergeEnvelope {
-    /// What is sent.
+    /// The request that is sent.
     let request: Request
 
-    /// Makes the envelope of requests that go the same way.
+    /// Creates the envelope of requests with the same route.
     ///
     /// - Parameters:
     ///   - items: The requests; at least one.
-    ///   - commonHeaders: Fields that go with every call of the service, so that whoever stands before its server finds them.
+    ///   - commonHeaders: The fields of every call of the service, so that a gateway in front of its server finds them.
     init(of items: [MergeItem], commonHeaders: [String: String]) {
         let first = items[0]
         var fields = HTTPFields()
@@ -23,7 +23,7 @@ struct MergeEnvelope {
         }
         fields[.contentType] = "application/json"
         fields[.accept] = "application/json"
-        // Where all were given the same token, a server that asks for one at every route finds it at this one, too.
+        // If all have the same token, a server that requires one at every route finds it at this one, too.
         let tokens = Set(items.map { $0.request.head.headerFields[.authorization] })
         if tokens.count == 1, let token = tokens.first { fields[.authorization] = token }
         let head = HTTPRequest(
@@ -34,8 +34,8 @@ struct MergeEnvelope {
             delivery: .whole(maximumByteCount: Self.maximumResponseByteCount(of: items)))
     }
 
-    /// The largest answer that is read: what the calls read in sum, within the policy's bound, twice for what JSON and Base64 add, and
-    /// room for header fields.
+    /// The largest response that is read: the sum of what the calls accept, within the policy's bound, doubled for the overhead
+    /// of JSON and Base64, and space for header fields.
     private static func maximumResponseByteCount(of items: [MergeItem]) -> Int {
         let bound = min(max(0, items[0].policy.maximumResponseByteCount), 32 << 20)
         let sum = items.reduce(0) { min(bound, $0 + min(bound, max(0, $1.maximumResponseByteCount))) }

@@ -1,17 +1,17 @@
 import HTTPTypes
 import Synchronization
 
-/// One request that may leave with others, and the place where its call waits for what becomes of it.
+/// One request that may be merged, and the continuation of its call, which waits for the outcome.
 final class MergeItem: Sendable {
-    /// What becomes of a request.
+    /// The outcome of a request in the merger.
     enum Outcome: Sendable {
-        /// It flies in its own task, as itself; the departure lands with it.
-        case alone(MergeQueue.Departure?, Merge)
-        /// It has an answer of its own, which the service has not judged yet.
-        case answered(Response)
-        /// The envelope was refused: this is the answer to it, judged by the service.
+        /// It is sent by itself, in its own task; the dispatch ends with it.
+        case alone(MergeQueue.Dispatch?, Merge)
+        /// It has a response of its own, which the service has not judged yet.
+        case responded(Response)
+        /// The envelope was refused: this is the response to it, judged by the service.
         case refused(Response)
-        /// There is no answer.
+        /// It failed without a response.
         case failed(NetworkError)
     }
 
@@ -20,7 +20,7 @@ final class MergeItem: Sendable {
         var continuation: CheckedContinuation<Outcome, Never>?
     }
 
-    let ticket: MergeQueue.Ticket
+    let id: MergeQueue.RequestID
     let lane: MergeLane
     let policy: MergePolicy
     let request: Request
@@ -28,16 +28,16 @@ final class MergeItem: Sendable {
     let next: RequestPipeline.Rest
     /// The size of the request, as the policy counts it.
     let byteCount: Int
-    /// The largest answer that the call reads.
+    /// The largest response that the call accepts.
     let maximumResponseByteCount: Int
-    /// Which of its flight's requests on the wire it is, counted from 0, where it flies alone.
+    /// The index of the attempt on the flight's record, counted from 0, if it is sent alone.
     private let attempt: Int
-    /// Guards what became of the request, and who waits for it.
+    /// Guards the outcome, and the continuation that waits for it.
     private let state = Mutex(State())
 
-    /// Takes a request; `nil` for one that can't stand in an envelope.
+    /// Creates an item; returns `nil` if the request is not allowed in an envelope.
     init?(
-        _ request: Request, _ ticket: MergeQueue.Ticket, in flight: Flight, under policy: MergePolicy,
+        _ request: Request, _ id: MergeQueue.RequestID, in flight: Flight, under policy: MergePolicy,
         next: RequestPipeline.Rest
     ) {
         guard case .whole(let maximumResponseByteCount) = request.delivery, policy.path.problem == nil,
@@ -49,7 +49,7 @@ final class MergeItem: Sendable {
             $0 + $1.name.rawName.utf8.count + $1.value.utf8.count
         }
         guard byteCount <= policy.maximumByteCount else { return nil }
-        self.ticket = ticket
+        self.id = id
         self.policy = policy
         self.request = request
         self.flight = flight
@@ -60,16 +60,16 @@ final class MergeItem: Sendable {
         lane = MergeLane(session: flight.session, route: route)
     }
 
-    /// The methods that mean the same in an envelope as on the wire.
+    /// The methods that have the same meaning in an envelope as on the wire.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// The version of HTTP over which the request flies alone; `nil` while it is not known.
+    /// The version of HTTP over which the request is sent alone; `nil` while it is not known.
     var httpVersion: String? { flight.recorder.httpVersion(ofAttempt: attempt) }
 
-    /// What becomes of the request, where it is known already.
+    /// The outcome, if there is one already.
     var settledOutcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Waits for what becomes of the request.
+    /// Waits for the outcome.
     func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             let outcome = state.withLock { state in
@@ -80,9 +80,9 @@ final class MergeItem: Sendable {
         }
     }
 
-    /// Says what becomes of the request; the first word counts.
+    /// Sets the outcome. Only the first call has an effect.
     ///
-    /// - Returns: Whether it was the first.
+    /// - Returns: Whether this call was the first.
     @discardableResult
     func settle(_ outcome: Outcome) -> Bool {
         let (isFirst, continuation) = state.withLock { state in
@@ -97,7 +97,7 @@ final class MergeItem: Sendable {
 }
 
 extension MergeRoute {
-    /// Where a request goes when it is merged; `nil` for one that is for another place than its service's, or for the route itself.
+    /// The route of a request when it is merged; `nil` if it is for another origin than its service's, or for the route itself.
     init?(of request: Request, in flight: Flight, under policy: MergePolicy) {
         guard let baseURL = try? flight.configuration.baseURL.get(), let path = request.head.path,
             request.head.scheme == baseURL.scheme, request.head.authority == baseURL.authority,
@@ -110,7 +110,7 @@ extension MergeRoute {
 }
 
 extension Request {
-    /// The size of a body that can stand in an envelope; `nil` for a stream.
+    /// The size of a body that can be merged; `nil` for a stream.
     fileprivate var mergeableBodyByteCount: Int? {
         if case .stream = body { nil } else { body.byteCount }
     }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Where merged requests of a service go: what a server is asked about once.
+/// The destination of a service's merged requests. What its server supports is recorded for each route.
 struct MergeRoute: Hashable, Sendable {
     let origin: Origin
     let environment: ServiceEnvironment
@@ -8,7 +8,7 @@ struct MergeRoute: Hashable, Sendable {
     let path: String
 }
 
-/// What has to be the same for two requests to leave as one.
+/// What has to be equal for two requests to be merged.
 struct MergeLane: Hashable, Sendable {
     /// The session of the account, so that calls before and after a sign-out never share an envelope.
     let session: AccountSession
@@ -16,7 +16,7 @@ struct MergeLane: Hashable, Sendable {
 }
 
 extension Flight {
-    /// Starts the record of a flight that carries the requests of these calls, until the last of them is over.
+    /// Creates a flight that carries the requests of these calls, until the last of them has ended.
     func makeCarrier(for flights: [Flight]) -> Flight {
         func carrier<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type { MergedRequests<Service>.self }
         let deadline = flights.map(\.deadline).max() ?? clock.now
@@ -26,7 +26,7 @@ extension Flight {
     }
 }
 
-/// Stands for the endpoint of a flight that carries the requests of several calls.
+/// The endpoint of a flight that carries the requests of several calls.
 struct MergedRequests<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "merged requests" }

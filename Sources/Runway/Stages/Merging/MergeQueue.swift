@@ -1,29 +1,31 @@
-/// Decides which requests of one lane wait, which leave together, and when. It knows no request, no clock and no task.
+/// Decides which requests of one lane wait, which are sent together, and when: a state machine without requests, clock or
+/// tasks.
 ///
-/// The rules: where nothing is in the air, a request leaves at once. Otherwise it waits until a flight has landed, until it has
-/// waited long enough, or until as many wait as may leave as one. A flight with several answers, or one that others wait for, is
-/// followed by a moment in which the callers that it served may ask for more; when as many have come as it served, the moment is over.
+/// If nothing is in flight, a request is sent at once. Otherwise it waits until a dispatch has ended, until its wait is over,
+/// or until the maximum number for one envelope waits. A dispatch that carried several requests, or for which others wait, is
+/// followed by a settling time in which its callers may make further requests; the settling time ends early when as many have
+/// arrived as the dispatch carried.
 struct MergeQueue: Sendable {
-    /// Names one request.
-    struct Ticket: Hashable, Sendable {
+    /// Identifies one request.
+    struct RequestID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// Names one flight, by the first request in it.
-    struct Departure: Hashable, Sendable {
-        let first: Ticket
+    /// Identifies one dispatch, by the first request in it.
+    struct Dispatch: Hashable, Sendable {
+        let first: RequestID
     }
 
-    /// What the queue wants done.
+    /// An action of the queue.
     enum Action: Equatable, Sendable {
-        /// These leave now, as one flight.
-        case leave([Ticket], as: Departure)
-        /// The queue wants to be woken at this instant.
+        /// Send these requests now, in one dispatch.
+        case leave([RequestID], as: Dispatch)
+        /// Wake the queue at this instant.
         case wake(at: Duration)
     }
 
     private struct Waiting: Sendable {
-        let ticket: Ticket
+        let id: RequestID
         let byteCount: Int
         let arrival: Duration
     }
@@ -34,9 +36,9 @@ struct MergeQueue: Sendable {
     private let settlingTime: Duration
 
     private var waiting: [Waiting] = []
-    /// The flights in the air, and how many requests each has.
-    private var inAir: [Departure: Int] = [:]
-    /// Until when a landed flight counts as landing, and how many requests of its callers may come until then.
+    /// The dispatches in flight, and how many requests each has.
+    private var inFlight: [Dispatch: Int] = [:]
+    /// When the settling time of a dispatch ends, and how many requests of its callers may arrive until then.
     private var settling: (end: Duration, awaited: Int)?
 
     init(_ policy: MergePolicy) {
@@ -46,67 +48,67 @@ struct MergeQueue: Sendable {
         settlingTime = min(max(.zero, policy.settling), wait)
     }
 
-    /// Whether the next request leaves at once.
-    var isIdle: Bool { waiting.isEmpty && inAir.isEmpty && settling == nil }
+    /// Whether the next request is sent at once.
+    var isIdle: Bool { waiting.isEmpty && inFlight.isEmpty && settling == nil }
 
     /// How many requests wait.
     var waitingCount: Int { waiting.count }
 
-    /// Takes a request.
-    mutating func arrive(_ ticket: Ticket, byteCount: Int, at now: Duration) -> [Action] {
-        if isIdle { return [depart([ticket])] }
+    /// Adds a request.
+    mutating func arrive(_ id: RequestID, byteCount: Int, at now: Duration) -> [Action] {
+        if isIdle { return [dispatch([id])] }
         var actions: [Action] = []
-        if waiting.reduce(byteCount, { $0 + $1.byteCount }) > maximumByteCount { actions += departWaiting() }
-        waiting.append(Waiting(ticket: ticket, byteCount: byteCount, arrival: now))
+        if waiting.reduce(byteCount, { $0 + $1.byteCount }) > maximumByteCount { actions += dispatchWaiting() }
+        waiting.append(Waiting(id: id, byteCount: byteCount, arrival: now))
         settling?.awaited -= 1
-        if waiting.count >= maximumCount || settling?.awaited == 0 { return actions + departWaiting() }
+        if waiting.count >= maximumCount || settling?.awaited == 0 { return actions + dispatchWaiting() }
         return actions + nextWake()
     }
 
-    /// Lets go of a request; gives whether it waited here.
-    mutating func cancel(_ ticket: Ticket) -> Bool {
-        guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return false }
+    /// Removes a request; returns whether it waited here.
+    mutating func cancel(_ id: RequestID) -> Bool {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Notes that a flight is over, however it ended. What is not in the air changes nothing.
-    mutating func land(_ departure: Departure, at now: Duration) -> [Action] {
-        guard let count = inAir.removeValue(forKey: departure) else { return [] }
-        // One that flew alone while nobody waited says nothing of others to come.
+    /// Records that a dispatch has ended, however it ended. One that is not in flight changes nothing.
+    mutating func complete(_ dispatch: Dispatch, at now: Duration) -> [Action] {
+        guard let count = inFlight.removeValue(forKey: dispatch) else { return [] }
+        // A request that was sent alone while no other waited does not suggest that others will come.
         if waiting.isEmpty, count < 2 { return [] }
-        guard settlingTime > .zero else { return departWaiting() }
+        guard settlingTime > .zero else { return dispatchWaiting() }
         settling = (settling?.end ?? now + settlingTime, (settling?.awaited ?? 0) + count)
         return nextWake()
     }
 
-    /// Looks at the time.
+    /// Checks the time.
     mutating func wake(at now: Duration) -> [Action] {
         let hasSettled = settling.map { $0.end <= now } ?? false
         let hasWaited = waiting.first.map { $0.arrival + wait <= now } ?? false
         if hasSettled { settling = nil }
-        return hasSettled || hasWaited ? departWaiting() : nextWake()
+        return hasSettled || hasWaited ? dispatchWaiting() : nextWake()
     }
 
-    /// Lets everything that waits leave, each alone.
+    /// Sends all waiting requests, each alone.
     mutating func release() -> [Action] {
-        let tickets = waiting.map(\.ticket)
+        let ids = waiting.map(\.id)
         waiting = []
         settling = nil
-        return tickets.map { depart([$0]) }
+        return ids.map { dispatch([$0]) }
     }
 
-    private mutating func departWaiting() -> [Action] {
+    private mutating func dispatchWaiting() -> [Action] {
         settling = nil
-        let tickets = waiting.map(\.ticket)
+        let ids = waiting.map(\.id)
         waiting = []
-        return tickets.isEmpty ? [] : [depart(tickets)]
+        return ids.isEmpty ? [] : [dispatch(ids)]
     }
 
-    private mutating func depart(_ tickets: [Ticket]) -> Action {
-        let departure = Departure(first: tickets[0])
-        inAir[departure] = tickets.count
-        return .leave(tickets, as: departure)
+    private mutating func dispatch(_ ids: [RequestID]) -> Action {
+        let dispatch = Dispatch(first: ids[0])
+        inFlight[dispatch] = ids.count
+        return .leave(ids, as: dispatch)
     }
 
     private func nextWake() -> [Action] {

@@ -2,29 +2,29 @@ import HTTPTypes
 import ServiceContextModule
 
 extension Merger {
-    /// Carries the requests of one departure in an envelope, and hands every call its answer.
-    func carry(_ departure: MergeQueue.Departure, of key: MergeLane) async {
-        // Whoever gave up until now is not in the envelope.
-        let items = board(departure, of: key)
+    /// Sends the requests of one dispatch in an envelope, and passes every call its response.
+    func carry(_ dispatch: MergeQueue.Dispatch, of key: MergeLane) async {
+        // A call that has left by now is not in the envelope.
+        let items = takeItems(dispatch, of: key)
         guard let first = items.first else { return }
         await ServiceContext.$current.withValue(first.flight.recorder.traceContext) {
             let carrier = first.flight.makeCarrier(for: items.map(\.flight))
-            guard setCarrier(carrier, of: departure, in: key) else { return }
+            guard setCarrier(carrier, of: dispatch, in: key) else { return }
             carrier.note(Merge.carries(items.map(\.flight.id)))
             for (index, item) in items.enumerated() {
                 item.flight.note(Merge.carried(position: index + 1, count: items.count, by: carrier.id))
             }
-            let landing = await MergeLanding(of: items, in: carrier)
-            // The departure lands before its calls go on: what they ask for next finds it landing, not in the air.
-            land(departure, of: key, over: carrier.recorder.httpVersion(ofAttempt: 0), taken: !landing.routeIsMissing)
-            for (item, outcome) in zip(items, landing.outcomes) { item.settle(outcome) }
+            let result = await EnvelopeResult(of: items, in: carrier)
+            // The dispatch ends before its calls continue: their next requests arrive in its settling time.
+            complete(dispatch, of: key, over: carrier.recorder.httpVersion(ofAttempt: 0), taken: !result.routeIsMissing)
+            for (item, outcome) in zip(items, result.outcomes) { item.settle(outcome) }
         }
     }
 }
 
-/// What became of an envelope, and with it of every request in it.
-private struct MergeLanding {
-    /// What every call gets, in the order of the envelope.
+/// The outcome of an envelope, and of every request in it.
+private struct EnvelopeResult {
+    /// The outcome of every call, in the order of the envelope.
     let outcomes: [MergeItem.Outcome]
     /// Whether the server has no such route.
     var routeIsMissing = false
@@ -37,9 +37,10 @@ private struct MergeLanding {
             let status = response.head.status
             if let isMissing = status.refusesEnvelope, !response.isElsewhere(than: envelope.request) {
                 routeIsMissing = isMissing
-                outcomes = items.map { _ in .alone(nil, .notTaken(status: status.code)) }
+                outcomes = items.map { _ in .alone(nil, .notAccepted(status: status.code)) }
                 let refusal = NetworkError(
-                    .refused, in: .stage(.merging), "The server did not take the merged requests; they fly alone.",
+                    .refused, in: .stage(.merging),
+                    "The server did not accept the merged requests; they are sent one by one.",
                     status: status)
                 _ = carrier.finish(failing: refusal)
                 return
@@ -61,14 +62,15 @@ private struct MergeLanding {
         }
         guard case .whole(let rawData) = response.body else {
             throw NetworkError(
-                .invalidResponse, in: .stage(.merging), "A whole answer was asked for, and a stream came.")
+                .invalidResponse, in: .stage(.merging),
+                "The call expects a whole response, but the transport returned a stream.")
         }
-        let answer: MergeAnswer
+        let merged: MergeResponse
         do throws(NetworkError) {
-            answer = try MergeAnswer(
+            merged = try MergeResponse(
                 rawData.bytes, head: response.head, within: items.map(\.maximumResponseByteCount))
         } catch {
-            // What is no envelope may be what the service says of any request: that its user has to log in, for instance.
+            // A response that is not an envelope may be one that the service sends for any request, such as a demand to log in.
             var refused = response
             refused.verdict = carrier.service.judge(response.head, rawData: rawData)
             guard let refusal = refused.refusal, refusal.kind != .invalidResponse else { throw error }
@@ -76,15 +78,15 @@ private struct MergeLanding {
             _ = carrier.finish(failing: refusal)
             return items.map { _ in .refused(shared) }
         }
-        if answer.unknownCount > 0 { carrier.note(Merge.unknownAnswers(answer.unknownCount)) }
+        if merged.unknownCount > 0 { carrier.note(Merge.unknownItems(merged.unknownCount)) }
         carrier.finish(.succeeded)
-        return answer.results.map { result in
+        return merged.results.map { result in
             switch result {
             case .success(var item):
-                // It is as old, and as new, as the request that it came with.
+                // It has the age of the response that contained it.
                 item.attempt = response.attempt
                 item.cookieVersion = response.cookieVersion
-                return .answered(item)
+                return .responded(item)
             case .failure(let error): return .failed(error)
             }
         }
@@ -110,8 +112,8 @@ extension Response {
 }
 
 extension HTTPResponse.Status {
-    /// Whether an envelope that was answered so was not read, so that its requests may fly alone; and if so, whether the server has no
-    /// route for envelopes at all.
+    /// Whether a server that responds with this status has not read the envelope, so that its requests may be sent alone; and
+    /// if so, whether it has no route for envelopes at all.
     fileprivate var refusesEnvelope: Bool? {
         switch code {
         case 404, 405, 501: true

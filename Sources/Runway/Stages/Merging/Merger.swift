@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Holds the requests of a layer that wait to leave with others, and what is known of the routes that take them.
+/// Holds the requests of a layer that wait to be merged, and what is known of the routes that accept them.
 ///
-/// It performs what each lane's ``MergeQueue`` decides. A lane is kept while something of it waits or flies, so that there are
-/// never more of them than calls; what is known of routes is kept for the ``maximumRoutes`` used last.
+/// It performs what each lane's ``MergeQueue`` decides. A lane exists while one of its requests waits or is in flight, so that
+/// there are never more lanes than calls; what is known of routes is stored for the ``maximumRoutes`` used last.
 final class Merger: Sendable {
-    /// For how many routes it is remembered what their servers said.
+    /// The most routes whose servers' behaviour is stored.
     static let maximumRoutes = 64
 
     private let clock: LayerClock
     private let timer: DeadlineTimer
-    private let ticketCount = Atomic<UInt64>(0)
+    private let requestCount = Atomic<UInt64>(0)
     /// Guards the lanes and what is known of the routes.
     private let state = Mutex(State())
 
@@ -22,47 +22,47 @@ final class Merger: Sendable {
     /// How many requests wait.
     var waitingCount: Int { state.withLock { $0.lanes.values.reduce(0) { $0 + $1.queue.waitingCount } } }
 
-    /// How many lanes have something that waits or flies.
+    /// How many lanes have a request that waits or is in flight.
     var laneCount: Int { state.withLock { $0.lanes.count } }
 
     /// Of how many routes something is known.
     var knownRouteCount: Int { state.withLock { $0.routes.count } }
 
-    func makeTicket() -> MergeQueue.Ticket {
-        MergeQueue.Ticket(number: ticketCount.wrappingAdd(1, ordering: .relaxed).newValue)
+    func makeID() -> MergeQueue.RequestID {
+        MergeQueue.RequestID(number: requestCount.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
-    /// Takes a request, which is settled when it is known what becomes of it: at once, where it flies alone.
+    /// Adds a request. Its outcome is set at once if it is sent alone, and otherwise when it is known.
     func arrive(_ item: MergeItem) {
-        change { state, deeds in
-            state.learn(from: item.lane, &deeds)
+        change { state, operations in
+            state.learn(from: item.lane, &operations)
             if let reason = state.reasonToStayApart(item.lane.route, item.policy) {
-                deeds.append(.flyAlone(item, nil, .apart(reason)))
+                operations.append(.sendAlone(item, nil, .apart(reason)))
                 return
             }
             state.update(item.lane, making: { MergeQueue(item.policy) }) { lane in
-                lane.items[item.ticket] = item
-                let actions = lane.queue.arrive(item.ticket, byteCount: item.byteCount, at: clock.now)
-                lane.perform(actions, in: item.lane, arriving: item.ticket, &deeds)
+                lane.items[item.id] = item
+                let actions = lane.queue.arrive(item.id, byteCount: item.byteCount, at: clock.now)
+                lane.perform(actions, in: item.lane, arriving: item.id, &operations)
             }
         }
     }
 
-    /// Lets go of a request that waits or flies with others. The last one of a flight takes the flight with it.
+    /// Removes a request that waits or is in flight with others. The last one of a dispatch cancels it.
     func leave(_ item: MergeItem, failing error: NetworkError) {
-        change { state, deeds in
+        change { state, operations in
             state.update(item.lane) { lane in
-                if lane.queue.cancel(item.ticket) {
-                    lane.items[item.ticket] = nil
+                if lane.queue.cancel(item.id) {
+                    lane.items[item.id] = nil
                     return
                 }
-                for (departure, batch) in lane.batches {
+                for (dispatch, batch) in lane.batches {
                     guard let index = batch.items.firstIndex(where: { $0 === item }) else { continue }
-                    lane.batches[departure]?.items.remove(at: index)
+                    lane.batches[dispatch]?.items.remove(at: index)
                     guard batch.items.count == 1 else { return }
-                    lane.batches[departure] = nil
-                    deeds.append(.abandon(batch))
-                    lane.perform(lane.queue.land(departure, at: clock.now), in: item.lane, &deeds)
+                    lane.batches[dispatch] = nil
+                    operations.append(.abandon(batch))
+                    lane.perform(lane.queue.complete(dispatch, at: clock.now), in: item.lane, &operations)
                     return
                 }
             }
@@ -70,72 +70,72 @@ final class Merger: Sendable {
         item.settle(.failed(error))
     }
 
-    /// Notes that a flight is over, and over which version of HTTP it went, where that is known.
-    func land(_ departure: MergeQueue.Departure?, of key: MergeLane, over httpVersion: String?, taken: Bool = true) {
-        change { state, deeds in
+    /// Records that a dispatch has ended, and over which version of HTTP it was sent, if that is known.
+    func complete(_ dispatch: MergeQueue.Dispatch?, of key: MergeLane, over httpVersion: String?, taken: Bool = true) {
+        change { state, operations in
             if let httpVersion { state.learn(key.route) { $0.speaksHTTP2 = httpVersion.isMultiplexed } }
             if !taken { state.learn(key.route) { $0.isMissing = true } }
-            // What was learned counts for those that wait before the landing lets them leave.
-            state.release(key, &deeds)
+            // What was learned is applied to the waiting requests before the end of the dispatch sends them.
+            state.release(key, &operations)
             state.update(key) { lane in
-                guard let departure else { return }
-                lane.lone[departure] = nil
-                lane.batches[departure] = nil
-                lane.perform(lane.queue.land(departure, at: clock.now), in: key, &deeds)
+                guard let dispatch else { return }
+                lane.lone[dispatch] = nil
+                lane.batches[dispatch] = nil
+                lane.perform(lane.queue.complete(dispatch, at: clock.now), in: key, &operations)
             }
         }
     }
 
     private func wake(_ key: MergeLane, at instant: Duration) {
-        change { state, deeds in
-            state.learn(from: key, &deeds)
+        change { state, operations in
+            state.learn(from: key, &operations)
             state.update(key) { lane in
                 if lane.nextWake == instant { lane.nextWake = nil }
-                lane.perform(lane.queue.wake(at: clock.now), in: key, &deeds)
+                lane.perform(lane.queue.wake(at: clock.now), in: key, &operations)
             }
         }
     }
 
-    /// The requests of a flight whose calls are still there, as it leaves; one that is left over flies as itself.
-    func board(_ departure: MergeQueue.Departure, of key: MergeLane) -> [MergeItem] {
+    /// Returns the requests of a dispatch whose calls still wait; a single one that is left is sent alone.
+    func takeItems(_ dispatch: MergeQueue.Dispatch, of key: MergeLane) -> [MergeItem] {
         var items: [MergeItem] = []
-        change { state, deeds in
+        change { state, operations in
             state.update(key) { lane in
-                items = lane.batches[departure]?.items ?? []
+                items = lane.batches[dispatch]?.items ?? []
                 guard items.count == 1 else { return }
-                lane.batches[departure] = nil
-                lane.lone[departure] = items[0]
-                deeds.append(.flyAlone(items[0], departure, .waitedAlone))
+                lane.batches[dispatch] = nil
+                lane.lone[dispatch] = items[0]
+                operations.append(.sendAlone(items[0], dispatch, .waitedAlone))
             }
         }
         return items.count > 1 ? items : []
     }
 
-    /// Says which flight carries a batch; gives whether anybody still waits for it.
-    func setCarrier(_ carrier: Flight, of departure: MergeQueue.Departure, in key: MergeLane) -> Bool {
+    /// Sets the flight that carries a batch; returns whether any call still waits for it.
+    func setCarrier(_ carrier: Flight, of dispatch: MergeQueue.Dispatch, in key: MergeLane) -> Bool {
         state.withLock { state in
-            state.lanes[key]?.batches[departure]?.carrier = carrier
-            return state.lanes[key]?.batches[departure] != nil
+            state.lanes[key]?.batches[dispatch]?.carrier = carrier
+            return state.lanes[key]?.batches[dispatch] != nil
         }
     }
 
-    /// Changes the state, and does after it what has to be done without the lock.
-    private func change(_ body: (inout State, inout [Deed]) -> Void) {
-        let deeds = state.withLock { state in
-            var deeds: [Deed] = []
-            body(&state, &deeds)
-            return deeds
+    /// Changes the state, and then performs the operations that need no lock.
+    private func change(_ body: (inout State, inout [Operation]) -> Void) {
+        let operations = state.withLock { state in
+            var operations: [Operation] = []
+            body(&state, &operations)
+            return operations
         }
-        for deed in deeds {
+        for deed in operations {
             switch deed {
-            case .flyAlone(let item, let departure, let decision):
-                // A call that was given up in the meantime takes no flight, so nobody else would say that it has landed.
-                if !item.settle(.alone(departure, decision)), let departure {
-                    land(departure, of: item.lane, over: nil)
+            case .sendAlone(let item, let dispatch, let decision):
+                // A call that has left in the meantime is not sent, so nothing else would record the end of its dispatch.
+                if !item.settle(.alone(dispatch, decision)), let dispatch {
+                    complete(dispatch, of: item.lane, over: nil)
                 }
             case .wake(let key, let instant):
                 _ = timer.schedule(at: instant) { [weak self] in self?.wake(key, at: instant) }
-            case .carry(let departure, let key): start(departure, of: key)
+            case .carry(let dispatch, let key): start(dispatch, of: key)
             case .abandon(let batch):
                 batch.task?.cancel()
                 batch.carrier?.finish(.cancelled)
@@ -143,11 +143,11 @@ final class Merger: Sendable {
         }
     }
 
-    private func start(_ departure: MergeQueue.Departure, of key: MergeLane) {
-        let task = Task.detached { await self.carry(departure, of: key) }
+    private func start(_ dispatch: MergeQueue.Dispatch, of key: MergeLane) {
+        let task = Task.detached { await self.carry(dispatch, of: key) }
         let isAwaited = state.withLock { state in
-            state.lanes[key]?.batches[departure]?.task = task
-            return state.lanes[key]?.batches[departure] != nil
+            state.lanes[key]?.batches[dispatch]?.task = task
+            return state.lanes[key]?.batches[dispatch] != nil
         }
         if !isAwaited { task.cancel() }
     }

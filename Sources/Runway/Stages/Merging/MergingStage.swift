@@ -1,17 +1,18 @@
 import HTTPTypes
 
-/// Puts several requests of a service into one, where the service says so; see ``MergePolicy``.
+/// Merges several requests of a service into one, if the service allows it; see ``MergePolicy``.
 ///
-/// Every request in an envelope keeps what it has when it flies alone: its deadline, its cancellation, its record, the service's
-/// judgement, redirects. It stands below retrying and authorizing, so that one that failed is tried again by itself, and above
-/// redirecting and signing, so that the envelope is signed as it is sent. Only whole bodies are merged, both ways; streams pass.
+/// Every request in an envelope has what it has when it is sent alone: its deadline, its cancellation, its record, the
+/// service's judgement, redirects. The stage is below retrying and authorizing, so that a failed request is retried by itself,
+/// and above redirecting and signing, so that the envelope is signed as it is sent. Only whole bodies are merged, both ways;
+/// streams pass.
 struct MergingStage: RequestStage {
     private let merger: Merger
 
     init(_ merger: Merger) { self.merger = merger }
 
     var step: FlightStep { .stage(.merging) }
-    /// A request that waits is let go at its deadline and when its task is cancelled.
+    /// A waiting request is removed at its deadline and when its task is cancelled.
     var endsInTime: Bool { true }
 
     func respond(
@@ -20,16 +21,16 @@ struct MergingStage: RequestStage {
         guard let policy = flight.mergePolicy else { return try await next.send(request, in: flight) }
         let item =
             flight.endpoint.isMergeable
-            ? MergeItem(request, merger.makeTicket(), in: flight, under: policy, next: next) : nil
+            ? MergeItem(request, merger.makeID(), in: flight, under: policy, next: next) : nil
         guard let item else {
             flight.note(Merge.apart(flight.endpoint.isMergeable ? .unsuited : .endpoint))
             return try await next.send(request, in: flight)
         }
         switch await outcome(of: item) {
-        case .alone(let departure, let decision):
+        case .alone(let dispatch, let decision):
             flight.note(decision)
-            return try await flyAlone(item, as: departure)
-        case .answered(let response): return try await accept(response, to: item)
+            return try await sendAlone(item, as: dispatch)
+        case .responded(let response): return try await accept(response, to: item)
         case .refused(let response):
             if let verdict = response.verdict {
                 flight.note(Judgement(status: response.head.status.code, verdict: verdict))
@@ -39,7 +40,7 @@ struct MergingStage: RequestStage {
         }
     }
 
-    /// Waits until the request may fly, has an answer, or is given up.
+    /// Waits until the request may be sent alone, has a response, or is cancelled.
     private func outcome(of item: MergeItem) async -> MergeItem.Outcome {
         merger.arrive(item)
         if let outcome = item.settledOutcome { return outcome }
@@ -57,16 +58,16 @@ struct MergingStage: RequestStage {
         }
     }
 
-    private func flyAlone(
-        _ item: MergeItem, as departure: MergeQueue.Departure?
+    private func sendAlone(
+        _ item: MergeItem, as dispatch: MergeQueue.Dispatch?
     ) async throws(NetworkError) -> Response {
-        defer { merger.land(departure, of: item.lane, over: item.httpVersion) }
+        defer { merger.complete(dispatch, of: item.lane, over: item.httpVersion) }
         return try await item.next.send(item.request, in: item.flight)
     }
 
-    /// Does for an answer out of an envelope what the stages below do for one from the wire.
-    private func accept(_ answer: Response, to item: MergeItem) async throws(NetworkError) -> Response {
-        var response = answer
+    /// Does for a response from an envelope what the stages below do for one from the wire.
+    private func accept(_ received: Response, to item: MergeItem) async throws(NetworkError) -> Response {
+        var response = received
         let flight = item.flight
         response.judge(as: item.request.verdict(of: response, by: flight.service), in: flight)
         guard let following = try item.request.following(response, in: flight) else { return response }

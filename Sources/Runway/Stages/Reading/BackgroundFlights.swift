@@ -41,7 +41,7 @@ final class BackgroundFlights: Sendable {
         running.withLock { running in
             if let other = running[key] { return .running(other.flight) }
             guard running.count < Self.maximumCount else { return .refused }
-            // Made under the lock, so that a task that ends at once finds itself here to be taken out.
+            // Created under the lock, so that a task that ends at once finds its entry and removes it.
             let task = Task { @concurrent [weak self] in
                 await work()
                 self?.remove(key, flight)

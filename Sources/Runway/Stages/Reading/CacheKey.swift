@@ -2,15 +2,15 @@ import HTTPTypes
 
 /// Identifies a stored response: service, environment, account, endpoint, and the content of the call.
 ///
-/// Of what it says count its method, its path, its parameters and how they are written, and its header fields; of the service also its
-/// base URL, and the parameters and header fields common to all calls. Where that is not all that is sent, where a stage of the app's own
-/// stands above the cache, and for requests that no endpoint describes, it is the request instead, as it was assembled: its method, its
-/// URL with the query, its header fields and its body. Address, token and signature are added later: none of these can split a key. The
-/// hash is computed once, when the key is made.
+/// Of the endpoint it includes method, path, parameters with their encoding, and header fields; of the service the base URL,
+/// and the parameters and header fields common to all calls. If these do not determine the request, if a stage of the app's own
+/// is above the cache, and for requests that no endpoint describes, it includes the assembled request instead: method, URL with
+/// the query, header fields and body. Address, token and signature are added later: none of these is part of a key. The
+/// hash is computed once, when the key is created.
 public struct CacheKey: Sendable, Hashable {
     private let owner: ServiceIdentity
     private let endpointType: any Endpoint.Type
-    /// What tells the calls of one API, service, environment and account apart.
+    /// What distinguishes the calls of one API, service, environment and account.
     private let form: [UInt8]
     /// ``Flight/cookieVersion``, which has no meaning in another launch of the app.
     private let cookieVersion: UInt64
@@ -62,7 +62,7 @@ public struct CacheKey: Sendable, Hashable {
         form.add(method.rawValue)
         switch E.encoding {
         case .raw, .multipart: return nil
-        // Names that are joined by dots may become the same, and then the order of the parameters counts.
+        // Names that are joined by dots may become equal, and then the order of the parameters counts.
         case .query(let style) where style.nesting == .dots, .form(let style) where style.nesting == .dots: return nil
         case .query(let style):
             form.add("query")
@@ -102,17 +102,19 @@ public struct CacheKey: Sendable, Hashable {
     /// Whether the key stands for the same response in other launches of the app, so that a tier may store it.
     var isPersistable: Bool { cookieVersion == 0 }
 
-    /// Feeds the hash that was computed when the key was made.
+    /// Feeds the hash that was computed when the key was created.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// About how many bytes the key itself takes.
+    /// About how many bytes the key itself occupies.
     var byteCount: Int { form.count }
 }
 
 extension CacheKey {
-    /// Everything that tells keys apart, as bytes that are the same in every launch of the app. For tiers that outlive the process.
+    /// Everything that distinguishes keys, as bytes that are the same in every launch of the app. For tiers that outlive the
+    /// process.
     ///
-    /// It holds whatever secrets the request holds. A tier stores a cryptographic digest of it, such as SHA-256, never the bytes.
+    /// It contains whatever secrets the request contains. A tier stores a cryptographic digest of it, such as SHA-256, never
+    /// the bytes.
     public var canonicalForm: [UInt8] {
         var whole = CanonicalForm()
         whole.add(owner.form)
@@ -123,7 +125,7 @@ extension CacheKey {
 }
 
 extension CacheKey: CustomStringConvertible {
-    /// Service, endpoint, environment and the hash of this launch; nothing of the request, which may hold secrets.
+    /// Service, endpoint, environment and the hash of this launch; nothing of the request, which may contain secrets.
     public var description: String {
         "\(service) \(endpoint) (\(environment)) \(String(UInt(bitPattern: digest), radix: 16))"
     }

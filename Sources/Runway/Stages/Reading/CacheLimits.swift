@@ -1,4 +1,4 @@
-/// How much the memory of a ``ResponseCache`` may hold. A bound of 0 or less holds nothing.
+/// The bounds of a ``ResponseCache`` in memory. With a bound of 0 or less, nothing is stored.
 public struct CacheLimits: Sendable, Hashable {
     /// The most responses. The default is 1,000.
     public var maximumCount: Int
@@ -7,7 +7,7 @@ public struct CacheLimits: Sendable, Hashable {
     /// A larger response is not stored in memory.
     public var maximumByteCount: Int
 
-    /// Makes limits.
+    /// Creates limits.
     ///
     /// - Parameters:
     ///   - maximumCount: The most responses. The default is 1,000.

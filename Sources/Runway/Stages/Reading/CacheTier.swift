@@ -6,11 +6,11 @@ public import struct Foundation.Date
 ///
 /// Pass one to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` names ``CacheTiers/disk``, never
 /// in the caller's turn, and for no longer than ``ResponseCache/maximumTierWait``. Writes are serialised; lookups may run concurrently.
-/// What it throws fails no call: a lookup that failed found nothing, and a clear that failed is repeated before any other operation;
+/// A failure fails no call: a lookup that failed found nothing, and a clear that failed is repeated before any other operation;
 /// until then, nothing that it covers is found.
 ///
-/// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry holds all that a
-/// policy decides by, and a key all that identifies the caller.
+/// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry contains all
+/// that a policy needs, and a key all that identifies the caller.
 public protocol CacheTier: Sendable {
     /// Returns the entry of a key; `nil` if there is none.
     func find(_ key: CacheKey) async throws -> CacheTierEntry?

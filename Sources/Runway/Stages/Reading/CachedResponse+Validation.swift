@@ -31,7 +31,7 @@ extension CachedResponse {
     /// Returns whether a 304 can refer to this response: it names no other (RFC 9111 §4.3.4).
     func matches(notModified: HTTPFields) -> Bool {
         if let own = entityTag, let tag = notModified[.eTag].flatMap({ EntityTag($0) }) {
-            // The condition is evaluated by weak comparison, and some servers weaken the tag of what they compress.
+            // The condition is evaluated by weak comparison, and some servers weaken the tag of a compressed response.
             return tag.matchesWeakly(own)
         }
         if let own = lastModified, let modified = notModified[.lastModified] { return modified == own }

@@ -19,7 +19,7 @@ final class CachedResponse: Sendable {
     let date: Date
     /// Whether redirects led to it, so that its validators are those of another target.
     let isRedirected: Bool
-    /// About how many bytes it takes.
+    /// About how many bytes it occupies.
     let byteCount: Int
 
     init(
@@ -40,14 +40,14 @@ final class CachedResponse: Sendable {
             + Self.fixedByteCount
     }
 
-    /// What every entry takes beside its texts and bytes.
+    /// What every entry occupies besides its texts and bytes.
     private static var fixedByteCount: Int { 512 }
 
     /// The response to a call.
     func response(from source: ResponseSource) -> Response {
         var response = Response(head: rawData.response, body: .whole(rawData))
         response.source = source
-        // Only what the service judged fine is stored.
+        // Only responses that the service accepted are stored.
         response.verdict = .fine
         return response
     }

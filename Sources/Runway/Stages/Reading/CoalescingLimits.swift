@@ -1,11 +1,11 @@
-/// How many calls share how many requests.
+/// How many calls share one request, and how many requests can be shared.
 public struct CoalescingLimits: Sendable, Hashable {
     /// The most requests that can be shared at a time; one more is not shared. The default is 1,000.
     public var maximumRequests: Int
-    /// The most calls that share one request; one more begins another. The default is 1,000.
+    /// The most calls that share one request; one more starts another. The default is 1,000.
     public var maximumCallsPerRequest: Int
 
-    /// Makes limits.
+    /// Creates limits.
     ///
     /// - Parameters:
     ///   - maximumRequests: The most requests that can be shared at a time. 0 shares none.

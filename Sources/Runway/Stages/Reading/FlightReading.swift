@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What reading remembers of one call.
+/// The state that the reading stage has for one call.
 final class FlightReading: Sendable {
     /// The last sequence number that was taken when the call started.
     let start: UInt64
@@ -20,17 +20,17 @@ final class FlightReading: Sendable {
         var cached: CachedResponse?
         /// The target whose stored response the call received.
         var cachedTarget: HTTPCacheURI?
-        /// Whether somebody rejected the stored response.
+        /// Whether the endpoint or a validator rejected the stored response.
         var isCachedRejected = false
         /// The stale response that this call revalidates.
         var revalidated: CachedResponse?
-        /// The response that is stored once everybody has accepted it.
+        /// The response that is stored once endpoint and validator have accepted it.
         var proposal: Proposal?
         /// The response that the call receives if no fresh one can be had.
         var fallback: Fallback?
         /// The version of the cookies when the call first asked for it.
         var cookieVersion: UInt64?
-        /// Whether no stale response may land before the fresh one: one has landed, or nobody would see it.
+        /// Whether no stale response may land before the fresh one: one has landed, or no landing would show it.
         var forgoesProvisional = false
         /// Lands a stale response while the request is in flight; `nil` if the call has only one landing.
         var landProvisionally: (@Sendable (Response, Flight) -> Void)?
@@ -63,7 +63,7 @@ extension Flight {
     /// The stored response that the call received.
     var cachedResponse: CachedResponse? { reading.state.withLock { $0.cached } }
 
-    /// Remembers the stored response that the call receives, in case somebody rejects it.
+    /// Remembers the stored response that the call receives, so that it can be removed if it is rejected.
     func receive(_ cached: CachedResponse) { reading.state.withLock { $0.cached = cached } }
 
     /// Likewise, for one that is stored by the rules of HTTP caching.
@@ -88,7 +88,7 @@ extension Flight {
     /// Makes this a call that revalidates a stale response.
     func setRevalidated(_ stale: CachedResponse?) { reading.state.withLock { $0.revalidated = stale } }
 
-    /// The stale response that this call revalidates, unless somebody rejected it meanwhile.
+    /// The stale response that this call revalidates, unless it was rejected in the meantime.
     func revalidatedResponse(of key: CacheKey) -> CachedResponse? {
         reading.state.withLock { state in
             guard let response = state.revalidated, response.key == key, !state.isCachedRejected else { return nil }
@@ -111,7 +111,7 @@ extension Flight {
     /// Proposes a response to be stored once the endpoint and the manager's validator have accepted it.
     func propose(_ proposal: FlightReading.Proposal) { reading.state.withLock { $0.proposal = proposal } }
 
-    /// Stores the proposed response: everybody who was to see it has accepted it.
+    /// Stores the proposed response: endpoint and validator have accepted it.
     func storeProposal() {
         let proposal = reading.state.withLock { state in
             defer { state.proposal = nil }
@@ -178,7 +178,7 @@ extension Flight {
         reading.carried.store(read, ordering: .releasing)
     }
 
-    /// The read has ended, or nobody waits for it any more.
+    /// Records that the read has ended, or that no call waits for it any more.
     func endCarrying() {
         reading.carried.store(0, ordering: .releasing)
         releaseRecord()

@@ -1,10 +1,10 @@
 import struct Foundation.Date
 
-/// How the age of a response compares with what its policy allows.
+/// How the age of a response compares with the lifetime that its policy allows.
 enum Freshness: Equatable {
-    /// It may land as it is.
+    /// It may land without validation.
     case fresh(age: Duration)
-    /// Its lifetime was over so long ago.
+    /// Its lifetime ended this long ago.
     case stale(by: Duration)
 }
 
@@ -16,12 +16,12 @@ extension CachePolicy {
 
     /// The freshness of a response in memory, at an instant of the layer's clock.
     ///
-    /// What came from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
-    func freshness(of kept: CachedResponse, at now: Duration) -> Freshness {
-        let age = max(now - kept.fetched, .zero)
+    /// A response from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
+    func freshness(of cached: CachedResponse, at now: Duration) -> Freshness {
+        let age = max(now - cached.fetched, .zero)
         if rule == .untilEvicted { return .fresh(age: age) }
         let lifetime = Self.bounded(memoryLifetime)
-        let excess = max(now - kept.entered - lifetime, age - max(lifetime, Self.bounded(diskLifetime)))
+        let excess = max(now - cached.entered - lifetime, age - max(lifetime, Self.bounded(diskLifetime)))
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 

@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine and the endpoint and
 /// the manager's validator accepted it; under ``CachePolicy/Rule/http``, as the server allows. Which reads share a request,
-/// ``SharedReads`` says. A streamed body is copied while it passes if HTTP allows to store it; all other bodies pass untouched.
+/// ``SharedReads`` says. A streamed body is copied while it passes if HTTP allows to store it; all other bodies pass unchanged.
 struct ReadingStage: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
@@ -15,20 +15,20 @@ struct ReadingStage: RequestStage {
     }
 
     var step: FlightStep { .stage(.reading) }
-    /// What the stage waits for beside the rest of the pipeline ends at the deadline and at cancellation.
+    /// The stage's own waits end at the deadline and at cancellation.
     var endsInTime: Bool { true }
 
     func detaches(_ request: Request, in flight: Flight) -> Bool { ReadKey.isSharable(request, in: flight) }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let policy = flight.cachePolicy
         switch policy.rule {
         case .none:
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             return .pass
         case .timeToLive, .untilEvicted:
-            return try TimeToLiveReading(cache, policy).answerImmediately(draft.key(in: flight), in: flight)
-        case .http: return try HTTPReading(cache).answerImmediately(draft.request(in: flight), in: flight)
+            return try TimeToLiveReading(cache, policy).respondImmediately(draft.key(in: flight), in: flight)
+        case .http: return try HTTPReading(cache).respondImmediately(draft.request(in: flight), in: flight)
         }
     }
 
@@ -43,7 +43,7 @@ struct ReadingStage: RequestStage {
             return try await TimeToLiveReading(cache, policy).respond(to: request, reads)
         case .none, .timeToLive, .untilEvicted:
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
-            // What this call changes may be stored for others by the rules of HTTP (RFC 9111 §4.4).
+            // The target that this call changes may be stored for others by the rules of HTTP (RFC 9111 §4.4).
             if !method.isSafe { return try await HTTPReading(cache).respond(to: request, reads) }
             return try await request.response(from: reads)
         }
@@ -59,7 +59,7 @@ extension Request {
         return try accepting(response)
     }
 
-    /// Returns a response, unless it is a 304 to a request without preconditions, which has no meaning.
+    /// Returns a response, unless it is a 304 to a request without preconditions, which is invalid.
     func accepting(_ response: Response) throws(NetworkError) -> Response {
         let fields = head.headerFields
         guard response.head.status == .notModified, !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince)

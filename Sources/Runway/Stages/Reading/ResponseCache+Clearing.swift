@@ -13,7 +13,7 @@ extension ResponseCache {
     /// Removes the responses of an account, for example when it signs out.
     ///
     /// - Parameters:
-    ///   - account: The account, as in ``ServiceSettings/account``; `nil` is nobody's.
+    ///   - account: The account, as in ``ServiceSettings/account``; `nil` is that of calls without an account.
     ///   - service: The service that it signed out of; `nil` is all of them.
     public func clear(account: String?, of service: (any APIService.Type)? = nil) {
         clear(.account(account, service: service?.name))
@@ -41,7 +41,8 @@ extension ResponseCache {
         startWriteBehind()
     }
 
-    /// Removes the response of one key, and all responses of its target. Responses to calls that started before are never stored.
+    /// Removes the response of one key, and all responses of its target. Responses to calls that started before are never
+    /// stored.
     func clear(_ key: CacheKey?, of target: HTTPCacheURI) {
         state.withLock { state in
             let sequenceNumber = nextSequenceNumber()

@@ -5,7 +5,7 @@ extension ResponseCache {
     /// The entry in memory, which becomes the most recently used.
     func find(_ key: CacheKey) -> CachedResponse? { state.withLock { $0.entries.value(for: key) } }
 
-    /// What became of a response that was to be stored.
+    /// The outcome of storing a response.
     enum Storing: Equatable {
         case stored
         /// A newer response is stored, or its scope was cleared after its call started.
@@ -24,7 +24,7 @@ extension ResponseCache {
             guard state.generations.allows(key, response.sequenceNumber, from: start),
                 state.entries.peek(key)?.sequenceNumber ?? 0 <= response.sequenceNumber
             else { return .outdated }
-            // Memory may evict it before the response to an older, slower request comes.
+            // Memory may evict it before the response to an older, slower request is received.
             state.generations.replace(key, by: response.sequenceNumber)
             if tiers.contains(.memory) {
                 state.entries.insert(response, for: key, byteCount: response.byteCount)

@@ -14,8 +14,8 @@ public final class ResponseCache: Sendable {
     public static let maximumTierWait = Duration.seconds(2)
     /// The longest time that ``flush()`` waits for the disk tier.
     public static let maximumFlushWait = Duration.seconds(10)
-    /// The most lookups in the disk tier that may be in flight after their calls stopped waiting. While there are so many, the tier is
-    /// not asked.
+    /// The most lookups in the disk tier that may be in flight after their calls stopped waiting. Beyond it, lookups skip the
+    /// tier.
     static let maximumAbandonedLookups = 16
 
     /// The limits of responses stored by a time to live or until evicted.
@@ -79,7 +79,7 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// The bytes that the responses in memory take.
+    /// The bytes that the responses in memory occupy.
     public var byteCount: Int { state.withLock { $0.entries.byteCount + $0.targets.byteCount } }
 
     /// How many operations of the disk tier failed.
@@ -94,7 +94,7 @@ public final class ResponseCache: Sendable {
 }
 
 extension ResponseCache {
-    /// What a lookup found, by which a call that starts a request can tell whether it is still so.
+    /// What a lookup found, so that a call that starts a request can check whether it still holds.
     enum Snapshot {
         /// The call may use no stored response.
         case none

@@ -9,11 +9,12 @@ struct ReadOutcome: Sendable {
 ///
 /// Two reads are identical if service, environment, account, endpoint, URL, header fields, body, cache directives and retry policies are
 /// equal. Reads are GET, HEAD and QUERY, and POST under a time to live or until evicted. Streamed responses are never shared, nor are
-/// reads of endpoints that forbid it (``Endpoint/coalesces``), nor those that a renewal of an access token makes: what they would join may
-/// wait for that token.
+/// reads of endpoints that forbid it (``Endpoint/coalesces``), nor those that a renewal of an access token makes: the request
+/// that they would join may wait for that token.
 ///
 /// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's cancellation. Later reads are
-/// *followers*, unless what they ask for was changed or cleared since: they want the present state. Each waiter leaves at its own deadline
+/// *followers*, unless their target was changed or cleared since: they need the present state. Each waiter leaves at its own
+/// deadline
 /// or cancellation; the request is cancelled when the last one leaves. Attempts are recorded on the leader's flight, also if that call
 /// ends first; a follower's record names the leader.
 ///

@@ -1,8 +1,8 @@
 #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
     import Dispatch
 
-    /// Gives memory back when the system asks for it.
-    // Unchecked: the sources are made once and never changed, and any thread may use and cancel them.
+    /// Evicts cached responses when the system needs memory.
+    // Unchecked: the sources are created once and never changed, and any thread may use and cancel them.
     final class SystemMemoryPressure: @unchecked Sendable {
         private let sources: [any DispatchSourceMemoryPressure]
 

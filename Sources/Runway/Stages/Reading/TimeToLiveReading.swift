@@ -13,7 +13,7 @@ struct TimeToLiveReading {
     }
 
     /// - Parameter key: The key of the response; `nil` if it is never stored.
-    func answerImmediately(_ key: CacheKey?, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ key: CacheKey?, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let use = flight.options.cacheUse
         let usesDisk = policy.tiers.contains(.disk) && cache.tier != nil && key?.isPersistable ?? true
         guard use != .refresh, let key else {
@@ -29,12 +29,12 @@ struct TimeToLiveReading {
         switch policy.freshness(of: cached, at: now) {
         case .fresh(let age):
             flight.note(CacheDecision.hit(age: age), at: now)
-            return .answer(cached.received(by: flight, as: .cache))
+            return .response(cached.received(by: flight, as: .cache))
         case .stale where usesDisk:
             return .wait
         case .stale(let excess) where use == .onlyIfCached:
             flight.note(CacheDecision.staleAllowed(by: excess))
-            return .answer(cached.received(by: flight, as: .staleCache))
+            return .response(cached.received(by: flight, as: .staleCache))
         case .stale(let excess):
             guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else { return .pass }
             flight.note(CacheDecision.revalidating(staleBy: excess))
@@ -102,7 +102,7 @@ struct TimeToLiveReading {
 }
 
 extension TimeToLiveReading {
-    /// A request that no stored response answers.
+    /// A request that no stored response can serve.
     struct Fetch {
         let request: Request
         let key: CacheKey
@@ -168,7 +168,7 @@ extension TimeToLiveReading {
     }
 
     private func propose(_ response: Response, _ key: CacheKey, _ sequenceNumber: UInt64, in flight: Flight) {
-        // A 304 responds to a precondition that the endpoint itself set: it serves no other call.
+        // A 304 is the response to a precondition of the endpoint's own: it serves no other call.
         guard case .whole(let rawData) = response.body, response.source == .network,
             response.head.status != .notModified, !policy.tiers.isEmpty, flight.isSender(of: response)
         else { return }
@@ -205,7 +205,7 @@ extension TimeToLiveReading {
         return found
     }
 
-    /// Makes a response of an entry on disk, and stores it in memory if it is fresh and the policy allows.
+    /// Returns the response of an entry on disk, and stores it in memory if it is fresh and the policy allows.
     private func promote(
         _ entry: CacheTierEntry, age: Duration, _ key: CacheKey, isFresh: Bool, in flight: Flight
     ) -> CachedResponse {
@@ -223,7 +223,7 @@ extension Freshness {
 }
 
 extension CachedResponse {
-    /// The response as a call receives it; the call removes the stored one if somebody rejects it.
+    /// The response for a call, which removes the stored one if it is rejected.
     fileprivate func received(by flight: Flight, as source: ResponseSource) -> Response {
         flight.receive(self)
         return response(from: source)

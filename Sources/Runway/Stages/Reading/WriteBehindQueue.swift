@@ -1,6 +1,7 @@
 /// The pending operations of the disk tier, which is written after the calls have ended.
 ///
-/// A pure state: ``ResponseCache`` guards it and performs what ``next()`` returns. A lookup asks ``pending(for:)`` first.
+/// A state machine without I/O: ``ResponseCache`` guards it and performs what ``next()`` returns. A lookup calls
+/// ``pending(for:)`` first.
 struct WriteBehindQueue {
     /// One change of the tier.
     enum Operation {
@@ -51,17 +52,18 @@ struct WriteBehindQueue {
         return true
     }
 
-    /// The operation to perform next; `nil` ends the performing.
+    /// The operation to perform next; `nil` if there is none.
     mutating func next() -> Operation? {
         if isPerforming, current == nil, !waiting.isEmpty { current = waiting.removeFirst() }
         if current == nil { isPerforming = false }
         return isPerforming ? current : nil
     }
 
-    /// The current operation succeeded.
+    /// Records that the current operation succeeded.
     mutating func succeed() { current = nil }
 
-    /// The current operation failed. A store is replaced by a removal; a removal is repeated first at the next ``begin()``.
+    /// Records that the current operation failed. A store is replaced by a removal; a removal is repeated first at the next
+    /// ``begin()``.
     ///
     /// - Returns: Whether to continue.
     mutating func fail() -> Bool {

@@ -3,10 +3,10 @@ import HTTPTypes
 /// Follows redirects (RFC 9110 §15.4), at most ten of them.
 ///
 /// After 303, and after 301 or 302 to a POST, the next request is a GET without a body; 307 and 308 keep method and body.
-/// No field that may authenticate the request is sent to another origin (RFC 9110 §15.4, RFC 6454): only fields that say nothing about
-/// their sender are. Nor is the body of an envelope, which holds the fields of its items. HTTPS never falls back to plain HTTP, and only
-/// `http` and `https` are followed. What can't be followed is given to the caller as it came. Bodies pass untouched; a body that
-/// can't be sent twice ends the chain at a redirect that keeps it.
+/// No field that may authenticate the request is sent to another origin (RFC 9110 §15.4, RFC 6454): only fields that do not
+/// identify their sender are. Nor is the body of an envelope, which contains the fields of its items. HTTPS never falls back to
+/// plain HTTP, and only `http` and `https` are followed. A redirect that can't be followed is returned unchanged. Bodies pass
+/// unchanged; a body that can't be sent twice ends the chain at a redirect that keeps the method.
 struct RedirectingStage: RequestStage {
     var step: FlightStep { .stage(.redirecting) }
     var endsInTime: Bool { true }
@@ -23,7 +23,7 @@ struct RedirectingStage: RequestStage {
                 if !hops.isEmpty { response.hops = hops }
                 guard let following = try request.following(response, in: flight) else { return response }
                 var isBodyThere = true
-                // A stream that nobody reads keeps its connection, which the next hop may need: it goes now.
+                // A stream that nobody reads occupies its connection, which the next hop may need, so it is discarded now.
                 if case .stream = response.body {
                     response.body = .whole(RawData([], response: response.head))
                     isBodyThere = false

@@ -1,17 +1,17 @@
-/// What the retrying stage made of an attempt that failed, for the record.
+/// What the retrying stage decided after an attempt that failed, for the record.
 package enum Retry: StageDecision, Equatable {
     /// Another attempt is made.
     ///
     /// - Parameters:
     ///   - attempt: Its number; the first attempt of a call is 1.
-    ///   - wait: How long it is waited for.
+    ///   - wait: The delay before it.
     ///   - cause: Why it is made.
-    ///   - retryAfter: What the server asked for, which is part of the wait.
+    ///   - retryAfter: The delay that the server requested, which is part of the wait.
     case again(attempt: Int, wait: Duration, cause: RetryCause, retryAfter: Duration?)
-    /// No other attempt is made, though the failure was worth it.
+    /// No other attempt is made, though the failure may be temporary.
     case gaveUp(Reason, cause: RetryCause)
 
-    /// Why a failure that was worth another attempt got none.
+    /// Why a temporary failure caused no further attempt.
     package enum Reason: Error, Equatable {
         /// The policy allows no more.
         case attemptsUsed(Int)
@@ -21,7 +21,7 @@ package enum Retry: StageDecision, Equatable {
         case bodyUsed
         /// The host's budget of further attempts is spent.
         case budgetSpent
-        /// The host's circuit is open, or this call is the one that looks whether it can be closed.
+        /// The host's circuit is open, or this call is its probe.
         case circuitOpen
         /// The wait would end after the call's deadline.
         case deadline(wait: Duration)
@@ -43,23 +43,23 @@ package enum Retry: StageDecision, Equatable {
         case .gaveUp(.notRepeatable, let cause):
             .init(
                 "gaveUp", ["reason": "notRepeatable", "cause": cause],
-                "\(cause): not tried again, the request may have had its effect")
+                "\(cause): not retried, the request may have had its effect")
         case .gaveUp(.bodyUsed, let cause):
             .init(
                 "gaveUp", ["reason": "bodyUsed", "cause": cause],
-                "\(cause): not tried again, the body can't be sent twice")
+                "\(cause): not retried, the body can't be sent twice")
         case .gaveUp(.budgetSpent, let cause):
             .init(
                 "gaveUp", ["reason": "budgetSpent", "cause": cause],
-                "\(cause): not tried again, the host's budget is spent")
+                "\(cause): not retried, the host's budget is spent")
         case .gaveUp(.circuitOpen, let cause):
             .init(
                 "gaveUp", ["reason": "circuitOpen", "cause": cause],
-                "\(cause): not tried again, the host's circuit is open")
+                "\(cause): not retried, the host's circuit is open")
         case .gaveUp(.deadline(let wait), let cause):
             .init(
                 "gaveUp", ["reason": "deadline", "wait": wait, "cause": cause],
-                "\(cause): not tried again, \(wait.milliseconds) of waiting would end after the deadline")
+                "\(cause): not retried, \(wait.milliseconds) of waiting would end after the deadline")
         }
     }
 }

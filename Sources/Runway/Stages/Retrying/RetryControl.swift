@@ -15,7 +15,7 @@ final class RetryControl: Sendable {
                 callsPerAttempt: limits.callsPerRetry, reserve: limits.reserve, maximumHosts: limits.maximumHosts))
     }
 
-    /// Puts into the budget of a host what a call to it earns.
+    /// Adds to the budget of a host what a call to it earns.
     func deposit(for origin: @autoclosure () -> Origin) {
         budgets.withLock { budgets in
             guard !budgets.areFull else { return }
@@ -43,10 +43,16 @@ final class RetryControl: Sendable {
         guard policy.allows(request, after: cause) else { throw .notRepeatable }
         guard request.body.isReplayable else { throw .bodyUsed }
         if isCircuitOpen { throw .circuitOpen }
-        let wait = (retryAfter ?? .zero) + randomness.duration(upTo: policy.ceiling(after: attempt))
+        let wait = (retryAfter ?? .zero) + jitter(upTo: policy.ceiling(after: attempt))
         guard flight.clock.now + wait < flight.deadline else { throw .deadline(wait: wait) }
-        // Taken last, so that what is not used is not spent.
-        if let origin, !budgets.withLock({ $0.withdraw(for: origin) }) { throw .budgetSpent }
+        // Taken last, so that no attempt is taken that is not made.
+        if let origin, !withdraw(for: origin) { throw .budgetSpent }
         return wait
     }
+
+    /// Takes one retry from the budget of a host; returns `false` if none is left.
+    func withdraw(for origin: Origin) -> Bool { budgets.withLock { $0.withdraw(for: origin) } }
+
+    /// A backoff between zero and `ceiling`, uniformly distributed.
+    func jitter(upTo ceiling: Duration) -> Duration { randomness.duration(upTo: ceiling) }
 }

@@ -2,10 +2,10 @@ import HTTPTypes
 
 import struct Foundation.UUID
 
-/// Makes another attempt where the ``RetryPolicy`` of the call, the budget of the host and the deadline allow it.
+/// Makes a further attempt if the ``RetryPolicy`` of the call, the budget of the host and the deadline allow it.
 ///
-/// It also gives a call its `Idempotency-Key`, where its endpoint has them. An answer that is read as a stream is judged by its head,
-/// and no attempt is made once the caller has that. Bodies pass untouched; a body that can't be sent twice is sent once.
+/// It also adds the `Idempotency-Key` of a call, if its endpoint uses them. A streamed response is judged by its head, and no
+/// attempt is made once the caller has that. Bodies pass unchanged; a body that can't be sent twice is sent once.
 struct RetryingStage: RequestStage {
     private let retries: RetryControl
     private let admission: AdmissionControl
@@ -16,7 +16,7 @@ struct RetryingStage: RequestStage {
     }
 
     var step: FlightStep { .stage(.retrying) }
-    /// It waits for the rest of the pipeline, and for moments before the deadline, in a way that ends with the task.
+    /// It waits for the rest of the pipeline, and for backoffs before the deadline that end with the task.
     var endsInTime: Bool { true }
 
     func respond(
@@ -52,7 +52,7 @@ struct RetryingStage: RequestStage {
                 var error = error
                 error.sending = sending.and(error.sending)
                 sending = error.sending
-                // A token that could not be had was asked for under the rules of its own call, once for all who need it.
+                // The renewal of a token has retry rules of its own, once for all calls that need it.
                 guard error.step != .stage(.authorizing), let cause = flight.retryPolicy.cause(of: error),
                     let found = decide(request, attempt, cause, nil, of: origin, in: flight)
                 else { throw error }
@@ -63,14 +63,15 @@ struct RetryingStage: RequestStage {
         }
     }
 
-    /// How long to wait before the next attempt; `nil` where none is made. Either is noted.
+    /// Returns the wait before the next attempt; `nil` if none is made. Either is recorded.
     ///
-    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget pays, and not that of the request's own.
+    /// - Parameter origin: The origin that failed, if a redirect led there. Its budget is used, and not that of the request's
+    ///   own.
     private func decide(
         _ request: Request, _ attempt: Int, _ cause: RetryCause, _ retryAfter: Duration?, of origin: Origin?,
         in flight: Flight
     ) -> Duration? {
-        // Who asked for one attempt knows that there was no other, and whose time is up needs no reason why.
+        // A caller that allows one attempt needs no reason for the lack of another, nor does one whose deadline has passed.
         guard flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else {
             return nil
         }
@@ -87,9 +88,9 @@ struct RetryingStage: RequestStage {
         }
     }
 
-    /// A key that no other call has: 122 random bits, as the structured string that the draft asks for.
+    /// Returns a key that no other call has: 122 random bits, as the structured string that the draft requires.
     ///
-    /// It comes from the system's randomness and not from the layer's: a key that a seed made again would have the server answer a
-    /// new call with an old answer.
+    /// It comes from the system's generator and not from the layer's: if a seed repeated a key, the server would respond to a
+    /// new call with an old response.
     private static func makeIdempotencyKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 }

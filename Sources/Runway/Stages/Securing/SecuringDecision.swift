@@ -1,6 +1,6 @@
-/// What was decided about a request without TLS.
+/// What was decided for a request without TLS.
 package enum SecuringDecision: StageDecision, Equatable {
-    /// It is sent over TLS, since its host said that it wants that (RFC 6797).
+    /// It is sent over TLS, since its host requires that (RFC 6797).
     case upgraded
     /// It is sent without TLS, as the service allows.
     case plain
@@ -9,7 +9,7 @@ package enum SecuringDecision: StageDecision, Equatable {
 
     package var entry: DecisionEntry {
         switch self {
-        case .upgraded: .init("upgraded", "over TLS, as the host wants it")
+        case .upgraded: .init("upgraded", "over TLS, as the host requires")
         case .plain: .init("sentWithoutTLS", "without TLS, as the service allows")
         }
     }

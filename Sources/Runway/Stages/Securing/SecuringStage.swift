@@ -3,7 +3,7 @@ import HTTPTypes
 /// Refuses requests without TLS unless their service allows them (``PlainHTTPPolicy``), and upgrades those to hosts that require TLS
 /// (RFC 6797).
 ///
-/// It stands below redirecting, so that it sees every hop. Bodies pass untouched.
+/// It is below redirecting, so that it sees every hop. Bodies pass unchanged.
 struct SecuringStage: RequestStage {
     private let hosts: StrictTransport
 

@@ -30,7 +30,7 @@ final class StrictTransport: Sendable {
         }
     }
 
-    /// Stores the policy of a `Strict-Transport-Security` field that came over TLS; an invalid one changes nothing.
+    /// Stores the policy of a `Strict-Transport-Security` field that was received over TLS; an invalid one changes nothing.
     func store(_ field: String, of host: String, at date: Date) {
         guard !host.isAddress, let policy = Self.policy(field) else { return }
         state.withLock { hosts in
@@ -46,10 +46,10 @@ final class StrictTransport: Sendable {
         }
     }
 
-    /// RFC 6797 §6.1: directives by name, none twice, the age among them.
+    /// RFC 6797 §6.1: directives by name, none twice, with a maximum age.
     static func policy(_ field: String) -> (maximumAge: TimeInterval, includesSubdomains: Bool)? {
         var directives: [String: String] = [:]
-        // By bytes: a combining character behind a separator would make one character of both.
+        // By bytes: a combining character after a separator would form one character with it.
         for piece in field.utf8.split(separator: UInt8(ascii: ";")) {
             let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1)
                 .map { String(Substring($0).trimmingWhitespace) }
@@ -69,7 +69,7 @@ final class StrictTransport: Sendable {
 }
 
 extension String {
-    /// Whether a host, as it stands in a URL, is an address.
+    /// Whether a host, as written in a URL, is an address.
     fileprivate var isAddress: Bool {
         hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }

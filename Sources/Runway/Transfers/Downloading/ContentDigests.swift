@@ -11,7 +11,7 @@ struct ContentDigests {
         for member in FieldList.elements(of: value) {
             guard let equals = member.firstIndex(of: "=") else { continue }
             let digest = member[member.index(after: equals)...].prefix { $0 != ";" }
-            // Bytes of a structured field stand between colons (RFC 8941 §3.3.5).
+            // Bytes in a structured field are enclosed in colons (RFC 8941 §3.3.5).
             guard digest.count >= 2, digest.hasPrefix(":"), digest.hasSuffix(":"),
                 let bytes = Data(base64Encoded: String(digest.dropFirst().dropLast())).map(Array.init)
             else { continue }
@@ -30,7 +30,7 @@ struct ContentDigests {
         sha512?.hash.update(bytes)
     }
 
-    /// Whether the bytes that were taken are those that the server meant.
+    /// Whether the received bytes have the server's digests.
     var areMet: Bool {
         if let sha256, sha256.hash.digest != sha256.expected { return false }
         if let sha512, sha512.hash.digest != sha512.expected { return false }
@@ -39,10 +39,10 @@ struct ContentDigests {
 }
 
 extension PartialFile {
-    /// What is read of a file at a time.
+    /// The size of the steps in which a file is read.
     private static let stepByteCount = 1 << 20
 
-    /// Whether the bytes in a range are those that a digest field means; a field that can't be checked is met.
+    /// Whether the bytes in a range have the digest of a field; `true` for a field that can't be checked.
     ///
     /// - Throws: ``FileError``, and `CancellationError` when the task is cancelled.
     func meets(_ field: String?, in range: Range<Int>) async throws -> Bool {

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Fetches one file: requests the missing part until the file is complete.
 struct Download: Sendable {
-    /// What is asked for, as the endpoint makes it.
+    /// The request as the endpoint describes it.
     let request: Request
     let flight: Flight
     let partial: PartialFile
-    /// Names what is asked for, and for whom.
+    /// Identifies the request and its account.
     let source: String
     let progress: ProgressReporter?
 
@@ -71,7 +71,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Reads a body until it ends, until nothing came for as long as the call's deadline, or until the task is cancelled.
+    /// Reads a body until it ends, until nothing was received for the call's deadline, or until the task is cancelled.
     private func receive(
         _ body: BodyStream, _ plan: DownloadPlan
     ) async -> (plan: DownloadPlan, ending: DownloadBody.Ending) {
@@ -88,19 +88,19 @@ struct Download: Sendable {
             silence.isTooLong.store(true, ordering: .relaxed)
             work.cancel()
         }
-        // Bytes that came in the same moment may have put the deadline off, but the work was cancelled for it.
+        // Bytes received at the same moment may have extended the deadline, but the work was cancelled for it.
         guard case .broken = ending, silence.isTooLong.load(ordering: .relaxed), !Task.isCancelled else {
             return (received, ending)
         }
         return (received, .broken(flight.timeout("Nothing came for \(flight.lifetime).", in: .saving)))
     }
 
-    /// Whether nothing came for as long as the call's deadline.
+    /// Whether nothing was received for the call's deadline.
     private final class Silence: Sendable {
         let isTooLong = Atomic(false)
     }
 
-    /// What the end of a body means for the call; `nil` for a good one.
+    /// The error that the end of a body causes; `nil` if it is complete.
     private func error(of ending: DownloadBody.Ending) -> NetworkError? {
         switch ending {
         case .ended(.complete), .ended(.partial), .useless: return nil
@@ -118,7 +118,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Checks what came against the digests that the server gave; `nil` where all is well.
+    /// Verifies the received bytes against the server's digests; returns `nil` if they match.
     private func check(
         _ contentDigest: String?, from start: Int, isComplete: Bool, _ plan: inout DownloadPlan
     ) async throws(NetworkError) -> DownloadPlan.Action? {
@@ -143,9 +143,9 @@ struct Download: Sendable {
         }
     }
 
-    /// Waits for the moment to ask for the rest, where the call's policy, the host's budget and the deadline allow it.
+    /// Waits before the rest is requested, if the call's policy, the host's budget and the deadline allow it.
     ///
-    /// - Throws: What broke the body off, where nothing more is asked for.
+    /// - Throws: What interrupted the body, if the rest is not requested.
     private func waitToGoOn(
         _ plan: inout DownloadPlan, _ attempt: inout Int, after error: NetworkError?
     ) async throws(NetworkError) {
@@ -160,7 +160,7 @@ struct Download: Sendable {
         let hasAdvanced = plan.hasAdvanced()
         if hasAdvanced {
             attempt = 1
-            // The server sends the file part by part of its own accord: there is nothing to wait for.
+            // The server sends the file part by part by itself: no wait is needed.
             if error == nil { return }
         }
         let payer = hasAdvanced ? nil : Origin(request.head)
@@ -189,7 +189,7 @@ struct Download: Sendable {
 }
 
 extension DownloadPlan {
-    /// The request for what is missing.
+    /// The request for the missing bytes.
     fileprivate func request(_ whole: Request) -> Request {
         var request = whole
         guard let range else { return request }
@@ -200,7 +200,7 @@ extension DownloadPlan {
 }
 
 extension Response {
-    /// The digest of the body as it came; `nil` where that is not the body any more, since its coding was undone.
+    /// The digest of the body as received; `nil` if its coding was undone, so that the digest does not apply.
     fileprivate var contentDigest: String? {
         isDecoded ? nil : HTTPField.Name.contentDigest.flatMap { head.headerFields[$0] }
     }

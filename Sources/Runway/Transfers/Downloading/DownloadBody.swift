@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Writes the body of one response to a partial file.
 struct DownloadBody: Sendable {
-    /// What is gathered before it is written: 256 KiB.
+    /// How many bytes are buffered before they are written: 256 KiB.
     private static let gatheredByteCount = 256 << 10
     /// After how many bytes it is made sure that they outlive a loss of power: 64 MiB.
     private static let checkpointByteCount = 64 << 20
@@ -15,14 +15,14 @@ struct DownloadBody: Sendable {
     /// How it ended.
     enum Ending: Sendable {
         case ended(DownloadPlan.Ending)
-        /// More came than was said.
+        /// More bytes were received than announced.
         case useless(DownloadPlan.Action)
         /// The body broke off.
         case broken(any Error)
         case failed(FileError)
     }
 
-    /// Reads the body to its end, or to where it is of no use. Whatever came before that is in the file.
+    /// Reads the body to its end, or until it is of no use. The bytes before that are in the file.
     @concurrent func receive(_ body: BodyStream, _ plan: DownloadPlan) async -> (plan: DownloadPlan, ending: Ending) {
         var plan = plan
         var gathered: [UInt8] = []

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Decides what a download requests next, and what it does with each response. Pure: it performs no I/O.
+/// Decides what a download requests next, and what it does with each response: a state machine without I/O.
 struct DownloadPlan: Sendable {
     /// How much more than ever before has to come of an attempt for it to count as none: 256 KiB.
     static let stepByteCount = 256 << 10
@@ -9,10 +9,10 @@ struct DownloadPlan: Sendable {
 
     /// The largest file that is taken.
     let maximumByteCount: Int
-    /// Whether parts may be asked for: of GET alone (RFC 9110 §14.2).
+    /// Whether parts may be requested: for GET alone (RFC 9110 §14.2).
     let mayResume: Bool
 
-    /// What the partial file holds the beginning of.
+    /// The representation that the partial file begins.
     private(set) var representation: Representation?
     /// How many bytes of it are there.
     private(set) var byteCount = 0
@@ -22,7 +22,7 @@ struct DownloadPlan: Sendable {
     /// Where the body that is being read ends; `nil` if the response does not say.
     private var end: Int?
 
-    /// Begins with what an earlier download left.
+    /// Starts with the partial file of an earlier download.
     init(upTo maximumByteCount: Int, mayResume: Bool, _ representation: Representation?, byteCount: Int) {
         self.maximumByteCount = maximumByteCount
         self.mayResume = mayResume
@@ -34,16 +34,16 @@ struct DownloadPlan: Sendable {
         mark = byteCount
     }
 
-    /// What of the rest is asked for; `nil` where all of it is.
+    /// The rest that is requested; `nil` if the whole file is.
     var range: (start: Int, validator: String)? {
         guard mayResume, byteCount > 0, let representation, let validator = representation.validator else { return nil }
-        // Of a file that is complete the last byte is asked for again: that it is given shows that the file is still this one.
+        // For a complete file the last byte is requested again: if it is returned, the file has not changed.
         return (byteCount == representation.byteCount ? byteCount - 1 : byteCount, validator)
     }
 
     /// What the download does with a response.
     enum Action: Sendable, Equatable {
-        /// Its body goes to the partial file, from this place on.
+        /// Its body is written to the partial file, from this position on.
         case append(at: Int)
         /// Its body is the whole file.
         case replace
@@ -58,7 +58,7 @@ struct DownloadPlan: Sendable {
         switch head.status.code {
         case 206: takePart(head, isDecoded: isDecoded)
         case 416: takeUnsatisfied(head)
-        case 304: .refuse("The server answered 304 Not Modified, and there is nothing to save")
+        case 304: .refuse("The server responded 304 Not Modified, and there is nothing to save")
         default: takeWhole(head, isDecoded: isDecoded, now: now)
         }
     }
@@ -68,18 +68,18 @@ struct DownloadPlan: Sendable {
             return .refuse("The server sent a part of a file that was requested as a whole")
         }
         let fields = head.headerFields
-        guard fields[values: .contentRange].count == 1, let given = fields[.contentRange].flatMap(ContentRange.init),
-            given.bytes.lowerBound == asked.start
+        guard fields[values: .contentRange].count == 1, let received = fields[.contentRange].flatMap(ContentRange.init),
+            received.bytes.lowerBound == asked.start
         else { return startAfresh(.range) }
         guard !isDecoded, !fields.isCoded else { return startAfresh(.coding) }
-        guard representation.admits(head, given) else { return startAfresh(.validator) }
-        let byteCount = representation.byteCount ?? given.completeLength
-        guard given.bytes.upperBound <= min(byteCount ?? .max, maximumByteCount), byteCount ?? 0 <= maximumByteCount
+        guard representation.admits(head, received) else { return startAfresh(.validator) }
+        let byteCount = representation.byteCount ?? received.completeLength
+        guard received.bytes.upperBound <= min(byteCount ?? .max, maximumByteCount), byteCount ?? 0 <= maximumByteCount
         else { return tooLarge }
         self.representation?.byteCount = byteCount
         if let name = HTTPField.Name.reprDigest, let digest = fields[name] { self.representation?.digest = digest }
         self.byteCount = asked.start
-        end = given.bytes.upperBound
+        end = received.bytes.upperBound
         return .append(at: asked.start)
     }
 
@@ -93,7 +93,7 @@ struct DownloadPlan: Sendable {
     }
 
     private mutating func takeUnsatisfied(_ head: HTTPResponse) -> Action {
-        // The length of the whole, which may have been unknown: perhaps nothing is missing.
+        // The complete length, which may have been unknown: perhaps no byte is missing.
         let complete = head.headerFields[.contentRange].flatMap { value in
             value.hasPrefix("bytes */") ? ByteRange.position(value.dropFirst(8)) : nil
         }
@@ -104,7 +104,7 @@ struct DownloadPlan: Sendable {
         return .askAgain(.complete)
     }
 
-    /// Forgets what there is, and asks for all of it.
+    /// Discards the partial file, and requests all of it.
     mutating func startAfresh(_ mismatch: TransferDecision.Mismatch) -> Action {
         representation = nil
         byteCount = 0
@@ -119,9 +119,9 @@ struct DownloadPlan: Sendable {
         .refuse("The file is larger than the \(maximumByteCount) bytes that the download allows")
     }
 
-    /// Takes a part of the body that is being read.
+    /// Records a part of the body.
     ///
-    /// - Returns: What is wrong with it; `nil` for nothing.
+    /// - Returns: The action if the part is invalid; `nil` if it is valid.
     mutating func take(partOf count: Int) -> Action? {
         guard count <= (end ?? .max) - byteCount else { return startAfresh(.surplus) }
         guard count <= maximumByteCount - byteCount else { return tooLarge }
@@ -129,17 +129,17 @@ struct DownloadPlan: Sendable {
         return nil
     }
 
-    /// What the end of a body means.
+    /// The result of a body's end.
     enum Ending: Sendable, Equatable {
         /// All is there.
         case complete
-        /// The server gave what it said, and there is more.
+        /// The server sent what it announced, and there is more.
         case partial
-        /// The server gave less than it said.
+        /// The server sent less than it announced.
         case short
     }
 
-    /// Takes the end of a body that came without an error.
+    /// Records the end of a body without an error.
     mutating func takeEnd() -> Ending {
         guard let end else {
             representation?.byteCount = byteCount
@@ -150,14 +150,14 @@ struct DownloadPlan: Sendable {
         return byteCount == whole ? .complete : .partial
     }
 
-    /// Whether a good deal more than ever before is there; asked after an attempt ended early.
+    /// Whether considerably more bytes than ever before were received; called after an attempt ended early.
     mutating func hasAdvanced() -> Bool {
         guard byteCount - mark >= Self.stepByteCount else { return false }
         mark = byteCount
         return true
     }
 
-    /// The bytes so far are left for a later download only if it can resume them.
+    /// The bytes so far are stored only if a later download can resume them.
     var isWorthKeeping: Bool { range != nil }
 }
 

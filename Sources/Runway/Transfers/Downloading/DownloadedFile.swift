@@ -4,11 +4,11 @@ public import struct Foundation.URL
 
 /// A file that was downloaded.
 public struct DownloadedFile: Sendable {
-    /// Where it is.
+    /// The location of the file.
     public let url: URL
     /// Its size.
     public let byteCount: Int
-    /// How many of its bytes an earlier download had left; 0 for one that was fetched as a whole.
+    /// How many of its bytes an earlier download had received; 0 if it was fetched as a whole.
     public let resumedByteCount: Int
     /// The head of the last response; of status 206 where only a part was missing.
     public let response: HTTPResponse

@@ -25,8 +25,8 @@ final class PartialFile: Sendable {
         self.file = file
     }
 
-    // Not left to the close of the last descriptor: the queue releases the file a moment after it has finished, and a process that is
-    // being started holds a copy.
+    // Not left to the close of the last descriptor: the queue releases the file a moment after it has finished, and a process
+    // that is being started holds a copy.
     deinit { file.unlock() }
 
     /// Opens the partial file of a target, creating it if there is none.
@@ -55,7 +55,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// What an earlier download of this source left; `nil` if there is nothing reliable.
+    /// What an earlier download of this source left; `nil` if nothing reliable is left.
     func remains(of source: String) async throws(FileError) -> (representation: Representation, byteCount: Int)? {
         let (file, metadataPath) = (file, metadataPath)
         return try await queue.run { () throws(FileError) in
@@ -106,7 +106,7 @@ final class PartialFile: Sendable {
         try await queue.run { () throws(FileError) in try file.write(bytes, at: offset) }
     }
 
-    /// Bytes that are in it; fewer than asked for at its end.
+    /// Reads bytes of the file; fewer than requested at its end.
     func read(_ count: Int, at offset: Int) async throws(FileError) -> [UInt8] {
         let file = file
         return try await queue.run { () throws(FileError) in try file.read(count, at: offset) }
@@ -121,7 +121,7 @@ final class PartialFile: Sendable {
                 throw FileError(path, "can't be moved", reason: "somebody has moved or removed it")
             }
             try file.truncate(to: byteCount)
-            // A file that is replaced keeps its permissions.
+            // A replaced file passes on its permissions.
             if let status = try OpenFile.status(at: target), status.isPlainFile {
                 try file.setMode(status.mode & 0o777)
             }
@@ -138,7 +138,7 @@ final class PartialFile: Sendable {
         try await queue.run { () throws(FileError) in try Self.remove(target) }
     }
 
-    /// Removes what a download to a target left; does nothing where there is nothing.
+    /// Removes the partial file of a target; does nothing if there is none.
     static func remove(_ target: String) throws(FileError) {
         try OpenFile.remove(metadataPath(of: target))
         try OpenFile.remove(path(of: target))

@@ -5,9 +5,9 @@ struct PartialMetadata: Codable, Equatable, Sendable {
     /// The largest metadata file that is read, in bytes.
     static let maximumByteCount = 64 << 10
 
-    /// The digest of what was asked for: the same place may be meant for another file the next time.
+    /// The digest of the source: the same file name may be used for another source the next time.
     var source: String
-    /// What the file was begun of.
+    /// The representation that the file begins.
     var representation: Representation
     /// In which session of the system the bytes were written.
     var bootSession: String?
@@ -16,7 +16,7 @@ struct PartialMetadata: Codable, Equatable, Sendable {
 
     /// How many bytes of a partial file can be relied upon.
     func reliableByteCount(of byteCount: Int, in session: String?) -> Int {
-        // What a process wrote outlives the process, but not the power.
+        // Bytes that a process wrote survive the process, but not a loss of power.
         session != nil && session == bootSession ? byteCount : min(byteCount, syncedByteCount)
     }
 

@@ -2,9 +2,10 @@ import HTTPTypes
 
 /// One representation of the downloaded resource, as the head of a response describes it.
 struct Representation: Codable, Equatable, Sendable {
-    /// What `If-Range` says: a strong validator (RFC 9110 §13.1.5); `nil` where the server gives none, so that nothing can be resumed.
+    /// The value for `If-Range`: a strong validator (RFC 9110 §13.1.5); `nil` if the server sent none, so that nothing can be
+    /// resumed.
     var validator: String?
-    /// The number of bytes; `nil` where the server does not say.
+    /// The number of bytes; `nil` if the server did not send it.
     var byteCount: Int?
     /// The digests of all bytes, as the server sent them (RFC 9530 §3).
     var digest: String?
@@ -28,7 +29,7 @@ struct Representation: Codable, Equatable, Sendable {
             guard let tag = EntityTag(value), !tag.isWeak, tag.opaque.isQuoted else { return nil }
             return tag.text
         }
-        // A date is strong only where it is a good deal older than the response (RFC 9110 §8.8.2.2).
+        // A date is strong only if it is sufficiently older than the response (RFC 9110 §8.8.2.2).
         guard let text = fields[.lastModified], let modified = HTTPDate(text, now: now),
             let date = fields[.date].flatMap({ HTTPDate($0, now: now) }), date.since(modified) >= .seconds(1)
         else { return nil }
@@ -47,7 +48,7 @@ struct Representation: Codable, Equatable, Sendable {
 }
 
 extension String {
-    /// Whether it stands in marks of quotation, as an entity tag has to (RFC 9110 §8.8.3).
+    /// Whether it is in quotation marks, as an entity tag has to be (RFC 9110 §8.8.3).
     fileprivate var isQuoted: Bool { utf8.count >= 2 && hasPrefix("\"") && hasSuffix("\"") }
 }
 

@@ -1,24 +1,24 @@
-/// What a transfer did with what came, for the record.
+/// What a download did with a response, for the record.
 package enum TransferDecision: StageDecision, Equatable {
-    /// The download goes on where an earlier one ended.
+    /// The download resumes where an earlier one ended.
     case resuming(at: Int)
-    /// The connection broke after so many bytes of the file; the rest is asked for after a wait.
+    /// The connection broke after this many bytes of the file; the rest is requested after a wait.
     case interrupted(at: Int, wait: Duration, cause: RetryCause)
-    /// What was there could not be gone on with, and is fetched anew.
+    /// The partial file could not be resumed, and is fetched from its start.
     case startedOver(Mismatch)
-    /// The file is in its place.
+    /// The file is saved.
     ///
     /// - Parameters:
     ///   - name: The name of the file, without its folder.
     ///   - byteCount: Its size.
-    ///   - resumed: How many of its bytes an earlier download had left.
+    ///   - resumed: How many of its bytes an earlier download had received.
     case saved(name: String, byteCount: Int, resumed: Int)
 
-    /// Why a response does not continue what is there.
+    /// Why a response does not continue the partial file.
     package enum Mismatch: String, Sendable, CustomStringConvertible {
-        /// The server sent the whole file: it has changed, or the server gives no parts.
+        /// The server sent the whole file: it has changed, or the server supports no ranges.
         case whole
-        /// The part is not the one that was asked for.
+        /// The part is not the requested one.
         case range
         /// The part is of another state of the file.
         case validator
@@ -26,11 +26,11 @@ package enum TransferDecision: StageDecision, Equatable {
         case coding
         /// The server has no such part.
         case unsatisfied
-        /// More came than was said.
+        /// More bytes were received than announced.
         case surplus
         /// The digest that the server gave is not that of the bytes.
         case digest
-        /// The server says that nothing is missing, which the last byte has to show.
+        /// The server says that nothing is missing, which the last byte has to confirm.
         case complete
 
         /// The reason in a few words.

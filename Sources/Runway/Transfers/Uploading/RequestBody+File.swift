@@ -15,11 +15,11 @@ extension RequestBody {
     /// }
     /// ```
     ///
-    /// Its length is sent with it, it can be sent again, and some hundred kilobytes of it are in memory at a time. A file that is not
-    /// the one any more that it was when the body was made, or that changes while it is sent, ends the call as
-    /// ``NetworkError/Kind/storage``, before its last byte is sent.
+    /// Its length is sent with it, it can be sent again, and some hundred kilobytes of it are in memory at a time. If the file
+    /// was replaced since the body was created, or changes while it is sent, the call fails as ``NetworkError/Kind/storage``,
+    /// before the last byte is sent.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` for what is not a regular file or can't be read.
+    /// - Throws: ``NetworkError/Kind/storage`` if the file is not a regular file or can't be read.
     public static func file(_ file: URL) throws(NetworkError) -> RequestBody {
         guard file.isFileURL else {
             throw NetworkError(
@@ -34,9 +34,9 @@ extension RequestBody {
     }
 }
 
-/// A file that is sent as it was when it was looked at.
+/// A file that is sent only if it is unchanged since it was opened first.
 struct FileBody: Sendable {
-    /// What is read at a time: 128 KiB.
+    /// The size of the parts that are read: 128 KiB.
     private static let partByteCount = 128 << 10
 
     let path: String

@@ -1,8 +1,8 @@
 import Runway
 
 extension DemoSession {
-    /// A user who is faster than the server.
-    func changeFilterFasterThanTheServerAnswers() async throws {
+    /// The user changes the filter faster than the server responds.
+    func changeFilterFasterThanTheServerResponds() async throws {
         let lists = ListController(network: network, screen: screen)
         try await scene("A filter changed faster than the server responds: only the newest lands") {
             for (change, rent) in [9000, 8000, 7000, 6000].enumerated() {

@@ -1,7 +1,7 @@
 import Runway
 
 extension DemoSession {
-    /// A controller that goes while its call is in flight.
+    /// A controller is released while its call is in flight.
     func leaveAScreenInTheAir() async throws {
         try await scene("A screen left while its call is in flight: nothing lands") {
             var lists: ListController? = ListController(network: network, screen: screen)

@@ -6,8 +6,8 @@ extension DemoSession {
         let favourites = FavouritesController(network: network, screen: screen)
         try await scene("A user who logs in, and opens a folder of favourites") {
             callWithoutManager(shouldBe: "succeeded")
-            let answer = try await network.call(MemberLogin(name: "mei"))
-            guard let token = try? AccessToken(answer, account: "mei", on: network) else {
+            let response = try await network.call(MemberLogin(name: "mei"))
+            guard let token = try? AccessToken(response, account: "mei", on: network) else {
                 return note("the login gave no access token")
             }
             try await network.signIn(token, to: MemberService.self)
@@ -27,7 +27,7 @@ extension DemoSession {
             }
             backend.tokens.expireAll()
             gate.open()
-            // The renewal, which the layer asks for in the name of all.
+            // The renewal, which the layer makes for all of them.
             callWithoutManager(shouldBe: "succeeded")
             try await landed()
             gate.close()
@@ -36,7 +36,7 @@ extension DemoSession {
         }
     }
 
-    /// What is in folders.
+    /// The rentals in folders.
     private func rentals(of folders: ClosedRange<Int>) -> [Listing] {
         folders.flatMap { folder in catalogue.rentals.filter { $0.number % 10 == folder % 10 }.prefix(3) }
     }

@@ -8,7 +8,7 @@ extension DemoSession {
             call(
                 lists.secondHand.load(SecondHandList(city: "shanghai", page: 0)), shouldBe: "failed: invalidParameters")
             try await landed()
-            shouldShow(error: "invalidParameters", saying: "0 is none")
+            shouldShow(error: "invalidParameters", saying: "not from 0")
         }
     }
 
@@ -20,7 +20,7 @@ extension DemoSession {
             try await landed()
             shouldShow(error: "refused", saying: "500")
         }
-        try await scene("A server that is overloaded: asked three times in all", repeated: [.retried: 2]) {
+        try await scene("A server that is overloaded: three attempts in all", repeated: [.retried: 2]) {
             call(trouble.failing.load(FailingList(status: 503)), shouldBe: "failed: overloaded")
             try await landed()
             shouldShow(error: "overloaded", saying: "503")

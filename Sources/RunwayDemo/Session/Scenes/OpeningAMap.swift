@@ -1,7 +1,7 @@
 import Runway
 
 extension DemoSession {
-    /// One answer, two reformers.
+    /// One response, two reformers.
     func openMap() async throws {
         let map = MapController(network: network, screen: screen)
         try await scene("One response through two reformers: rows, and pins on a map") {

@@ -7,7 +7,7 @@ extension DemoSession {
         let homes = catalogue.newHomes.prefix(ShowroomController.homeCount)
         let showroom = ShowroomController(network: network, screen: screen, ids: homes.map { "xf-\($0.number)" })
         try await scene(
-            "A showroom of nine homes, asked for while a list is on its way: nine calls, one request",
+            "A showroom of nine homes, opened while a list is in flight: nine calls, one request",
             unsent: [.merged: homes.count]
         ) {
             screen.show([])

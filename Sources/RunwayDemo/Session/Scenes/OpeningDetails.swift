@@ -20,7 +20,7 @@ extension DemoSession {
     func openADetailAgainAndAgain() async throws {
         let openings = 6
         try await scene(
-            "A details screen opened six times: asked for once, then taken from memory",
+            "A details screen opened six times: requested once, then read from memory",
             unsent: [.fromCache: openings - 1]
         ) {
             for opening in 1...openings {

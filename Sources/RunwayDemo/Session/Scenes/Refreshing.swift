@@ -1,7 +1,7 @@
 import Runway
 
 extension DemoSession {
-    /// One manager, asked again while its call flies.
+    /// One manager, reloaded while its call is in flight.
     func pullRefreshFiveTimes() async throws {
         let lists = ListController(network: network, screen: screen)
         try await scene("A refresh pulled five times: one request, five calls", unsent: [.ignored: 4]) {
@@ -15,16 +15,16 @@ extension DemoSession {
         }
     }
 
-    /// Many managers that ask for the same at the same time.
+    /// Many managers that request the same list at the same time.
     func refreshAllTabsAtOnce() async throws {
         let tabs = (1...8).map { _ in ListController(network: network, screen: makeScreen()) }
         try await scene(
-            "A refresh storm: eight screens want the same list at once, and share one request",
+            "A refresh storm: eight screens request the same list at once, and share one request",
             unsent: [.joined: tabs.count - 1]
         ) {
             let refresh = RentalList(city: "shenzhen", pageSize: 3, delay: 4000)
             for tab in tabs { call(tab.rentals.load(refresh), shouldBe: "succeeded") }
-            // What is asked for later and lands before says that all eight have asked.
+            // When this later request has landed before, all eight have been made.
             let another = ListController(network: network, screen: screen)
             call(another.newHomes.load(NewHomesList(city: "shenzhen", limit: 3)), shouldBe: "succeeded")
             try await events.wait(for: "another list to land") { another.newHomes.rawData != nil }

@@ -3,7 +3,7 @@ import RunwayJSON
 import RunwayTesting
 
 extension DemoSession {
-    /// The most loads that a list of this catalogue can need, with room for what is published meanwhile.
+    /// The most loads that a list of this catalogue can need, with a margin for listings published meanwhile.
     private static let maximumLoads = 100
 
     /// A list that the user scrolls through to its end, while its team edits it between one page and the next.
@@ -29,12 +29,12 @@ extension DemoSession {
         }
     }
 
-    /// Compares what is on the screen, at the end of a list that was edited, with what may be there.
+    /// Compares the screen at the end of an edited list with the allowed rows.
     private func judge(_ scroll: ScrollController, _ editor: ListEditor) {
         let now = catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin")
         if !scroll.homes.isLastPage { note("the end of the list was not reached") }
         let shown = screen.lines
-        // What was withdrawn after it was read stays on the screen until the list is loaded anew.
+        // A listing that was withdrawn after it was read stays on the screen until the list is reloaded.
         let known = Set((now + editor.withdrawn).map(\.rowText))
         for line in shown where !known.contains(line) { note("\"\(line)\" is no row of the list") }
         for listing in now where !shown.contains(listing.rowText) { note("\"\(listing.rowText)\" is missing") }
@@ -47,9 +47,9 @@ extension DemoSession {
 /// The team that edits a list while it is read: one edit at a time, drawn from a seed.
 private struct ListEditor {
     private(set) var edits: [ListingCatalogue.Edit] = []
-    /// What was taken out of the list.
+    /// The listings that were removed from the list.
     private(set) var withdrawn: [Listing] = []
-    /// The numbers of those that were published in the meantime, for the first time or again.
+    /// The numbers of those that were published meanwhile, for the first time or again.
     private(set) var moved: Set<Int> = []
     private var generator: SeededGenerator
     private var nextNumber = 50_001

@@ -1,7 +1,7 @@
 import Runway
 
 extension DemoSession {
-    /// A host that goes down and comes back.
+    /// A host that fails and recovers.
     func sitOutAnOutage() async throws {
         let lists = ListController(network: network, screen: screen)
         // The user can wait no longer than for one attempt.
@@ -21,13 +21,13 @@ extension DemoSession {
             rest = rests.first ?? .zero
         }
         try await scene(
-            "The host is left alone: three calls fail at once, and nothing is sent", unsent: [.circuitOpen: 3]
+            "The circuit is open: three calls fail at once, and nothing is sent", unsent: [.circuitOpen: 3]
         ) {
             call(lists.newHomes.load(NewHomesList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
             call(lists.rentals.load(RentalList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
             call(lists.secondHand.load(SecondHandList(city: "beijing"), options: once), shouldBe: "failed: overloaded")
             try await landed()
-            shouldShow(error: "overloaded", saying: "left alone")
+            shouldShow(error: "overloaded", saying: "circuit is open")
         }
         backend.outage.end()
         try await Task.sleep(for: rest)
@@ -40,7 +40,7 @@ extension DemoSession {
             try await landed()
             shouldShow(catalogue.first(5, of: .rental, city: "beijing"))
             let probes = board.calls.dropFirst(first).map { $0.decisions(of: Admission.self).count }
-            shouldBe(probes, [1, 0], "calls that look whether the host is well again")
+            shouldBe(probes, [1, 0], "calls that test whether the host has recovered")
         }
     }
 }

@@ -22,7 +22,7 @@ extension HTTP1Machine {
         case ignore
     }
 
-    /// What the final head means for the request.
+    /// What the final head requires for the request.
     enum HeadAction: Equatable {
         /// Accept the head.
         case accept
@@ -41,7 +41,7 @@ extension HTTP1Machine {
         var isReadPending: Bool
     }
 
-    /// What the end of the channel means.
+    /// The result of the channel's end.
     enum ChannelEnd {
         /// The connection was closed before.
         case ignore

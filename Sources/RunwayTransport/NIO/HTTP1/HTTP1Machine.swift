@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 
 /// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response to the
-/// first is complete. Pure: it writes nothing, and reads no clock.
+/// first is complete. A state machine without I/O or a clock.
 ///
 /// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its reader still does
 /// after the connection has stopped carrying it is ignored.

@@ -58,7 +58,7 @@ struct HTTP1ResponseReader {
     /// The version of HTTP of the response.
     var version: String { isHTTP10 ? "HTTP/1.0" : "HTTP/1.1" }
 
-    /// Makes a reader with limits for the size of heads and of trailers, and for the number of their fields.
+    /// Creates a reader with limits for the size of heads and of trailers, and for the number of their fields.
     init(maximumHeadByteCount: Int, maximumFieldCount: Int) {
         self.maximumHeadByteCount = maximumHeadByteCount
         self.maximumFieldCount = maximumFieldCount

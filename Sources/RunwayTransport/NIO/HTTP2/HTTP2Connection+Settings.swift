@@ -32,7 +32,7 @@ extension HTTP2Connection {
             return violated("its SETTINGS make a flow-control window larger than 2^31-1", .flowControlError)
         }
         let said = settings.last { $0.parameter == .maxConcurrentStreams }?.value
-        // Without a limit of the server ours alone applies.
+        // If the server sets no limit, ours alone applies.
         guard let limit = said ?? (hasSettings ? nil : Int.max) else { return }
         hasSettings = true
         pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))

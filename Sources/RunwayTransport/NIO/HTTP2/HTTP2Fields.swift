@@ -13,7 +13,7 @@ extension HPACKHeaders {
         // Targets differ from call to call: they would only push what repeats out of the table.
         add(name: ":path", value: head.target, indexing: .nonIndexable)
         for case let field? in head.fields.lazy.map(\.asText) where !field.name.isConnectionSpecific {
-            // Nothing but `trailers` may be said by TE (RFC 9113 §8.2.2).
+            // TE may have no value other than `trailers` (RFC 9113 §8.2.2).
             if field.name == .te, field.value.lowercased() != "trailers" { continue }
             add(name: field.name.canonicalName, value: field.value, indexing: field.indexing)
         }
@@ -21,8 +21,8 @@ extension HPACKHeaders {
         if expectsContinue { add(name: "expect", value: "100-continue") }
     }
 
-    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were left out, since NIO has
-    /// their values as text; `nil` where there is no status or a field is not legal.
+    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were omitted, since NIO
+    /// has their values as text; `nil` if there is no status or a field is invalid.
     var response: (head: HTTPResponse, lostFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?
         var decoded = DecodedFields(capacity: count)

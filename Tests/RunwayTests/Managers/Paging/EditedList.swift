@@ -24,7 +24,7 @@ final class EditedList: Sendable {
         /// Called before every response; returns an error to fail with instead.
         var beforeAnswer: (@Sendable (EditedList) -> NetworkError?)?
         /// Returns another response.
-        var answer: (@Sendable ([String: String]) -> String?)?
+        var response: (@Sendable ([String: String]) -> String?)?
         var saysTotal = false
     }
 
@@ -68,7 +68,7 @@ final class EditedList: Sendable {
         }
     }
 
-    func answer(_ request: Request) throws(NetworkError) -> Response {
+    func respond(_ request: Request) throws(NetworkError) -> Response {
         let query = Self.query(of: request.head.path ?? "")
         let hook = state.withLock { state in
             state.requestCount += 1
@@ -76,7 +76,7 @@ final class EditedList: Sendable {
             return state.beforeAnswer
         }
         if let error = hook?(self) { throw error }
-        if let text = state.withLock({ $0.answer })?(query) { return .json(text) }
+        if let text = state.withLock({ $0.response })?(query) { return .json(text) }
         return .json(state.withLock { $0.page(query) })
     }
 
@@ -186,7 +186,7 @@ final class PagedPlay<E: PagedEndpoint>: APIManagerDelegate {
         self.list = list
         self.limits = limits
         network = NetworkLayer(
-            transport: StubTransport { request throws(NetworkError) in try list.answer(request) }, pipeline: .tested,
+            transport: StubTransport { request throws(NetworkError) in try list.respond(request) }, pipeline: .tested,
             clock: LayerClock(ManualClock()), limits: LayerLimits(admission: .none, retrying: .none))
     }
 

@@ -14,18 +14,18 @@ struct PagingBadInputTests {
     func unreadablePageFailsTheLoad(text: String) async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         await play.first(OffsetList())
-        play.list.state.withLock { $0.answer = { _ in text } }
+        play.list.state.withLock { $0.response = { _ in text } }
         #expect(await play.next()?.failure?.kind == .invalidResponse)
         #expect(play.ids == Array(1...5))
-        play.list.state.withLock { $0.answer = nil }
+        play.list.state.withLock { $0.response = nil }
         #expect(try await play.next()?.get() == Array(1...9))
     }
 
     @Test func repeatedIDsOfAPageAreOneRow() async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
-        play.list.state.withLock { $0.answer = { _ in Self.page([1, 2, 2, 1, 3]) } }
+        play.list.state.withLock { $0.response = { _ in Self.page([1, 2, 2, 1, 3]) } }
         #expect(try await play.first(OffsetList())?.get() == [1, 2, 3])
-        play.list.state.withLock { $0.answer = { _ in Self.page([3, 4, 4]) } }
+        play.list.state.withLock { $0.response = { _ in Self.page([3, 4, 4]) } }
         #expect(try await play.next()?.get() == [1, 2, 3, 4])
         #expect(play.manager.isLastPage)
     }
@@ -35,7 +35,7 @@ struct PagingBadInputTests {
     {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         play.list.state.withLock { state in
-            state.answer = { query in
+            state.response = { query in
                 let start = Int(query["offset"] ?? "") ?? 0
                 return Self.page(Array((start + 1)..<max(start + 1, min(start + 6, 13))), more: #","total":\#(total)"#)
             }
@@ -47,7 +47,7 @@ struct PagingBadInputTests {
 
     @Test func pageOfTooManyRowsFails() async throws {
         let play = PagedPlay(EditedList(count: 0), OffsetList.self, limits: PagingLimits(maximumItemCount: 100))
-        play.list.state.withLock { $0.answer = { _ in Self.page(Array(1...101)) } }
+        play.list.state.withLock { $0.response = { _ in Self.page(Array(1...101)) } }
         let error = try #require(await play.first(OffsetList())?.failure)
         #expect(error.kind == .invalidResponse)
         #expect(error.underlying as? PagingFailure == .tooManyRows(101, limit: 100))
@@ -61,7 +61,7 @@ struct PagingBadInputTests {
 
     private func neverEnding<E: TestedList>(_ type: E.Type) async throws {
         let play = PagedPlay(EditedList(count: 0), E.self)
-        play.list.state.withLock { $0.answer = { _ in Self.page([1, 2, 3, 4, 5]) } }
+        play.list.state.withLock { $0.response = { _ in Self.page([1, 2, 3, 4, 5]) } }
         await play.first(E())
         let error = try #require(await play.next()?.failure, "\(E.self)")
         #expect(error.kind == .invalidResponse && error.underlying is PagingFailure, "\(E.self): \(error)")
@@ -70,7 +70,7 @@ struct PagingBadInputTests {
 
     @Test func repeatedPageWithoutIDsFails() async throws {
         let play = PagedPlay(EditedList(count: 0), PlainList.self)
-        play.list.state.withLock { $0.answer = { _ in Self.page([1, 2, 3, 4, 5]) } }
+        play.list.state.withLock { $0.response = { _ in Self.page([1, 2, 3, 4, 5]) } }
         await play.first(PlainList())
         #expect(await play.next()?.failure?.underlying as? PagingFailure == .repeatedPage)
         #expect(play.list.requestCount == 2)
@@ -80,7 +80,7 @@ struct PagingBadInputTests {
         let play = PagedPlay(EditedList(count: 0), CursorList.self)
         let count = Mutex(0)
         play.list.state.withLock { state in
-            state.answer = { _ in
+            state.response = { _ in
                 let number = count.withLock { count in
                     count += 1
                     return count
@@ -99,7 +99,7 @@ struct PagingBadInputTests {
             let play = PagedPlay(EditedList(count: 0), CursorList.self)
             let count = Mutex(0)
             play.list.state.withLock { state in
-                state.answer = { _ in
+                state.response = { _ in
                     let number = count.withLock { count in
                         count += 1
                         return count
@@ -116,7 +116,7 @@ struct PagingBadInputTests {
     @Test func cursorThatIsTooLongFails() async throws {
         let play = PagedPlay(EditedList(count: 0), CursorList.self)
         let cursor = String(repeating: "c", count: PageContent.maximumCursorByteCount + 1)
-        play.list.state.withLock { $0.answer = { _ in Self.page([1], more: #","next":"\#(cursor)""#) } }
+        play.list.state.withLock { $0.response = { _ in Self.page([1], more: #","next":"\#(cursor)""#) } }
         #expect(await play.first(CursorList())?.failure?.kind == .invalidResponse)
     }
 

@@ -190,7 +190,7 @@ struct PagingTests {
         let newer = manager.reload()
         try await hangar.transport.waitForArrival(of: newer)
         for (flight, id) in [(older, 1), (newer, 2)] {
-            hangar.transport.answer(flight.number, with: .success(.json(#"{"data":{"list":[{"id":\#(id)}]}}"#)))
+            hangar.transport.respond(flight.number, with: .success(.json(#"{"data":{"list":[{"id":\#(id)}]}}"#)))
         }
         try await recorder.landings(count: 1)
         #expect(manager.items.map { $0["id"].int } == [2] && recorder.landings.map(\.flight) == [newer])

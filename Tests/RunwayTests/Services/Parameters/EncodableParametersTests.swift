@@ -42,7 +42,7 @@ struct EncodableParametersTests {
         #expect(json == #"{"elements":[\#(text)],"maybe":\#(text),"member":\#(text)}"#)
     }
 
-    @Test func everyWidthOfIntegerKeepsItsValue() throws {
+    @Test func everyWidthOfIntegerPreservesItsValue() throws {
         struct Numbers: Encodable {
             var a = Int8.min
             var b = Int16.min
@@ -70,7 +70,7 @@ struct EncodableParametersTests {
         #expect(try Parameters(encoding: Search()) == ["price": ["low": 1]])
     }
 
-    @Test func arraysKeepTheirElementsAndTheirNils() throws {
+    @Test func arraysPreserveElementsAndNils() throws {
         struct Search: Encodable {
             var tags = ["a", "b"]
             var ranges = [Range(low: 1, high: 2), Range(low: 3, high: nil)]
@@ -85,7 +85,7 @@ struct EncodableParametersTests {
             ])
     }
 
-    @Test func datesDecimalsBytesAndURLsKeepTheirMeaning() throws {
+    @Test func datesDecimalsBytesAndURLsPreserveTheirMeaning() throws {
         struct Search: Encodable {
             var since = Date(timeIntervalSince1970: 86_400)
             var price = Decimal(string: "12345678901234567890.12")

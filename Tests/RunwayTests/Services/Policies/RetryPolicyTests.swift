@@ -69,7 +69,7 @@ struct RetryPolicyTests {
         for kind in others { #expect(cause(kind) == nil, "\(kind)") }
     }
 
-    @Test func statusesThatAreWorthItAreTheStatedOnes() {
+    @Test func onlyTheListedStatusesAreRetried() {
         for code in 200..<600 {
             var response = Response.json("{}", status: HTTPResponse.Status(code: code))
             response.verdict = Verdict(status: response.head.status, headerFields: response.head.headerFields)

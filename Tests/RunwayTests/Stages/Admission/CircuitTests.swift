@@ -25,12 +25,12 @@ struct CircuitTests {
         .status(502),
         .status(503), .status(429),
     ])
-    func hostThatFailsFiveTimesInARowIsLeftAlone(_ failure: Result<Response, NetworkError>) async throws {
+    func fiveFailuresInARowOpenTheCircuit(_ failure: Result<Response, NetworkError>) async throws {
         let flaky = flaky([failure])
         await fail(flaky, times: 5)
         let error = await flaky.call(QueryCall(), options: once).failure
         #expect(error?.kind == .overloaded && error?.step == .stage(.admission) && error?.sending == .notSent)
-        #expect(error?.detail == "library.test keeps failing and is left alone for 5.0 seconds (its circuit is open).")
+        #expect(error?.detail == "library.test keeps failing: its circuit is open for 5.0 seconds.")
         #expect(error?.host == "library.test")
         #expect(flaky.attemptCount == 5)
         await flaky.layer.network.flushRecords()
@@ -135,7 +135,7 @@ struct CircuitTests {
         }
         let call = Task { try await network.call(Refresh(page: 11)) }
         try await transport.wait { $0.parked.contains(11) }
-        transport.answer(11, with: .success(.json("{}")))
+        transport.respond(11, with: .success(.json("{}")))
         _ = try await call.value
     }
 
@@ -151,7 +151,7 @@ struct CircuitTests {
     }
 
     @Test(arguments: [true, false])
-    func callsThatWaitedInVainForATokenBlameNoHost(_ areReads: Bool) async throws {
+    func callsThatGotNoTokenOpenNoCircuit(_ areReads: Bool) async throws {
         let (origin, clock, network) = try await club(ScriptedGate())
         let calls = (1...8).map { page in
             Task {
@@ -166,7 +166,7 @@ struct CircuitTests {
         #expect(network.admission.isCircuitClosed(to: head))
     }
 
-    @Test func callsWhoseTokenServerCannotBeReachedBlameNoHostAndAreNotTriedAgain() async throws {
+    @Test func unreachableTokenServerOpensNoCircuitAndCausesNoRetry() async throws {
         let gate = ScriptedGate()
         let (origin, _, network) = try await club(gate)
         origin.answerRefreshes(.failure(NetworkError(.noNetwork, in: .transporting, "gone")))
@@ -205,7 +205,7 @@ struct CircuitTests {
         #expect(try await !time(out: 5, after: lifetime / 2, CallOptions(wholeDeadline: lifetime / 2)))
     }
 
-    @Test func timeSpentWaitingForATurnIsNoEvidenceAgainstTheHost() async throws {
+    @Test func waitsForASlotAreNoEvidenceAgainstTheHost() async throws {
         let transport = ParkingTransport()
         let clock = ManualClock()
         let limits = AdmissionLimits(maximumFlights: 1)
@@ -220,7 +220,7 @@ struct CircuitTests {
             let waiting = Task { try await network.call(Refresh(page: Int(first) + 1)) }
             try await waitUntil { network.admission.counts.waiting != 0 }
             clock.advance(by: Estates.deadline * 9 / 10)
-            transport.answer(first, with: .success(.json("{}", status: .notFound)))
+            transport.respond(first, with: .success(.json("{}", status: .notFound)))
             _ = await leading.result
             try await transport.wait { $0.parked.contains(first + 1) }
             try await clock.waitForSleepers()

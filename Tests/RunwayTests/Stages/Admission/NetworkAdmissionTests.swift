@@ -25,13 +25,13 @@ struct NetworkAdmissionTests {
         _ = try await layer.network.call(QueryCall())
     }
 
-    @Test func whatMemoryHoldsIsNotRefused() async throws {
+    @Test func cachedResponsesAreNotRefused() async throws {
         struct Memory: RequestStage {
             var step: FlightStep { .customStage("memory") }
-            func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) -> ImmediateAnswer {
+            func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) -> ImmediateResponse {
                 var response = Response.json("[1]")
                 response.verdict = .fine
-                return .answer(response)
+                return .response(response)
             }
             func respond(
                 to request: Request, in flight: Flight, next: RequestPipeline.Rest
@@ -54,7 +54,7 @@ struct NetworkAdmissionTests {
         #expect(try await layer.record().decisions(of: Admission.self) == [.waitedForNetwork(.seconds(9))])
     }
 
-    @Test func allWhoWaitAreLetOutTogether() async throws {
+    @Test func allWaitersAreAdmittedTogether() async throws {
         let layer = StubbedLayer(status: status)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<50 {
@@ -103,7 +103,7 @@ struct NetworkAdmissionTests {
         _ = try await call.value
     }
 
-    @Test func networkThatComesAndGoesLosesNoWaiter() async throws {
+    @Test func changingNetworkLosesNoWaiter() async throws {
         let layer = StubbedLayer(status: status)
         let flapping = Task {
             while !Task.isCancelled {

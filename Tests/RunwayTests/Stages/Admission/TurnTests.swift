@@ -31,7 +31,7 @@ struct TurnTests {
         return task
     }
 
-    @Test func noMoreFlyThanMay() async throws {
+    @Test func callsInFlightAreLimited() async throws {
         let network = network(limits(flights: 3))
         var calls: [Task<RawData, any Error>] = []
         for page in 1...8 { calls.append(try await start(page, network)) }
@@ -40,7 +40,7 @@ struct TurnTests {
         for _ in calls {
             let flight = try #require(transport.parked.first)
             #expect(transport.parked.count <= 3)
-            transport.answer(flight, with: .success(.json("{}")))
+            transport.respond(flight, with: .success(.json("{}")))
             try await transport.wait { !$0.parked.contains(flight) }
             try await waitUntil { network.admission.counts.admitted <= transport.parked.count }
         }
@@ -48,7 +48,7 @@ struct TurnTests {
         #expect(network.admission.counts == (0, 0))
     }
 
-    @Test func turnGoesByPriorityAndThenByArrival() async throws {
+    @Test func slotsGoByPriorityThenArrival() async throws {
         let network = network(limits())
         let priorities: [CallPriority?] = [nil, .low, nil, .high, .normal, .high]
         for (index, priority) in priorities.enumerated() { _ = try await start(index + 1, network, priority) }
@@ -57,7 +57,7 @@ struct TurnTests {
             try await transport.wait { !$0.parked.isEmpty }
             let flight = try #require(transport.parked.first)
             order.append(flight)
-            transport.answer(flight, with: .success(.json("{}")))
+            transport.respond(flight, with: .success(.json("{}")))
         }
         // The fourth turn is that of the call that has waited longest, which is the one of low priority.
         #expect(order == [1, 4, 6, 3, 2, 5])
@@ -82,7 +82,7 @@ struct TurnTests {
         } meanwhile: {
             let parked = transport.parked
             order += parked
-            for flight in parked { transport.answer(flight, with: .success(.json("{}"))) }
+            for flight in parked { transport.respond(flight, with: .success(.json("{}"))) }
         }
         #expect(order == expected)
     }
@@ -92,13 +92,13 @@ struct TurnTests {
         try await joinLowest(network, with: .urgent)
         #expect(network.admission.counts == (2, 1))
         try await transport.wait { $0.parked == [1, 2] }
-        for flight: UInt64 in 1...2 { transport.answer(flight, with: .success(.json("{}"))) }
+        for flight: UInt64 in 1...2 { transport.respond(flight, with: .success(.json("{}"))) }
         try await transport.wait { $0.parked == [3] }
-        transport.answer(3, with: .success(.json("{}")))
+        transport.respond(3, with: .success(.json("{}")))
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
-    @Test func endpointsPriorityHoldsUnlessTheCallSaysOtherwise() {
+    @Test func callPriorityWinsOverTheEndpoints() {
         struct Report: Endpoint {
             static let service = Library.self
             static let priority = CallPriority.low
@@ -110,18 +110,18 @@ struct TurnTests {
         #expect(network.makeFlight(QueryCall.self, .standard).priority == .normal)
     }
 
-    @Test func urgentCallFliesThoughTheAirIsFull() async throws {
+    @Test func urgentCallIsSentThoughAllSlotsAreOccupied() async throws {
         let network = network(limits())
         let first = try await start(1, network)
         let second = try await start(2, network)
         let urgent = try await start(3, network, .urgent)
         try await transport.wait { $0.parked == [1, 3] }
-        transport.answer(3, with: .success(.json("{}")))
+        transport.respond(3, with: .success(.json("{}")))
         _ = try await urgent.value
         #expect(transport.parked == [1])
-        transport.answer(1, with: .success(.json("{}")))
+        transport.respond(1, with: .success(.json("{}")))
         try await transport.wait { $0.parked == [2] }
-        transport.answer(2, with: .success(.json("{}")))
+        transport.respond(2, with: .success(.json("{}")))
         _ = try await (first.value, second.value)
     }
 
@@ -137,7 +137,7 @@ struct TurnTests {
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
-    @Test func callThatIsCancelledInTheLineSendsNothing() async throws {
+    @Test func cancelledWaiterSendsNoRequest() async throws {
         let network = network(limits())
         let first = try await start(1, network)
         let second = try await start(2, network)
@@ -146,7 +146,7 @@ struct TurnTests {
         #expect(error?.kind == .cancelled)
         try await waitUntil { network.admission.counts == (1, 0) }
         try await transport.wait { $0.parked == [1] }
-        transport.answer(1, with: .success(.json("{}")))
+        transport.respond(1, with: .success(.json("{}")))
         _ = try await first.value
         #expect(network.admission.counts == (0, 0))
     }
@@ -171,9 +171,9 @@ struct TurnTests {
         let second = try await start(2, network, .high)
         clock.advance(by: .seconds(2))
         try await transport.wait { $0.parked == [1] }
-        transport.answer(1, with: .success(.json("{}")))
+        transport.respond(1, with: .success(.json("{}")))
         try await transport.wait { $0.parked == [2] }
-        transport.answer(2, with: .success(.json("{}")))
+        transport.respond(2, with: .success(.json("{}")))
         _ = try await second.value
         let record = try #require(try await records.records(count: 2).last)
         #expect(record.decisions(of: Admission.self) == [.waitedForSlot(.seconds(2), priority: .high)])
@@ -183,12 +183,12 @@ struct TurnTests {
         let network = network(limits())
         let call = try await start(1, network)
         try await transport.wait { $0.parked == [1] }
-        transport.answer(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        transport.respond(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         await #expect(throws: NetworkError.self) { try await call.value }
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
-    @Test func hundredsOfCallsThatAreCancelledAndAnsweredAtRandomLeaveNoPlaceTaken() async throws {
+    @Test func randomCancellationsReleaseAllSlots() async throws {
         var random = SeededGenerator(seed: 11)
         let network = network(limits(flights: 4, waiting: 50))
         var calls: [Task<RawData, any Error>] = []
@@ -197,14 +197,14 @@ struct TurnTests {
             calls.append(Task { try await network.call(Refresh(page: page), options: CallOptions(priority: priority)) })
             if Int.random(in: 0..<4, using: &random) == 0 { calls.randomElement(using: &random)?.cancel() }
             if let flight = transport.parked.randomElement(using: &random) {
-                transport.answer(flight, with: .success(.json("{}")))
+                transport.respond(flight, with: .success(.json("{}")))
             }
             if page.isMultiple(of: 3) { await Task.yield() }
         }
         try await waitUntil {
             records.records.count >= 400
         } meanwhile: {
-            for flight in transport.parked { transport.answer(flight, with: .success(.json("{}"))) }
+            for flight in transport.parked { transport.respond(flight, with: .success(.json("{}"))) }
             await network.flushRecords()
         }
         for call in calls { _ = await call.result }
@@ -233,24 +233,24 @@ struct StreamPlaceTests {
 
     @Test func placeIsHeldUntilTheStreamEnds() async throws {
         let layer = layer()
-        let answer = try await layer.network.stream(QueryCall())
+        let response = try await layer.network.stream(QueryCall())
         #expect(layer.network.admission.counts == (1, 0))
-        #expect(try await answer.body.collect(upTo: 9) == [1, 2])
+        #expect(try await response.body.collect(upTo: 9) == [1, 2])
         #expect(layer.network.admission.counts == (0, 0))
     }
 
     @Test func placeIsHeldUntilTheStreamFails() async throws {
         let layer = layer(failing: NetworkError(.noNetwork, in: .transporting, "torn"))
-        let answer = try await layer.network.stream(QueryCall())
-        await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 9) }
+        let response = try await layer.network.stream(QueryCall())
+        await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 9) }
         #expect(layer.network.admission.counts == (0, 0))
     }
 
-    @Test func placeIsHeldUntilTheStreamIsLetGo() async throws {
+    @Test func slotIsHeldUntilTheStreamIsDiscarded() async throws {
         let layer = layer()
         do {
-            let answer = try await layer.network.stream(QueryCall())
-            var iterator = answer.body.makeAsyncIterator()
+            let response = try await layer.network.stream(QueryCall())
+            var iterator = response.body.makeAsyncIterator()
             _ = try await iterator.next()
             #expect(layer.network.admission.counts == (1, 0))
         }

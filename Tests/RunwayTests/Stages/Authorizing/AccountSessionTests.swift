@@ -74,7 +74,7 @@ struct AccountSessionTests {
         #expect(recorder.landings.count == 1 && manager.rawData == nil)
     }
 
-    @Test func signOutCancelsTheCallsOfTheAccountAndNoOthers() async throws {
+    @Test func signOutCancelsOnlyTheCallsOfTheAccount() async throws {
         let network = layer()
         let anonymous = Task { try await network.call(OpeningHours()) }
         try await gate.waitForArrivals()
@@ -126,7 +126,7 @@ struct AccountSessionTests {
         #expect(demands.accounts.isEmpty)
     }
 
-    @Test func renewalThatFailsAfterASignInFailsNobody() async throws {
+    @Test func renewalThatFailsAfterASignInFailsNoCall() async throws {
         let house = ClubHouse(refreshGate: gate)
         let demands = LoginDemands(house.network)
         try await house.signIn()

@@ -48,7 +48,7 @@ private struct Witness: RequestStage {
     var step: FlightStep { .customStage("witness") }
     var endsInTime: Bool { true }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         note(flight)
         return .pass
     }

@@ -16,7 +16,7 @@ struct AuthorizingTests {
         #expect(house.kept()?.value == "t1")
     }
 
-    @Test func aPublicEndpointCarriesNoTokenAndNeedsNone() async throws {
+    @Test func aPublicEndpointNeedsNoToken() async throws {
         let house = ClubHouse()
         _ = try await house.network.call(OpeningHours())
         try await house.signIn()
@@ -26,7 +26,7 @@ struct AuthorizingTests {
         #expect(house.origin.requests.allSatisfy { $0.head.headerFields[.authorization] == nil })
     }
 
-    @Test func tenCallsWhoseTokenIsRefusedMakeOneRefreshAndAreReplayedOnce() async throws {
+    @Test func tenRefusedCallsMakeOneRefreshAndAreReplayed() async throws {
         let (refreshes, flying) = (ScriptedGate(), ScriptedGate())
         let house = ClubHouse(refreshGate: refreshes, callGate: flying)
         try await house.signIn()
@@ -71,7 +71,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
     }
 
-    @Test func callsThatWaitForATokenHoldNobodyUp() async throws {
+    @Test func callsThatWaitForATokenBlockNoOthers() async throws {
         let gate = ScriptedGate()
         let origin = ClubOrigin(refreshGate: gate)
         let network = NetworkLayer(
@@ -91,7 +91,7 @@ struct AuthorizingTests {
         #expect(origin.refreshCount == 1)
     }
 
-    @Test(arguments: [true, false]) func aCallThatLeavesWhileItWaitsForATokenLeavesNoPlaceTaken(
+    @Test(arguments: [true, false]) func aCallThatStopsWaitingForATokenReleasesItsSlot(
         _ isCancelled: Bool
     ) async throws {
         let gate = ScriptedGate()
@@ -136,7 +136,7 @@ struct AuthorizingTests {
         let network = NetworkLayer(
             transport: house.origin, pipeline: pipeline, clock: LayerClock(house.clock),
             limits: LayerLimits(admission: .none, retrying: .none))
-        stage.network.give(network)
+        stage.network.set(network)
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r"), to: Club.self)
         _ = try await network.call(Members())
         #expect(house.origin.refreshCount == 0 && house.origin.callCount == 2)
@@ -154,7 +154,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
     }
 
-    @Test func waitingCallsKeepTheirDeadlinesAndTheRefreshIsCompletedForNobody() async throws {
+    @Test func abandonedRefreshIsCompletedAfterTheDeadlines() async throws {
         let gate = ScriptedGate()
         let house = ClubHouse(refreshGate: gate)
         try await house.signIn()
@@ -205,7 +205,7 @@ struct AuthorizingTests {
         for call in calls { _ = try await call.value }
     }
 
-    @Test func aRefreshThatNeedsItsOwnTokenFailsInPlaceOfWaitingForItself() async throws {
+    @Test func aRefreshThatNeedsItsOwnTokenFails() async throws {
         let house = ClubHouse()
         house.network.configure(Circle.self) { $0.deadline = .seconds(1000) }
         try await house.network.signIn(AccessToken("old", account: "ann"), to: Circle.self)

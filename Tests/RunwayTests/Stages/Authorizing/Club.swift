@@ -20,13 +20,13 @@ enum Club: APIService {
 
 struct ClubCredentials: Credentials {
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
-        let answer = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
-        if answer["declined"].bool == true {
+        let response = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
+        if response["declined"].bool == true {
             throw NetworkError(.loginCancelled, in: .stage(.authorizing), "The user declined.")
         }
-        let lifetime = answer["expires_in"].double
+        let lifetime = response["expires_in"].double
         return AccessToken(
-            try answer["access_token"].require(), account: token.account,
+            try response["access_token"].require(), account: token.account,
             expiry: lifetime.map { network.clock.date.addingTimeInterval($0) })
     }
 }
@@ -89,7 +89,7 @@ final class ClubOrigin: Transport {
         var refusesPortraits = false
         var strongroomStatus: HTTPResponse.Status?
         var strongroomCount = 0
-        var answer = RefreshAnswer.newToken
+        var response = RefreshAnswer.newToken
         var sent: [Request] = []
         var refreshing = 0
         var mostRefreshing = 0
@@ -125,7 +125,7 @@ final class ClubOrigin: Transport {
     }
     /// Refuses portraits, whatever the token.
     func refusePortraits() { state.withLock { $0.refusesPortraits = true } }
-    func answerRefreshes(_ answer: RefreshAnswer) { state.withLock { $0.answer = answer } }
+    func answerRefreshes(_ response: RefreshAnswer) { state.withLock { $0.response = response } }
 
     func endsInTime(_ request: Request) -> Bool { true }
 
@@ -164,14 +164,14 @@ final class ClubOrigin: Transport {
         if let refreshGate {
             do { try await refreshGate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "gone") }
         }
-        let (answer, token) = state.withLock { state in
-            if case .newToken = state.answer {
+        let (response, token) = state.withLock { state in
+            if case .newToken = state.response {
                 state.tokenCount += 1
                 if !state.refusesRenewed { state.goodToken = "t\(state.tokenCount)" }
             }
-            return (state.answer, "t\(state.tokenCount)")
+            return (state.response, "t\(state.tokenCount)")
         }
-        switch answer {
+        switch response {
         case .newToken: return .json(#"{"access_token":"\#(token)","expires_in":100}"#)
         case .response(let response): return response
         case .failure(let error): throw error

@@ -28,7 +28,7 @@ struct FileTokenStoreTests {
         #expect(error.map { "\($0)".contains("t1\"") } == false, sourceLocation: sourceLocation)
     }
 
-    @Test func aTokenComesBackAsItWasSavedAndIsGoneWhenItWasRemoved() throws {
+    @Test func aTokenIsLoadedAsSavedUntilRemoved() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         #expect(try store.load(place) == nil)
         try store.remove(place)
@@ -55,7 +55,7 @@ struct FileTokenStoreTests {
         #expect(try mode(store.folder) == 0o700)
     }
 
-    @Test func everyPlaceHasAFileOfItsOwnWhateverItsNames() throws {
+    @Test func everyPlaceHasAFileOfItsOwn() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let names = [
             "", ".", "..", "a/b", "a\\b", "a+b", "a", "A", "_41", "%41", "é", "e\u{301}", "上海", "a\u{0}b", "-rf", "~",
@@ -134,7 +134,7 @@ struct FileTokenStoreTests {
         #expect(throws: TokenStoreError.self) { try store.save(token, at: place) }
     }
 
-    @Test func whatIsNoPlainFileIsNotTrusted() throws {
+    @Test func onlyPlainFilesAreTrusted() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         try store.save(token, at: place)
         let path = store.path(of: place)
@@ -146,7 +146,7 @@ struct FileTokenStoreTests {
         #expect(throws: TokenStoreError.self) { try store.load(place) }
     }
 
-    @Test func whatACrashLeftBehindIsInNobodysWay() throws {
+    @Test func draftsOfACrashDoNotBlockASave() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         try store.save(token, at: place)
         let draft = store.path(of: place) + ".new"

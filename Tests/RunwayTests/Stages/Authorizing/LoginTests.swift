@@ -20,7 +20,7 @@ struct LoginTests {
         return house
     }
 
-    @Test func aRefusedRefreshFailsAllOnceForgetsTheTokenAndTellsTheAppOnce() async throws {
+    @Test func aRefusedRefreshFailsAllAndNotifiesTheAppOnce() async throws {
         let house = house()
         try await house.signIn()
         house.origin.revoke()
@@ -80,7 +80,7 @@ struct LoginTests {
         #expect(needs.all.map(\.flights.count) == [3])
     }
 
-    @Test func withoutATokenNothingIsSentAndTheAppIsToldOnceUntilTheNextSignIn() async throws {
+    @Test func aMissingTokenNotifiesTheAppOncePerSignIn() async throws {
         gate.open()
         let house = house()
         for _ in 0..<5 { #expect(try await house.calls(1...1)[0].failure().kind == .needsLogin) }
@@ -104,13 +104,13 @@ struct LoginTests {
             (.response(.json("{}", status: .serviceUnavailable)), .overloaded),
             (.response(.json(#"{"declined":true}"#)), .loginCancelled),
         ] as [(ClubOrigin.RefreshAnswer, NetworkError.Kind)])
-    func whatSaysNothingOfTheTokenSignsNobodyOut(
-        _ answer: ClubOrigin.RefreshAnswer, _ kind: NetworkError.Kind
+    func unrelatedErrorsSignNobodyOut(
+        _ response: ClubOrigin.RefreshAnswer, _ kind: NetworkError.Kind
     ) async throws {
         let house = house()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(answer)
+        house.origin.answerRefreshes(response)
         let calls = house.calls(1...3)
         try await house.waitForWaiting(3)
         gate.open()
@@ -124,7 +124,7 @@ struct LoginTests {
     }
 
     @Test(arguments: ["<html>", "{}", #"{"access_token":""}"#, #"{"access_token":"a\nb"}"#, #"{"access_token":7}"#, ""])
-    func garbageFromARefreshNeedsALoginAndForgetsNothing(_ garbage: String) async throws {
+    func invalidRefreshNeedsALoginAndRemovesNoToken(_ garbage: String) async throws {
         gate.open()
         let house = house()
         try await house.signIn()
@@ -136,7 +136,7 @@ struct LoginTests {
         #expect(needs.all.count == 1)
     }
 
-    @Test func aDemandToLogInIsToldWithoutARefresh() async throws {
+    @Test func aDemandToLogInNotifiesWithoutARefresh() async throws {
         gate.open()
         let house = ClubHouse()
         needs.watch(house.network)
@@ -168,7 +168,7 @@ struct LoginTests {
         #expect(needs.all.isEmpty)
     }
 
-    @Test func signingOutEndsTheCallsThatWaitAndARefreshBringsNothingBack() async throws {
+    @Test func signingOutEndsWaitingCallsAndDiscardsARefresh() async throws {
         let house = house()
         try await house.signIn()
         house.origin.revoke()

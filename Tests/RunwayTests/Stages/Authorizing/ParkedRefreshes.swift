@@ -21,7 +21,7 @@ final class ParkedRefreshes: Transport {
     func accept(_ token: String) { state.withLock { $0.goodToken = token } }
 
     /// Answers the refresh that waits.
-    func answer(_ response: Response?) {
+    func respond(_ response: Response?) {
         let parked = state.withLock { state in
             defer { state.parked = nil }
             return state.parked
@@ -47,7 +47,7 @@ final class ParkedRefreshes: Transport {
                 if isOver { continuation.resume(returning: nil) }
             }
         } onCancel: {
-            answer(nil)
+            respond(nil)
         }
         guard let response else { throw NetworkError(.cancelled, in: .transporting, "gone") }
         return response

@@ -157,7 +157,7 @@ struct RenewalBackoffTests {
         #expect(try await queue.load(other)?.value == "old")
     }
 
-    @Test func manyFailedRemovalsDoNotKeepLaterTokensFromBeingLoaded() async throws {
+    @Test func manyFailedRemovalsDoNotBlockLaterTokens() async throws {
         let queue = TokenStoreQueue(StubbornStore())
         let places = (0...TokenStoreQueue.maximumPlaces).map {
             TokenPlace(network: "n", service: "s", environment: "e", account: "\($0)")

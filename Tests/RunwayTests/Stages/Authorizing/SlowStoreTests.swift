@@ -69,7 +69,7 @@ struct SlowStoreTests {
         _ = try await network.call(Members())
     }
 
-    @Test func aSignOutThatIsNeverDoneIsToldInTimeAndHolds() async throws {
+    @Test func anUnfinishedSignOutThrowsInTimeAndHolds() async throws {
         let store = DeafStore(hangs: false)
         let network = network(store)
         try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
@@ -81,18 +81,18 @@ struct SlowStoreTests {
         #expect(error?.kind == .needsLogin)
     }
 
-    @Test func aRenewalGoesOnWithoutTheStore() async throws {
+    @Test func aRenewalContinuesWithoutTheStore() async throws {
         let store = DeafStore(hangs: false)
         let network = network(store)
         try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
         store.hang()
         origin.revoke()
-        async let answer = network.call(Members())
+        async let response = network.call(Members())
         try await letTimePass(store)
-        _ = try await answer
+        _ = try await response
         let record = try await records.records(count: 2).first { $0.decisions(of: Authorizing.self).contains(.renewed) }
         let notes = try #require(record).decisions(of: Authorizing.self)
-        #expect(notes.contains { if case .notKept = $0 { true } else { false } }, "\(notes)")
+        #expect(notes.contains { if case .notSaved = $0 { true } else { false } }, "\(notes)")
         #expect(origin.refreshCount == 1)
     }
 
@@ -107,7 +107,7 @@ struct SlowStoreTests {
         _ = try await network.call(Members())
     }
 
-    @Test func aStoreThatNeverAnswersIsNotAskedForEver() async throws {
+    @Test func aHangingStoreIsNotReadWithoutEnd() async throws {
         let store = DeafStore()
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }
@@ -118,7 +118,7 @@ struct SlowStoreTests {
         }
         let error = await #expect(throws: NetworkError.self) { try await network.call(Members()) }
         #expect(error?.kind == .storage && store.deeds.arrivalCount == 8)
-        store.answer()
+        store.respond()
         // Once those that were left behind have come back, it is asked again, and has no token.
         var kind = NetworkError.Kind.storage
         try await waitUntil {
@@ -140,7 +140,7 @@ private final class DeafStore: TokenStore {
 
     func hang() { isHanging.withLock { $0 = true } }
 
-    func answer() {
+    func respond() {
         isHanging.withLock { $0 = false }
         deeds.open()
     }

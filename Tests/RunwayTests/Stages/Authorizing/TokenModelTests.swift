@@ -14,7 +14,7 @@ struct TokenModelTests {
     /// How many storms are played; `RUNWAY_TOKEN_STORMS` asks for more.
     static let stormCount = ProcessInfo.processInfo.environment["RUNWAY_TOKEN_STORMS"].flatMap { Int($0) } ?? 15
 
-    @Test func callsEndAsASmallModelSaysTheyShould() async throws {
+    @Test func callsEndAsInTheModel() async throws {
         for seed in Seeds.some(Self.count) {
             var play = TokenPlay(seed: seed)
             try await play.run()
@@ -22,7 +22,7 @@ struct TokenModelTests {
         }
     }
 
-    @Test func oneRefreshAtATimeServesAllHoweverManyTasksThereAre() async throws {
+    @Test func oneRefreshAtATimeServesAllTasks() async throws {
         for seed in 1...UInt64(Self.stormCount) {
             let house = ClubHouse()
             try await house.signIn()
@@ -122,7 +122,7 @@ private struct TokenPlay {
         let place = TokenPlace(network: "default", service: "club", environment: "release", account: "ann")
         let (store, isKept) = (store, token != .absent)
         // What a refused refresh removes, nobody waits for.
-        await settle("the store does not come to keep what the model does, \(token)") {
+        await settle("the store does not come to hold what the model does, \(token)") {
             (store.load(place) != nil) == isKept
         }
     }
@@ -206,17 +206,17 @@ private struct TokenPlay {
             (token, nearEnd) = (.good, now + .seconds(70))
             (isAccepted, lastRenewal) = (!waiting.isEmpty, now)
             if waiting.contains(where: \.wasRefused) { endpointCount = 0 }
-            origin.answer(.json(#"{"access_token":"\#(value)","expires_in":100}"#))
+            origin.respond(.json(#"{"access_token":"\#(value)","expires_in":100}"#))
             await endRefresh(as: nil)
         case 2:
             (token, endpointCount) = (.absent, 0)
-            origin.answer(.json("{}", status: .badRequest))
+            origin.respond(.json("{}", status: .badRequest))
             await endRefresh(as: .needsLogin)
         case 3:
-            origin.answer(.json("garbage"))
+            origin.respond(.json("garbage"))
             await endRefresh(as: .needsLogin)
         default:
-            origin.answer(.json("{}", status: .internalServerError))
+            origin.respond(.json("{}", status: .internalServerError))
             await endRefresh(as: .refused)
         }
     }

@@ -17,7 +17,7 @@ struct TokenSecrecyTests {
         }
     }
 
-    @Test func tokensAreEqualWhereAllIs() {
+    @Test func tokensAreEqualIfAllPartsAre() {
         #expect(token == AccessToken(Self.secret, account: "ann", refreshToken: "hunter2-refresh"))
         #expect(token != AccessToken("hunter2-hunter3", account: "ann", refreshToken: "hunter2-refresh"))
         #expect(token != AccessToken("hunter2", account: "ann", refreshToken: "hunter2-refresh"))
@@ -26,7 +26,7 @@ struct TokenSecrecyTests {
         #expect(AccessToken("a", account: "b", refreshToken: "") != AccessToken("a", account: "b"))
     }
 
-    @Test func fieldsOfCredentialsAreKeptOutOfRecordsWhateverTheirNames() async throws {
+    @Test func credentialFieldsAreRedactedWhateverTheirNames() async throws {
         let records = RecordCollector()
         let transport = StubTransport { _ in
             var head = HTTPResponse(status: .ok)

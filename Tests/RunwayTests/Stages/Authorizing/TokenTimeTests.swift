@@ -56,7 +56,7 @@ struct TokenTimeTests {
         #expect(origin.refreshCount == 1)
     }
 
-    @Test func aTokenThatEndedWhileTheAppWasGoneIsRenewedFirst() async throws {
+    @Test func aTokenThatExpiredBetweenLaunchesIsRenewed() async throws {
         let store = MemoryTokenStore()
         let place = TokenPlace(network: "default", service: "club", environment: "release", account: "ann")
         store.save(AccessToken("t1", account: "ann", expiry: wall.now.addingTimeInterval(-1)), at: place)
@@ -77,7 +77,7 @@ struct TokenTimeTests {
         #expect(store.loadCount == 1 && origin.refreshCount == 0 && origin.callCount == 10)
     }
 
-    @Test func aStoreThatFailsFailsTheCallAndIsAskedAgain() async throws {
+    @Test func aFailedStoreIsReadAgain() async throws {
         let store = CountingStore(failures: 1)
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }

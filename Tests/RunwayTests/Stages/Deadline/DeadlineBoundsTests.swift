@@ -3,10 +3,10 @@ import RunwayTesting
 import Testing
 
 struct DeadlineBoundsTests {
-    private func layer(_ deadline: Duration, answer: @escaping StubTransport.Respond = { _ in .json("{}") })
+    private func layer(_ deadline: Duration, response: @escaping StubTransport.Respond = { _ in .json("{}") })
         -> StubbedLayer
     {
-        let layer = StubbedLayer(answer: answer)
+        let layer = StubbedLayer(response: response)
         layer.network.configure(Library.self) { $0.deadline = deadline }
         return layer
     }

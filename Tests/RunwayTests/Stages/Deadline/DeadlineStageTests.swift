@@ -23,7 +23,7 @@ struct DeadlineStageTests {
             limits: LayerLimits(admission: .none, retrying: .none))
     }
 
-    @Test func callTimesOutExactlyAtItsDeadlineThoughTheTransportIgnoresCancellation() async throws {
+    @Test func callTimesOutThoughTheTransportIgnoresCancellation() async throws {
         let network = makeNetwork()
         let call = Task { try await network.call(ThreeSeconds()) }
         try await transport.gate.waitForArrivals()
@@ -60,7 +60,7 @@ struct DeadlineStageTests {
         transport.gate.open()
     }
 
-    @Test func cancelledCallerGoesOnAtOnceAndItsTransportIsCancelled() async throws {
+    @Test func cancelledCallerContinuesAtOnceAndItsTransportIsCancelled() async throws {
         let network = makeNetwork()
         let call = Task { try await network.call(ThreeSeconds()) }
         try await transport.gate.waitForArrivals()
@@ -73,7 +73,7 @@ struct DeadlineStageTests {
         transport.gate.open()
     }
 
-    @Test func answerThatComesAfterTheDeadlineChangesNothing() async throws {
+    @Test func responseAfterTheDeadlineHasNoEffect() async throws {
         let network = makeNetwork()
         let call = Task { try await network.call(ThreeSeconds()) }
         try await transport.gate.waitForArrivals()
@@ -107,7 +107,7 @@ struct DeadlineStageTests {
         _ = try await long.value
     }
 
-    @Test func earlierDeadlineOfALaterCallIsKept() async throws {
+    @Test func earlierDeadlineOfALaterCallApplies() async throws {
         let network = makeNetwork()
         let long = Task { try await network.call(QueryCall()) }
         try await transport.gate.waitForArrivals()
@@ -133,7 +133,7 @@ struct DeadlineStageTests {
     }
 
     @Test(arguments: [true, false])
-    func nothingOutlivesACallThatEndedEarly(_ isCancelled: Bool) async throws {
+    func noTaskOutlivesACallThatEndedEarly(_ isCancelled: Bool) async throws {
         let remembered = RememberingStage()
         weak var network: NetworkLayer?
         do {

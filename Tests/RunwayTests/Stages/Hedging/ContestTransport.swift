@@ -58,7 +58,7 @@ final class ContestTransport: Transport {
         return try result.get()
     }
 
-    /// Tells of the head of an answer, as a transport does whose answers are long.
+    /// Tells of the head of an response, as a transport does whose answers are long.
     func head(of index: Int, _ status: HTTPResponse.Status = .ok) { request(index).noteHead(status) }
 
     /// Ends a request, or what is left of it where its task was cancelled: then nothing comes of it.
@@ -72,7 +72,7 @@ final class ContestTransport: Transport {
     }
 
     /// Answers with the number of the request.
-    func answer(_ index: Int, _ status: HTTPResponse.Status = .ok) {
+    func respond(_ index: Int, _ status: HTTPResponse.Status = .ok) {
         end(index, with: .success(.json("\(index)", status: status)))
     }
 

@@ -29,7 +29,7 @@ struct HedgeEndingTests {
         let record = try await layer.record()
         #expect(record.attempts.count == 2)
         for attempt in record.attempts { #expect(attempt.end != nil && attempt.failure != nil) }
-        for index in layer.transport.parked { layer.transport.answer(index) }
+        for index in layer.transport.parked { layer.transport.respond(index) }
     }
 
     @Test(arguments: [false, true])
@@ -48,14 +48,14 @@ struct HedgeEndingTests {
         try await end(LoneRead(), isDeaf: isDeaf, as: .timedOut, passDeadline)
     }
 
-    @Test func aLoserThatDoesNotListenHoldsNobodyUp() async throws {
+    @Test func aLoserThatIgnoresCancellationBlocksNoCall() async throws {
         let layer = ContestLayer(isDeaf: true)
         let call = try await layer.beginHedged(SlowRead())
-        layer.transport.answer(1)
+        layer.transport.respond(1)
         #expect(try await call.value.text == "1")
         #expect(layer.transport.parked == [0])
         // What it brings later changes nothing.
-        layer.transport.answer(0)
+        layer.transport.respond(0)
         try await layer.transport.wait { $0.parked.isEmpty }
         let record = try await layer.record()
         #expect(record.attempts.map(\.status) == [nil, .ok])
@@ -72,7 +72,7 @@ struct HedgeEndingTests {
                 transport.count == first + 2
                     || transport.flight(first).recorder.hasNoted { $0 as? Hedge == .heldBack(.budgetSpent) }
             }
-            layer.transport.answer(first)
+            layer.transport.respond(first)
             _ = try await call.value
             let decisions = try await layer.hedges()
             if decisions == [.heldBack(.budgetSpent)] { continue }
@@ -82,7 +82,7 @@ struct HedgeEndingTests {
         #expect(hedged == 5 + 65 / 20)
     }
 
-    @Test func nothingIsHedgedWithoutABudgetOrWhereFewBytesAreWanted() async throws {
+    @Test func hedgingNeedsABudgetAndAnUnconstrainedNetwork() async throws {
         let constrained = SettableNetworkStatus(NetworkStatus(.cellular, isConstrained: true))
         for (layer, reason) in [
             (ContestLayer(limits: .none), Hedge.Reason.budgetSpent), (ContestLayer(status: constrained), .constrained),
@@ -90,14 +90,14 @@ struct HedgeEndingTests {
             let call = try await layer.begin(SlowRead())
             layer.clock.advance(by: SlowRead.delay)
             try await layer.transport.wait { $0.flight(0).recorder.hasNoted { $0 is Hedge } }
-            layer.transport.answer(0)
+            layer.transport.respond(0)
             _ = try await call.value
             #expect(layer.transport.count == 1)
             #expect(try await layer.hedges() == [.heldBack(reason)])
         }
     }
 
-    @Test func aLearnedDelayIsWhatTheSlowestTwentiethTakes() async throws {
+    @Test func aLearnedDelayIsThe95thPercentile() async throws {
         struct Learning: Endpoint {
             static let service = Library.self
             static let hedging = HedgingPolicy.learned(shortest: .milliseconds(10), longest: .seconds(1))
@@ -110,7 +110,7 @@ struct HedgeEndingTests {
             let call = try await layer.begin(Learning())
             layer.clock.advance(by: .milliseconds(64 - index))
             layer.transport.head(of: index)
-            layer.transport.answer(index)
+            layer.transport.respond(index)
             _ = try await call.value
         }
         let call = try await layer.begin(Learning())
@@ -120,7 +120,7 @@ struct HedgeEndingTests {
         #expect(layer.transport.count == 65)
         layer.clock.advance(by: .milliseconds(1))
         try await layer.transport.wait { $0.count == 66 }
-        layer.transport.answer(65)
+        layer.transport.respond(65)
         _ = try await call.value
         #expect(try await layer.hedges().first == .started(after: .milliseconds(61)))
     }

@@ -86,7 +86,7 @@ struct HedgeRaceTests {
                     try #require(found == nil, "seed \(seed): something follows the end")
                     switch action {
                     case .win: wins += 1
-                    case .callOff(let contender): calledOff.insert(contender)
+                    case .cancel(let contender): calledOff.insert(contender)
                     case .settle(let contender): found = Verdict(settled: contender, time: event.time)
                     }
                 }
@@ -101,13 +101,13 @@ struct HedgeRaceTests {
     @Test func whoeverLeavesCallsOffAllThatFlies() {
         var race = HedgeRace()
         let hasStarted = race.startSecond()
-        #expect(hasStarted && race.abandon() == [.callOff(.first), .callOff(.second)])
+        #expect(hasStarted && race.abandon() == [.cancel(.first), .cancel(.second)])
         #expect(race.ended(.first, as: .good).isEmpty && race.abandon().isEmpty && !race.mayStartSecond)
 
         var won = HedgeRace()
         _ = won.startSecond()
-        #expect(won.headCame(to: .second, isGood: true) == [.win(.second), .callOff(.first)])
-        #expect(won.abandon() == [.callOff(.second)])
+        #expect(won.headCame(to: .second, isGood: true) == [.win(.second), .cancel(.first)])
+        #expect(won.abandon() == [.cancel(.second)])
     }
 
     @Test func theBudgetOfManyHostsIsNeverExceeded() throws {
@@ -130,7 +130,7 @@ struct HedgeRaceTests {
                 calls[host] += 1
                 guard Bool.random(using: &random), control.withdraw(for: subjects[host].origin) else { continue }
                 if Int.random(in: 0..<5, using: &random) == 0 {
-                    control.giveBack(for: subjects[host].origin)
+                    control.refund(for: subjects[host].origin)
                 } else {
                     hedges[host].append(calls[host])
                 }

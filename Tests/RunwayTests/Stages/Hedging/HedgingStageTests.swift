@@ -10,7 +10,7 @@ struct HedgingStageTests {
         let layer = ContestLayer()
         let call = try await layer.begin(SlowRead())
         layer.clock.advance(by: SlowRead.delay - .milliseconds(1))
-        layer.transport.answer(0)
+        layer.transport.respond(0)
         #expect(try await call.value.text == "0")
         #expect(layer.transport.count == 1)
         #expect(try await layer.hedges().isEmpty)
@@ -23,7 +23,7 @@ struct HedgingStageTests {
         layer.transport.head(of: 1)
         // Before the body is here the other attempt is off the wire.
         try await layer.transport.wait { $0.cancelled == [0] }
-        layer.transport.answer(1)
+        layer.transport.respond(1)
         #expect(try await call.value.text == "1")
         #expect(layer.transport.parked.isEmpty && layer.transport.cancelled == [0])
 
@@ -42,13 +42,13 @@ struct HedgingStageTests {
     @Test func theFirstAttemptMayStillWin() async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
-        layer.transport.answer(0)
+        layer.transport.respond(0)
         #expect(try await call.value.text == "0")
         try await layer.transport.wait { $0.cancelled == [1] }
         #expect(try await layer.hedges().last == .won(.first, after: .milliseconds(100)))
     }
 
-    @Test func aHeadInTimeKeepsTheSecondAttemptAwayHoweverLongTheBodyTakes() async throws {
+    @Test func aHeadInTimePreventsTheSecondAttempt() async throws {
         let layer = ContestLayer()
         let call = try await layer.begin(SlowRead())
         layer.transport.head(of: 0)
@@ -56,22 +56,22 @@ struct HedgingStageTests {
         layer.clock.advance(by: .seconds(10))
         // The delay has passed once the next alarm is that of the deadline.
         try await layer.waitForAlarm(at: Library.deadline)
-        layer.transport.answer(0)
+        layer.transport.respond(0)
         #expect(try await call.value.text == "0")
         #expect(layer.transport.count == 1)
         #expect(try await layer.hedges().isEmpty)
     }
 
     @Test(arguments: [500, 502, 503, 429, 408, 425])
-    func aPoorAnswerWaitsForTheOther(_ code: Int) async throws {
+    func aPoorResponseWaitsForTheOther(_ code: Int) async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         let status = HTTPResponse.Status(code: code)
         layer.transport.head(of: 1, status)
-        layer.transport.answer(1, status)
+        layer.transport.respond(1, status)
         try await layer.transport.wait { $0.parked == [0] }
         layer.clock.advance(by: .seconds(1))
-        layer.transport.answer(0)
+        layer.transport.respond(0)
         #expect(try await call.value.text == "0")
         #expect(try await layer.hedges().last == .won(.first, after: .milliseconds(1100)))
         #expect(layer.transport.cancelled.isEmpty)
@@ -82,7 +82,7 @@ struct HedgingStageTests {
         let call = try await layer.beginHedged(SlowRead())
         layer.transport.fail(0)
         try await layer.transport.wait { $0.flight(0).record(.default).attempts[0].end != nil }
-        layer.transport.answer(1)
+        layer.transport.respond(1)
         #expect(try await call.value.text == "1")
         let record = try await layer.record()
         #expect(record.attempts[0].failure == "gone 0")
@@ -122,11 +122,11 @@ struct HedgingStageTests {
     }
 
     @Test(arguments: [[0, 1], [1, 0]])
-    func aPoorAnswerSaysMoreThanAFailure(_ order: [Int]) async throws {
+    func aPoorResponseWinsOverAFailure(_ order: [Int]) async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         for index in order {
-            if index == 0 { layer.transport.fail(0) } else { layer.transport.answer(1, .internalServerError) }
+            if index == 0 { layer.transport.fail(0) } else { layer.transport.respond(1, .internalServerError) }
             try await layer.transport.wait { !$0.parked.contains(index) }
         }
         let error = await #expect(throws: NetworkError.self) { try await call.value }
@@ -134,7 +134,7 @@ struct HedgingStageTests {
         #expect(try await layer.hedges().last == .lost)
     }
 
-    @Test func changesStreamsAndWhoDoesNotAskAreNotHedged() async throws {
+    @Test func onlyOptedInReadsAreHedged() async throws {
         struct Change: Endpoint {
             static let service = Library.self
             static let method = HTTPRequest.Method.put
@@ -153,7 +153,7 @@ struct HedgingStageTests {
             let call = try await layer.begin(endpoint)
             #expect(layer.transport.request(0).hedgedAttempt == nil, "\(endpoint)")
             layer.clock.advance(by: .seconds(30))
-            layer.transport.answer(0)
+            layer.transport.respond(0)
             _ = try await call.value
             #expect(layer.transport.count == 1, "\(endpoint)")
             #expect(try await layer.hedges().isEmpty, "\(endpoint)")
@@ -179,7 +179,7 @@ struct HedgingStageTests {
         }
         let layer = ContestLayer()
         let call = try await layer.beginHedged(Letter())
-        layer.transport.answer(1)
+        layer.transport.respond(1)
         #expect(try await call.value.text == "1")
         #expect(Film.hedging == .off && BookSearch.hedging == .off)
     }
@@ -191,7 +191,7 @@ struct HedgingStageTests {
         try await layer.transport.wait { $0.flight(0).companions.count == 5 }
         layer.clock.advance(by: SlowRead.delay)
         try await layer.transport.wait { $0.count == 2 }
-        layer.transport.answer(1)
+        layer.transport.respond(1)
         for call in calls { #expect(try await call.value.text == "1") }
         #expect(layer.transport.count == 2)
     }
@@ -210,13 +210,13 @@ struct HedgingStageTests {
         try await layer.transport.wait { $0.count == 3 }
         layer.clock.advance(by: SlowRead.delay)
         try await layer.transport.wait { $0.count == 4 }
-        layer.transport.answer(3)
+        layer.transport.respond(3)
         #expect(try await call.value.text == "3")
         let hedges = try await layer.hedges()
         #expect(hedges.count == 4 && hedges[1] == .lost)
     }
 
-    @Test func theRecordTellsEachAttemptByItself() async throws {
+    @Test func theRecordHasBothAttempts() async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         var wires = [WireRecord(), WireRecord()]
@@ -225,13 +225,13 @@ struct HedgingStageTests {
             layer.transport.flight(index).noteWire(wires[index], of: layer.transport.request(index))
             layer.transport.flight(index).noteHTTPVersion("HTTP/\(index + 1)", of: layer.transport.request(index))
         }
-        layer.transport.answer(0)
+        layer.transport.respond(0)
         _ = try await call.value
         let attempts = try await layer.record().attempts
         #expect(attempts.map(\.wire) == wires)
         #expect(attempts.map(\.httpVersion) == ["HTTP/1", "HTTP/2"])
-        #expect(layer.transport.request(0).hedgedAttempt?.isOutrun == false)
-        #expect(layer.transport.request(1).hedgedAttempt?.isOutrun == true)
+        #expect(layer.transport.request(0).hedgedAttempt?.hasLost == false)
+        #expect(layer.transport.request(1).hedgedAttempt?.hasLost == true)
     }
 
     @Test func ofAStreamTheHeadCountsAndItsOwnRecordIsClosed() async throws {
@@ -242,8 +242,8 @@ struct HedgingStageTests {
         try await layer.transport.wait { $0.count == 2 }
         layer.transport.end(
             0, with: .success(Response(head: HTTPResponse(status: .ok), body: .stream(BodyStream([1, 2, 3])))))
-        let answer = try await call.value
-        #expect(try await answer.body.collect(upTo: 10) == [1, 2, 3])
+        let response = try await call.value
+        #expect(try await response.body.collect(upTo: 10) == [1, 2, 3])
         let attempts = try await layer.record().attempts
         #expect(attempts.map(\.responseByteCount) == [3, nil])
         #expect(attempts[0].end != nil && attempts[0].failure == nil)

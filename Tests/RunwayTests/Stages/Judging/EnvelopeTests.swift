@@ -60,53 +60,58 @@ struct EnvelopeTests {
     @Test func tokenRefusedInsideStatus200NeedsAnAccessToken() async throws {
         try await expect(
             layer(#"{"code":401}"#), endsIn: .needsAccessToken,
-            saying: "The server answered 200 OK: the access token is missing or was refused.")
+            saying: "The server responded with status 200 OK: the access token is missing or was refused.")
     }
 
     @Test func loginNeededIsAKindOfItsOwn() async throws {
         try await expect(
-            layer(#"{"code":402}"#), endsIn: .needsLogin, saying: "The server answered 200 OK: the user has to log in."
+            layer(#"{"code":402}"#), endsIn: .needsLogin,
+            saying: "The server responded with status 200 OK: the user has to log in."
         )
     }
 
-    @Test func overloadedSaysHowLongToWait() async throws {
+    @Test func overloadNamesTheWait() async throws {
         try await expect(
             layer(#"{"code":429}"#), endsIn: .overloaded,
-            saying: "The server answered 200 OK: too many requests, try again in 3 s.")
+            saying: "The server responded with status 200 OK: too many requests, try again in 3 s.")
         try await expect(
             layer("", status: .serviceUnavailable, [.retryAfter: "soon"]), endsIn: .overloaded,
-            saying: "The server answered 503 Service Unavailable: too many requests.")
+            saying: "The server responded with status 503 Service Unavailable: too many requests.")
     }
 
     @Test func envelopeOfAnotherShapeIsAnInvalidResponse() async throws {
         try await expect(
             layer(#"["code"]"#), endsIn: .invalidResponse,
-            saying: "The server answered 200 OK, but its envelope could not be read: \"code\" is missing; ")
+            saying: "The server responded with status 200 OK, but its envelope could not be read: \"code\" is missing; "
+        )
     }
 
     @Test func invalidJSONIsReportedWithItsPosition() async throws {
         let error = try await layer("<html>502").failure(of: PaintingList())
         #expect(error.kind == .invalidResponse)
         #expect(
-            error.detail == "The server answered 200 OK, but its envelope could not be read: The body is not JSON "
+            error.detail
+                == "The server responded with status 200 OK, but its envelope could not be read: The body is not JSON "
                 + "(line 1, column 1, byte 0): expected a value, found '<'; the body starts with: <html>502",
             "the start of the body appears once")
     }
 
     @Test func statusIsJudgedBeforeTheEnvelope() async throws {
         try await expect(
-            layer(#"{"code":0}"#, status: .notFound), endsIn: .refused, saying: "The server answered 404 Not Found.")
+            layer(#"{"code":0}"#, status: .notFound), endsIn: .refused,
+            saying: "The server responded with status 404 Not Found.")
         try await expect(
             layer("", status: .unauthorized), endsIn: .needsAccessToken,
-            saying: "The server answered 401 Unauthorized: the access token is missing or was refused.")
+            saying: "The server responded with status 401 Unauthorized: the access token is missing or was refused.")
         try await expect(
-            layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused, saying: "The server answered 599.")
+            layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused,
+            saying: "The server responded with status 599.")
     }
 
-    @Test func redirectThatLeadsNowhereIsRefused() async throws {
+    @Test func redirectWithoutATargetIsRefused() async throws {
         try await expect(
             layer("", status: .found), endsIn: .refused,
-            saying: "The server answered 302 Found, a redirect that could not be followed.")
+            saying: "The server responded with status 302 Found, a redirect that could not be followed.")
     }
 
     @MainActor

@@ -49,7 +49,7 @@ struct UnjudgedResponseTests {
         #expect(layer.records.records.allSatisfy { $0.outcome.name == "failed" })
     }
 
-    @Test func unjudgedNotModifiedDoesNotUpdateWhatIsStored() async throws {
+    @Test func unjudgedNotModifiedUpdatesNoStoredResponse() async throws {
         let flag = JudgingSwitch()
         var pipeline = Self.pipeline()
         pipeline.insert(flag, after: .judging)

@@ -72,7 +72,7 @@ struct MergeEnvelopeTests {
         #expect(headers(of: request.items[0])["Authorization"] == "Bearer one")
     }
 
-    @Test func bodiesThatAreTextStandAsTheyAreAndOthersAsBase64() async throws {
+    @Test func textBodiesAreUnchangedAndOthersBase64() async throws {
         let text = "{\"a\":\"\u{0}é\\\n\u{FEFF}\"}"
         let request = try await envelope(of: [
             Write(content: .bytes(Array(text.utf8))), Write(content: .bytes([0xFF, 0, 0xFE])),

@@ -9,7 +9,7 @@ struct MergeQueueModelTests {
     /// How many sequences are played; `RUNWAY_MERGINGS` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_MERGINGS"].flatMap { Int($0) } ?? 2000
 
-    @Test func everyRequestLeavesOnceInOrderAndInTime() throws {
+    @Test func everyRequestIsSentOnceInOrderAndInTime() throws {
         for seed in 1...UInt64(Self.count) {
             var model = QueueModel(seed: seed)
             model.run()
@@ -34,7 +34,7 @@ private struct QueueModel {
     private var requests: [Request] = []
     /// The numbers of the requests that wait.
     private var waiting: [Int] = []
-    private var inAir: [MergeQueue.Departure] = []
+    private var inFlight: [MergeQueue.Dispatch] = []
     private var wakes: [Duration] = []
     private var lastLanding = Duration.zero
 
@@ -56,7 +56,7 @@ private struct QueueModel {
         // Whatever still waits leaves in time though nothing lands any more.
         move(by: policy.wait)
         if !waiting.isEmpty { problems.append("\(waiting.count) never left") }
-        while let departure = inAir.popLast() { perform(queue.land(departure, at: now)) }
+        while let dispatch = inFlight.popLast() { perform(queue.complete(dispatch, at: now)) }
         move(by: policy.wait)
         if !queue.isIdle { problems.append("not idle at the end") }
     }
@@ -64,7 +64,7 @@ private struct QueueModel {
     private mutating func step() {
         switch Int.random(in: 0..<10, using: &random) {
         case 0...4: arrive()
-        case 5...6: land()
+        case 5...6: complete()
         case 7: cancel()
         default: move(by: .milliseconds(Int.random(in: 0...5, using: &random)))
         }
@@ -72,24 +72,24 @@ private struct QueueModel {
 
     private mutating func arrive() {
         let byteCount = Int.random(in: 1...10, using: &random)
-        let isIdle = inAir.isEmpty && waiting.isEmpty && now > lastLanding + policy.settling
+        let isIdle = inFlight.isEmpty && waiting.isEmpty && now > lastLanding + policy.settling
         requests.append(Request(byteCount: byteCount, arrival: now))
         let number = requests.count - 1
         waiting.append(number)
-        perform(queue.arrive(MergeQueue.Ticket(number: UInt64(number)), byteCount: byteCount, at: now))
+        perform(queue.arrive(MergeQueue.RequestID(number: UInt64(number)), byteCount: byteCount, at: now))
         if isIdle, !requests[number].hasLeft { problems.append("\(number) did not leave at once") }
     }
 
-    private mutating func land() {
-        guard let index = inAir.indices.randomElement(using: &random) else { return }
+    private mutating func complete() {
+        guard let index = inFlight.indices.randomElement(using: &random) else { return }
         lastLanding = now
-        perform(queue.land(inAir.remove(at: index), at: now))
+        perform(queue.complete(inFlight.remove(at: index), at: now))
     }
 
     private mutating func cancel() {
         guard let number = requests.indices.randomElement(using: &random) else { return }
         let isWaiting = !requests[number].hasLeft && !requests[number].isCancelled
-        if queue.cancel(MergeQueue.Ticket(number: UInt64(number))) != isWaiting {
+        if queue.cancel(MergeQueue.RequestID(number: UInt64(number))) != isWaiting {
             problems.append("\(number) was cancelled, and it was not so that it waited: \(!isWaiting)")
         }
         requests[number].isCancelled = requests[number].isCancelled || isWaiting
@@ -112,8 +112,8 @@ private struct QueueModel {
         for action in actions {
             switch action {
             case .wake(let instant): wakes.append(instant)
-            case .leave(let tickets, let departure):
-                let numbers = tickets.map { Int($0.number) }
+            case .leave(let ids, let dispatch):
+                let numbers = ids.map { Int($0.number) }
                 if numbers != numbers.sorted() { problems.append("out of order: \(numbers)") }
                 if numbers.isEmpty || numbers.count > max(1, policy.maximumCount) { problems.append("too many left") }
                 if numbers.count > 1, numbers.map({ requests[$0].byteCount }).reduce(0, +) > policy.maximumByteCount {
@@ -125,14 +125,14 @@ private struct QueueModel {
                     requests[number].hasLeft = true
                     waiting.removeAll { $0 == number }
                 }
-                inAir.append(departure)
+                inFlight.append(dispatch)
             }
         }
     }
 
     private mutating func check() {
         for number in waiting where now - requests[number].arrival > policy.wait { problems.append("waited too long") }
-        if !waiting.isEmpty, inAir.isEmpty, now - lastLanding > policy.settling {
+        if !waiting.isEmpty, inFlight.isEmpty, now - lastLanding > policy.settling {
             problems.append("waits though nothing is in the air")
         }
         if queue.waitingCount != waiting.count { problems.append("\(queue.waitingCount) wait, not \(waiting.count)") }

@@ -3,41 +3,41 @@ import Testing
 @testable import Runway
 
 struct MergeQueueTests {
-    private static func ticket(_ number: UInt64) -> MergeQueue.Ticket { MergeQueue.Ticket(number: number) }
-    private static func departure(_ number: UInt64) -> MergeQueue.Departure {
-        MergeQueue.Departure(first: ticket(number))
+    private static func id(_ number: UInt64) -> MergeQueue.RequestID { MergeQueue.RequestID(number: number) }
+    private static func dispatch(_ number: UInt64) -> MergeQueue.Dispatch {
+        MergeQueue.Dispatch(first: id(number))
     }
     private static func leave(_ numbers: UInt64...) -> MergeQueue.Action {
-        .leave(numbers.map(ticket), as: departure(numbers[0]))
+        .leave(numbers.map(id), as: dispatch(numbers[0]))
     }
 
     private func arrive(
         _ number: UInt64, at milliseconds: Int, byteCount: Int = 1, in queue: inout MergeQueue
     ) -> [MergeQueue.Action] {
-        queue.arrive(Self.ticket(number), byteCount: byteCount, at: .milliseconds(milliseconds))
+        queue.arrive(Self.id(number), byteCount: byteCount, at: .milliseconds(milliseconds))
     }
 
-    private func land(_ number: UInt64, at milliseconds: Int, in queue: inout MergeQueue) -> [MergeQueue.Action] {
-        queue.land(Self.departure(number), at: .milliseconds(milliseconds))
+    private func complete(_ number: UInt64, at milliseconds: Int, in queue: inout MergeQueue) -> [MergeQueue.Action] {
+        queue.complete(Self.dispatch(number), at: .milliseconds(milliseconds))
     }
 
     private func wake(at milliseconds: Int, in queue: inout MergeQueue) -> [MergeQueue.Action] {
         queue.wake(at: .milliseconds(milliseconds))
     }
 
-    private func cancel(_ number: UInt64, in queue: inout MergeQueue) -> Bool { queue.cancel(Self.ticket(number)) }
+    private func cancel(_ number: UInt64, in queue: inout MergeQueue) -> Bool { queue.cancel(Self.id(number)) }
 
     @Test func firstLeavesAtOnceAndOthersWaitForItsLanding() {
         var queue = MergeQueue(MergePolicy(settling: .zero))
         #expect(arrive(1, at: 0, in: &queue) == [Self.leave(1)])
         #expect(arrive(2, at: 1, in: &queue) == [.wake(at: .milliseconds(51))])
         #expect(arrive(3, at: 2, in: &queue) == [.wake(at: .milliseconds(51))])
-        #expect(land(1, at: 20, in: &queue) == [Self.leave(2, 3)])
-        #expect(land(2, at: 40, in: &queue) == [])
+        #expect(complete(1, at: 20, in: &queue) == [Self.leave(2, 3)])
+        #expect(complete(2, at: 40, in: &queue) == [])
         #expect(queue.isIdle)
     }
 
-    @Test func whatWaitedLongEnoughLeavesThoughNothingLanded() {
+    @Test func requestsAreSentAfterTheMaximumWait() {
         var queue = MergeQueue(.standard)
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 5, in: &queue)
@@ -50,11 +50,11 @@ struct MergeQueueTests {
         var queue = MergeQueue(.standard)
         for number in 1...9 as ClosedRange<UInt64> {
             #expect(arrive(number, at: Int(number), in: &queue) == [Self.leave(number)])
-            #expect(land(number, at: Int(number), in: &queue) == [])
+            #expect(complete(number, at: Int(number), in: &queue) == [])
         }
     }
 
-    @Test func asManyAsMayLeaveDoNotWaitLonger() {
+    @Test func aFullEnvelopeIsSentAtOnce() {
         var queue = MergeQueue(MergePolicy(maximumCount: 2))
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)
@@ -69,34 +69,34 @@ struct MergeQueueTests {
         #expect(arrive(4, at: 9, byteCount: 1, in: &queue) == [Self.leave(2, 3), .wake(at: .milliseconds(59))])
     }
 
-    @Test func whatIsCancelledWhileItWaitsDoesNotLeave() {
+    @Test func cancelledWaitersAreNotSent() {
         var queue = MergeQueue(MergePolicy(settling: .zero))
         _ = arrive(1, at: 0, in: &queue)
         for number in 2...4 as ClosedRange<UInt64> { _ = arrive(number, at: 0, in: &queue) }
         #expect(cancel(3, in: &queue) == true)
         #expect(cancel(3, in: &queue) == false)
         #expect(cancel(1, in: &queue) == false)
-        #expect(land(1, at: 0, in: &queue) == [Self.leave(2, 4)])
+        #expect(complete(1, at: 0, in: &queue) == [Self.leave(2, 4)])
     }
 
     @Test func nothingLeavesWhereAllThatWaitedWasCancelled() {
         var queue = MergeQueue(MergePolicy(settling: .zero))
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)
-        _ = queue.cancel(Self.ticket(2))
-        #expect(land(1, at: 0, in: &queue) == [])
+        _ = queue.cancel(Self.id(2))
+        #expect(complete(1, at: 0, in: &queue) == [])
         #expect(wake(at: 1000, in: &queue) == [])
         #expect(queue.isIdle)
     }
 
-    @Test func callersOfALandedFlightMayLeaveWithWhatWaits() {
+    @Test func callersOfACompletedDispatchJoinTheWaiters() {
         var queue = MergeQueue(.standard)
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)
-        #expect(land(1, at: 20, in: &queue) == [.wake(at: .milliseconds(22))])
+        #expect(complete(1, at: 20, in: &queue) == [.wake(at: .milliseconds(22))])
         // The caller of the first comes again: nobody else is awaited.
         #expect(arrive(3, at: 20, in: &queue) == [Self.leave(2, 3)])
-        #expect(land(2, at: 40, in: &queue) == [.wake(at: .milliseconds(42))])
+        #expect(complete(2, at: 40, in: &queue) == [.wake(at: .milliseconds(42))])
         #expect(arrive(4, at: 41, in: &queue) == [.wake(at: .milliseconds(42))])
         #expect(wake(at: 42, in: &queue) == [Self.leave(4)])
     }
@@ -105,13 +105,13 @@ struct MergeQueueTests {
         var queue = MergeQueue(.standard)
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)
-        _ = land(1, at: 1, in: &queue)
+        _ = complete(1, at: 1, in: &queue)
         #expect(wake(at: 3, in: &queue) == [Self.leave(2)])
-        #expect(land(2, at: 4, in: &queue) == [])
+        #expect(complete(2, at: 4, in: &queue) == [])
         #expect(queue.isIdle)
     }
 
-    @Test func whatIsReleasedLeavesOneByOne() {
+    @Test func releasedRequestsAreSentOneByOne() {
         var queue = MergeQueue(.standard)
         for number in 1...3 as ClosedRange<UInt64> { _ = arrive(number, at: 0, in: &queue) }
         let released = queue.release()
@@ -123,7 +123,7 @@ struct MergeQueueTests {
         var queue = MergeQueue(MergePolicy(settling: .zero))
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)
-        #expect(land(2, at: 0, in: &queue) == [])
+        #expect(complete(2, at: 0, in: &queue) == [])
         #expect(queue.waitingCount == 1)
     }
 
@@ -131,12 +131,12 @@ struct MergeQueueTests {
     func boundsThatMakeNoSenseAreBoundedThemselves(count: Int, wait: Duration) {
         var queue = MergeQueue(MergePolicy(maximumCount: count, wait: wait))
         _ = arrive(1, at: 0, in: &queue)
-        var left: [MergeQueue.Ticket] = []
+        var left: [MergeQueue.RequestID] = []
         for number in 2...102 as ClosedRange<UInt64> {
-            for case .leave(let tickets, _) in arrive(number, at: 0, in: &queue) { left += tickets }
+            for case .leave(let ids, _) in arrive(number, at: 0, in: &queue) { left += ids }
         }
         #expect(left.count >= 100)
-        for case .leave(let tickets, _) in queue.wake(at: .seconds(1)) { left += tickets }
+        for case .leave(let ids, _) in queue.wake(at: .seconds(1)) { left += ids }
         #expect(left.count == 101)
     }
 }

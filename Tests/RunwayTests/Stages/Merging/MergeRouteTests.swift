@@ -15,7 +15,7 @@ struct MergeRouteTests {
     }
 
     @Test(arguments: [404, 405, 501])
-    func aServerWithoutTheRouteIsNotAskedAgain(_ status: Int) async throws {
+    func aMissingRouteIsRememberedForAServer(_ status: Int) async throws {
         let layer = MergingLayer(EnvelopeServer { _ in .json("", status: HTTPResponse.Status(code: status)) })
         let calls = try await layer.merge([Read("1"), Read("2")])
         #expect(try await calls[0].value["path"].string == "/v1/1")
@@ -26,12 +26,12 @@ struct MergeRouteTests {
         try await call(layer, "3", "4", "5")
         #expect(layer.server.paths.filter { $0 == "/v1/_batch" }.count == 1)
         let records = try await layer.records.records(count: 8)
-        #expect(records.contains { $0.decisions(of: Merge.self).last == .notTaken(status: status) })
+        #expect(records.contains { $0.decisions(of: Merge.self).last == .notAccepted(status: status) })
         #expect(records.contains { $0.decisions(of: Merge.self) == [.apart(.noRoute)] })
         #expect(records.reduce(0) { $0 + $1.attempts.count } == layer.server.requests.count)
     }
 
-    @Test func anotherEnvironmentIsAsked() async throws {
+    @Test func anotherEnvironmentIsTestedAgain() async throws {
         let server = EnvelopeServer { request throws(NetworkError) in
             if request.head.authority == "merged.test" { return .json("", status: .notFound) }
             return try await EnvelopeServer.unmerge(request)
@@ -42,7 +42,7 @@ struct MergeRouteTests {
         try await call(layer, "3")
         #expect(layer.network.merger.laneCount == 0)
         let records = try await layer.records.records(count: 5)
-        #expect(records.last?.decisions(of: Merge.self) == [.flewAtOnce])
+        #expect(records.last?.decisions(of: Merge.self) == [.sentAtOnce])
     }
 
     @Test(arguments: [400, 413, 415])
@@ -52,16 +52,16 @@ struct MergeRouteTests {
         #expect(layer.server.requests.count == 4)
         _ = try await layer.network.call(Read("3"))
         let records = try await layer.records.records(count: 5)
-        #expect(records.last?.decisions(of: Merge.self) == [.flewAtOnce])
+        #expect(records.last?.decisions(of: Merge.self) == [.sentAtOnce])
     }
 
-    @Test func overHTTP2NothingIsMergedOnceTheVersionIsKnown() async throws {
+    @Test func overHTTP2NoRequestIsMergedOnceTheVersionIsKnown() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
         let first = Task { try await layer.network.call(Read("held")) }
         try await layer.server.negotiation.waitForArrivals()
         let calls = (1...2).map { number in Task { try await layer.network.call(Read("\(number)")) } }
         try await layer.waitForWaiting(2)
-        // Nothing is known while the first is in the air; its landing tells, and what waited flies, each as itself.
+        // Nothing is known while the first is in the air; its result tells, and what waited flies, each as itself.
         layer.server.held.open()
         layer.server.negotiation.open()
         for call in calls + [first] { _ = try await call.value }
@@ -70,7 +70,7 @@ struct MergeRouteTests {
         #expect(records.filter { $0.decisions(of: Merge.self) == [.apart(.http2)] }.count == 2)
     }
 
-    @Test func whatWaitsForASlowAnswerLeavesOneByOneWhereTheWireHasFoundHTTP2() async throws {
+    @Test func discoveringHTTP2SendsTheWaitersOneByOne() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
         let first = Task { try await layer.network.call(Read("held")) }
         try await layer.server.negotiation.waitForArrivals()
@@ -99,7 +99,7 @@ struct MergeRouteTests {
         _ = try await (first.value, call.value)
     }
 
-    @Test func overHTTP2RequestsAreMergedWhereThePolicySaysSo() async throws {
+    @Test func overHTTP2RequestsAreMergedByPolicy() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2")) { $0.mergesOverHTTP2 = true }
         for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
         #expect(layer.server.paths == ["/v1/held", "/v1/_batch"])
@@ -111,7 +111,7 @@ struct MergeRouteTests {
         #expect(layer.server.paths == ["/v1/held", "/v1/_batch"])
     }
 
-    @Test func whatIsKnownOfRoutesIsBounded() async throws {
+    @Test func storedRoutesAreBounded() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
         for number in 0..<(2 * Merger.maximumRoutes) {
             layer.network.configure(Merged.self) { $0.baseURLs = [.release: "https://\(number).merged.test"] }

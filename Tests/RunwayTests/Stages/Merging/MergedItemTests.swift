@@ -8,7 +8,7 @@ import Testing
 /// What every request in an envelope keeps: its end, its deadline, its record, its judgement.
 @Suite(.timeLimit(.minutes(10)))
 struct MergedItemTests {
-    @Test func whatIsCancelledWhileItWaitsIsNotInTheEnvelope() async throws {
+    @Test func cancelledWaitersAreNotInTheEnvelope() async throws {
         let layer = MergingLayer()
         let first = try await layer.holdOne()
         let kept = (1...2).map { number in Task { try await layer.network.call(Read("kept/\(number)")) } }
@@ -38,7 +38,7 @@ struct MergedItemTests {
         #expect(try await calls[2].value["path"].string == "/v1/3")
     }
 
-    @Test func theLastOneThatIsCancelledTakesTheFlightWithIt() async throws {
+    @Test func theLastCancelledCallCancelsTheEnvelope() async throws {
         let layer = MergingLayer(EnvelopeServer(holdsEnvelopes: true))
         let calls = try await layer.merge([Read("1"), Read("2")])
         try await layer.server.envelopes.waitForArrivals()
@@ -92,7 +92,7 @@ struct MergedItemTests {
         #expect(layer.server.paths == ["/v1/held"])
     }
 
-    @Test func requestsOnTheWireAreCountedOnceAndEveryCallSaysWhereItsWas() async throws {
+    @Test func everyCallNamesItsEnvelope() async throws {
         let layer = MergingLayer()
         let calls = try await layer.merge([Read("1"), Read("2"), Read("3")])
         for call in calls { _ = try await call.value }
@@ -164,7 +164,7 @@ struct MergedItemTests {
         #expect((carrier.attempts.first?.headerFields[.authorization] == "Bearer hidden") == !isRedacted)
     }
 
-    @Test func nothingOfALayerOutlivesItsCalls() async throws {
+    @Test func noStateOutlivesItsCalls() async throws {
         weak var network: NetworkLayer?
         do {
             let layer = MergingLayer(EnvelopeServer()) { $0.settling = .milliseconds(2) }

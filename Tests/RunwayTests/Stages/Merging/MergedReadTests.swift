@@ -45,7 +45,7 @@ struct MergedReadTests {
         func encode(to encoder: any Encoder) {}
     }
 
-    @Test func redirectOfAnItemIsKeptAsARedirectAndItsTargetUnderItsOwnName() async throws {
+    @Test func redirectOfAnItemIsStoredUnderBothTargets() async throws {
         let server = EnvelopeServer(
             envelope: { _ in
                 .json(
@@ -80,12 +80,12 @@ struct MergedReadTests {
         try await transport.waitForArrival(of: 1)
         let calls = (1...2).map { number in Task { try await network.call(Drawer(path: "\(number)")) } }
         try await waitUntil { network.merger.waitingCount >= 2 }
-        transport.answer(1)
+        transport.respond(1)
         try await transport.waitForArrival(of: 4)
         let items = ["1", "2"].map {
             #"{"id":"\#($0)","status":307,"headers":[["Location","https://elsewhere.test/\#($0)"]]}"#
         }
-        transport.answer(4, with: .success(.json(#"{"responses":[\#(items.joined(separator: ","))]}"#)))
+        transport.respond(4, with: .success(.json(#"{"responses":[\#(items.joined(separator: ","))]}"#)))
         try await transport.wait { $0.parked == [2, 3] }
         #expect(transport.requests.count == 4)
         for request in transport.requests {
@@ -93,7 +93,7 @@ struct MergedReadTests {
             let isEnvelope = request.head.path == "/v1/_batch"
             #expect((request.head.headerFields[.vaultKey] != nil) == (isOwn && !isEnvelope), "\(request.url)")
         }
-        for number: UInt64 in 2...3 { transport.answer(number) }
+        for number: UInt64 in 2...3 { transport.respond(number) }
         for call in calls + [first] { _ = try await call.value }
     }
 
@@ -112,7 +112,7 @@ struct MergedReadTests {
         try await waitUntil { network.merger.waitingCount >= 1 }
         calls.append(call("y"))
         try await waitUntil { network.merger.waitingCount >= 2 }
-        transport.answer(1)
+        transport.respond(1)
         try await transport.waitForArrival(of: 4)
         // A newer request, which leaves after the envelope and is answered before it.
         let newer = call("x", CallOptions(cacheUse: .refresh))
@@ -122,9 +122,9 @@ struct MergedReadTests {
         // One who came later than both, and joins the older.
         calls.append(call("x"))
         try await waitUntil { network.reads.flights(waitingFor: 2).count >= 2 }
-        transport.answer(5)
+        transport.respond(5)
         #expect(try await newer.number == 5)
-        transport.answer(
+        transport.respond(
             4,
             with: .success(
                 .json(

@@ -38,7 +38,7 @@ struct MergedRedirectTests {
         layer.server.requests.count { $0.itemPaths.contains("/v1/order") || $0.head.path == "/v1/order" }
     }
 
-    @Test func mergedChangeIsNotSentAgainForWhatFailedBehindItsRedirect() async throws {
+    @Test func mergedChangeIsNotRepeatedAfterARedirectedFailure() async throws {
         let server = EnvelopeServer { request in
             let items = request.items.map { item in
                 let id = item["id"].string ?? ""

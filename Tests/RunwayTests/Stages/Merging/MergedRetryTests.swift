@@ -66,7 +66,7 @@ struct MergedRetryTests {
         return call
     }
 
-    @Test func whatMayBeSentAgainIsAndTheRestFails() async throws {
+    @Test func onlyRepeatableItemsAreRetried() async throws {
         try await withScriptedOrigin { origin in
             serve(origin)
             let network = try makeNetwork(origin)

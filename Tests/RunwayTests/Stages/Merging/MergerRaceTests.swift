@@ -15,15 +15,15 @@ struct MergerRaceTests {
         let request = try layer.network.assemble(Read(path), delivery: .whole(maximumByteCount: 100), in: flight)
         let policy = try #require(flight.mergePolicy)
         let rest = RequestPipeline.Rest(links: [], transport: layer.server)
-        return try #require(MergeItem(request, merger.makeTicket(), in: flight, under: policy, next: rest))
+        return try #require(MergeItem(request, merger.makeID(), in: flight, under: policy, next: rest))
     }
 
-    /// The departure by which a request flies alone; `nil` where it does not.
-    private func departure(of item: MergeItem) -> MergeQueue.Departure? {
-        if case .alone(let departure, _) = item.settledOutcome { departure } else { nil }
+    /// The dispatch by which a request flies alone; `nil` where it does not.
+    private func dispatch(of item: MergeItem) -> MergeQueue.Dispatch? {
+        if case .alone(let dispatch, _) = item.settledOutcome { dispatch } else { nil }
     }
 
-    @Test func whatIsGivenUpAsItIsToldToFlyAloneHasLanded() throws {
+    @Test func anItemCancelledBeforeItIsSentAloneCompletes() throws {
         let first = try item("1")
         merger.arrive(first)
         let second = try item("2")
@@ -31,24 +31,24 @@ struct MergerRaceTests {
         #expect(merger.waitingCount == 1)
         // As one thread has decided that it flies alone, the other does not find it in the line, and says that it failed.
         second.settle(.failed(.cancelled(in: .stage(.merging))))
-        let landing = try #require(departure(of: first))
-        merger.land(landing, of: first.lane, over: nil)
+        let result = try #require(dispatch(of: first))
+        merger.complete(result, of: first.lane, over: nil)
         #expect(merger.laneCount == 0)
         let third = try item("3")
         merger.arrive(third)
-        #expect(departure(of: third) != nil, "nothing is in the air that it would wait for")
+        #expect(dispatch(of: third) != nil, "nothing is in the air that it would wait for")
     }
 
     @Test func cancelsAgainstLandingsLeaveNoLaneBehind() async throws {
         for round in 1...300 {
             let items = try (1...2).map { try item("\(round)/\($0)") }
             for item in items { merger.arrive(item) }
-            let landing = try #require(departure(of: items[0]))
+            let result = try #require(dispatch(of: items[0]))
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { merger.land(landing, of: items[0].lane, over: nil) }
+                group.addTask { merger.complete(result, of: items[0].lane, over: nil) }
                 group.addTask { merger.leave(items[1], failing: .cancelled(in: .stage(.merging))) }
             }
-            if let departure = departure(of: items[1]) { merger.land(departure, of: items[1].lane, over: nil) }
+            if let dispatch = dispatch(of: items[1]) { merger.complete(dispatch, of: items[1].lane, over: nil) }
             try #require(merger.laneCount == 0, "round \(round)")
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MergingStageTests {
-    @Test func whatArrivesWhileOneIsInTheAirLeavesTogetherWhenItLands() async throws {
+    @Test func requestsDuringAFlightAreMergedWhenItCompletes() async throws {
         let layer = MergingLayer()
         let first = try await layer.holdOne()
         let calls = (1...3).map { number in Task { try await layer.network.call(Read("item/\(number)")) } }
@@ -26,7 +26,7 @@ struct MergingStageTests {
         #expect(layer.network.merger.laneCount == 0)
     }
 
-    @Test func whatWaitsLeavesAfterFiftyMillisecondsThoughNothingLanded() async throws {
+    @Test func waitersAreSentAfterFiftyMilliseconds() async throws {
         let layer = MergingLayer()
         let first = try await layer.holdOne()
         let calls = (1...2).map { number in Task { try await layer.network.call(Read("item/\(number)")) } }
@@ -44,10 +44,10 @@ struct MergingStageTests {
         for number in 1...3 { _ = try await layer.network.call(Read("item/\(number)")) }
         #expect(layer.server.paths == ["/v1/item/1", "/v1/item/2", "/v1/item/3"])
         let records = try await layer.records.records(count: 3)
-        #expect(records.flatMap { $0.decisions(of: Merge.self) } == [.flewAtOnce, .flewAtOnce, .flewAtOnce])
+        #expect(records.flatMap { $0.decisions(of: Merge.self) } == [.sentAtOnce, .sentAtOnce, .sentAtOnce])
     }
 
-    @Test func oneThatWaitedAloneFliesAsItself() async throws {
+    @Test func aSingleWaiterIsSentUnmerged() async throws {
         let layer = MergingLayer()
         let first = try await layer.holdOne()
         let call = Task { try await layer.network.call(Read("item")) }
@@ -61,7 +61,7 @@ struct MergingStageTests {
     }
 
     /// Eight callers who each call again as soon as they have their answer share nearly every request.
-    @Test func callersWhoCallAgainLeaveTogether() async throws {
+    @Test func repeatedCallersAreMerged() async throws {
         let layer = MergingLayer(EnvelopeServer(holdsEnvelopes: true)) { $0.settling = .milliseconds(2) }
         let first = try await layer.holdOne()
         let callers = (1...7).map { caller in
@@ -90,7 +90,7 @@ struct MergingStageTests {
         _ = try await first.value
     }
 
-    @Test func envelopesAreBoundedInBytesAndALargeRequestFliesAlone() async throws {
+    @Test func largeRequestsAreSentAlone() async throws {
         let layer = MergingLayer(EnvelopeServer()) { $0.maximumByteCount = 100 }
         let first = try await layer.holdOne()
         let large = try await layer.network.call(Write(content: .bytes(Array(repeating: 65, count: 101))))
@@ -118,7 +118,7 @@ struct MergingStageTests {
         #expect(records.allSatisfy { $0.decisions(of: Merge.self).isEmpty })
     }
 
-    @Test func whatCannotOrMayNotBeMergedFliesAtOnce() async throws {
+    @Test func unmergeableRequestsAreSentAtOnce() async throws {
         let layer = MergingLayer()
         let first = try await layer.holdOne()
         _ = try await layer.network.call(LonelyRead(path: "lonely"))
@@ -135,7 +135,7 @@ struct MergingStageTests {
         let reasons = records.sorted { $0.id < $1.id }.flatMap { $0.decisions(of: Merge.self) }
         #expect(
             reasons == [
-                .flewAtOnce, .apart(.endpoint), .apart(.unsuited), .apart(.unsuited), .apart(.endpoint),
+                .sentAtOnce, .apart(.endpoint), .apart(.unsuited), .apart(.unsuited), .apart(.endpoint),
             ])
     }
 

@@ -15,14 +15,14 @@ struct BackgroundRenewalTests {
         async let filling = layer.network.call(Work(), options: options)
         var response = Response.json(#"{"n":1}"#)
         response.head.headerFields[.eTag] = "\"a\""
-        layer.transport.answer(try await layer.arrival(), with: .success(response))
+        layer.transport.respond(try await layer.arrival(), with: .success(response))
         _ = try await filling
         layer.clock.advance(by: .seconds(15))
     }
 
     private func answerNotModified(_ flight: UInt64) {
         #expect(layer.transport.request(of: flight)?.head.headerFields[.ifNoneMatch] == "\"a\"")
-        layer.transport.answer(
+        layer.transport.respond(
             flight, with: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([])))))
     }
 
@@ -42,7 +42,7 @@ struct BackgroundRenewalTests {
         #expect(renewed["n"].int == 1 && renewed.source == .cache)
     }
 
-    @Test func aManagerIsToldOnceAndItsAnswerIsFreshAgain() async throws {
+    @Test func aManagerIsNotifiedOnceAndItsResponseIsFresh() async throws {
         try await fill()
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
@@ -64,7 +64,7 @@ struct BackgroundRenewalTests {
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
-    @Test func whatWasClearedMeanwhileIsNotKeptAgain() async throws {
+    @Test func aClearedResponseIsNotStoredAgain() async throws {
         try await fill()
         let plain = CallOptions.policy(.timeToLive(.seconds(10)))
         async let call = layer.network.call(Work(), options: plain)

@@ -17,9 +17,9 @@ struct CacheBoundsTests {
         #expect(layer.network.cache.count == 2)
     }
 
-    @Test func whatNeverChangesStaysUntilTheBytesAreTooMany() async throws {
+    @Test func responsesStayUntilTheByteLimit() async throws {
         let layer = CachedLayer(cache: CacheLimits(maximumByteCount: 20_000))
-        layer.server.answer(with: .success(.bytes([UInt8](repeating: 7, count: 9_000))))
+        layer.server.respond(with: .success(.bytes([UInt8](repeating: 7, count: 9_000))))
         let options = CallOptions.policy(.untilEvicted())
         for id in 1...2 { _ = try await layer.network.call(Work(id: id), options: options) }
         layer.clock.advance(by: .seconds(86_400 * 365 * 50))
@@ -31,7 +31,7 @@ struct CacheBoundsTests {
 
     @Test func anAnswerLargerThanTheCacheIsNotKeptAndSaysSo() async throws {
         let layer = CachedLayer(cache: CacheLimits(maximumByteCount: 5_000))
-        layer.server.answer(with: .success(.bytes([UInt8](repeating: 7, count: 6_000))))
+        layer.server.respond(with: .success(.bytes([UInt8](repeating: 7, count: 6_000))))
         #expect(try await layer.network.call(Work()).bytes.count == 6_000)
         let decisions = await layer.lastDecisions()
         #expect(decisions.count == 2)
@@ -40,7 +40,7 @@ struct CacheBoundsTests {
     }
 
     @Test(arguments: [CacheLimits(maximumCount: 0), CacheLimits(maximumByteCount: -1)])
-    func aCacheOfNothingKeepsNothing(limits: CacheLimits) async throws {
+    func aCacheWithoutCapacityStoresNothing(limits: CacheLimits) async throws {
         let layer = CachedLayer(cache: limits)
         #expect(try await layer.number(Work()) == 1)
         #expect(try await layer.number(Work()) == 2)
@@ -51,7 +51,7 @@ struct CacheBoundsTests {
         var response = Response.bytes([])
         response.head.headerFields[.server] = String(repeating: "s", count: 5_000)
         response = Response(head: response.head, body: .whole(RawData([], response: response.head)))
-        layer.server.answer(with: .success(response))
+        layer.server.respond(with: .success(response))
         _ = try await layer.network.call(Work(fields: ["X-Long": String(repeating: "k", count: 3_000)]))
         #expect(layer.network.cache.byteCount > 8_000)
     }
@@ -66,7 +66,7 @@ struct CacheBoundsTests {
         #expect(Set((values + [second.json]).map { ObjectIdentifier($0.storage) }).count == 1)
     }
 
-    @Test func memoryPressureHalvesOrEmptiesWhatIsHeld() async throws {
+    @Test func memoryPressureEvictsHalfOrAll() async throws {
         let layer = CachedLayer()
         for id in 1...8 { _ = try await layer.network.call(Work(id: id)) }
         layer.network.cache.relieveMemory()

@@ -80,7 +80,7 @@ final class GalleryServer: Sendable {
     var requestCount: Int { state.withLock { $0.count } }
 
     /// Answers from now on with `result`; `nil` counts the requests instead, `{"n":1}` and so on.
-    func answer(with result: Result<Response, NetworkError>?) { state.withLock { $0.next = result } }
+    func respond(with result: Result<Response, NetworkError>?) { state.withLock { $0.next = result } }
 
     func next() throws(NetworkError) -> Response {
         let result = state.withLock { state -> Result<Response, NetworkError> in
@@ -151,14 +151,14 @@ struct ParkedLayer {
     }
 
     /// Answers the request of a flight with a number.
-    func answer(_ flight: UInt64, _ number: Int) {
-        transport.answer(flight, with: .success(.json(#"{"n":\#(number)}"#)))
+    func respond(_ flight: UInt64, _ number: Int) {
+        transport.respond(flight, with: .success(.json(#"{"n":\#(number)}"#)))
     }
 
     /// Fills the cache by one call of ``Work``.
     func fill(_ number: Int, options: CallOptions = .standard) async throws {
         async let filling = network.call(Work(), options: options)
-        answer(try await arrival(), number)
+        respond(try await arrival(), number)
         _ = try await filling
     }
 }

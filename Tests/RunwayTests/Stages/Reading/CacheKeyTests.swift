@@ -21,7 +21,7 @@ struct CacheKeyTests {
         #expect(keys[0].canonicalForm == keys[1].canonicalForm)
     }
 
-    @Test func whateverChangesTheAnswerChangesTheKey() throws {
+    @Test func everyPartOfTheRequestChangesTheKey() throws {
         var keys = [
             try key(Work(id: 1)), try key(Work(id: 2)), try key(Artist(id: 1)), try key(Book(id: 1)),
             try key(Search(text: "a")), try key(Search(text: "b")),
@@ -59,7 +59,7 @@ struct CacheKeyTests {
         return flight.key
     }
 
-    @Test func whateverChangesTheContentChangesTheKey() throws {
+    @Test func everyPartOfTheContentChangesTheKey() throws {
         let composed = "caf\u{E9}"
         let decomposed = "cafe\u{301}"
         var keys = [
@@ -86,7 +86,7 @@ struct CacheKeyTests {
         #expect(Set(made.map(\.canonicalForm)).count == keys.count)
     }
 
-    @Test func settingsThatAreTheSameAgainAndNamesInAnotherOrderGiveTheSameKey() throws {
+    @Test func equalSettingsInAnyOrderMakeTheSameKey() throws {
         let first = try #require(try contentKey(Tagged(given: ["a": 1, "b": ["c": 2, "d": 3]])))
         network.configure(Gallery.self) { $0.account = "ann" }
         network.configure(Gallery.self) { $0.account = nil }
@@ -145,7 +145,7 @@ struct CacheKeyTests {
         #expect(try key(Dotted(given: Parameters(entries))) != (try key(Dotted(given: Parameters(entries.reversed())))))
     }
 
-    @Test func aCallThatCannotBeMadeFailsWhateverMemoryHolds() async throws {
+    @Test func aCallThatCannotBeMadeFailsDespiteACachedResponse() async throws {
         _ = try await network.call(Room())
         #expect(try await network.call(Room()).source == .cache)
         func kind<E: Endpoint>(_ endpoint: E, _ use: CacheUse) async -> NetworkError.Kind? {
@@ -170,7 +170,7 @@ struct CacheKeyTests {
         #expect(Written.requestCount.load(ordering: .relaxed) == 1)
     }
 
-    @Test func theDescriptionSaysNothingOfTheRequest() throws {
+    @Test func theDescriptionHidesTheRequest() throws {
         network.configure(Gallery.self) { $0.account = "hunter2@mail.test" }
         let key = try #require(try key(Work(id: 98_765, fields: ["Authorization": "Bearer hunter2"])))
         #expect(key.description.hasPrefix("gallery Work (release) "))

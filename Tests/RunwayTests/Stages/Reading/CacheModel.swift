@@ -49,13 +49,13 @@ struct CacheModel {
 
     /// What a call should do at once.
     enum Prediction: Equatable {
-        case answers(String)
+        case cached(String)
         /// It answers stale, and a flight of the layer's own takes off.
-        case answersAndFlies(String)
-        case flies
+        case cachedAndSent(String)
+        case sent
     }
 
-    enum Answer { case number(Int), notModified, refusedByTheEndpoint, serverError, notFound, noNetwork }
+    enum ServerResponse { case number(Int), notModified, refusedByTheEndpoint, serverError, notFound, noNetwork }
 
     /// What answers have an entity tag.
     static func hasTag(_ number: Int) -> Bool { number.isMultiple(of: 2) }
@@ -112,9 +112,9 @@ struct CacheModel {
         return (stored, excess)
     }
 
-    private mutating func hold(_ answer: Kept) {
-        kept.removeAll { $0.key == answer.key }
-        kept.append(answer)
+    private mutating func hold(_ response: Kept) {
+        kept.removeAll { $0.key == response.key }
+        kept.append(response)
         if kept.count > maximumCount { kept.removeFirst() }
     }
 
@@ -133,32 +133,32 @@ struct CacheModel {
                 validated: (found?.kept.number).flatMap { Self.hasTag($0) ? $0 : nil }, isOfTheLayer: isOfTheLayer)
         }
         guard let found else {
-            if use == .onlyIfCached { return (.answers("notCached"), nil) }
-            if isPrefetch, isFetchedAlready { return (.answers(""), nil) }
-            return (.flies, flight(isOfTheLayer: isPrefetch))
+            if use == .onlyIfCached { return (.cached("notCached"), nil) }
+            if isPrefetch, isFetchedAlready { return (.cached(""), nil) }
+            return (.sent, flight(isOfTheLayer: isPrefetch))
         }
-        guard let excess = found.excess else { return (.answers("cache \(found.kept.number)"), nil) }
+        guard let excess = found.excess else { return (.cached("cache \(found.kept.number)"), nil) }
         let stale = "staleCache \(found.kept.number)"
-        if use == .onlyIfCached { return (.answers(stale), nil) }
+        if use == .onlyIfCached { return (.cached(stale), nil) }
         if isPrefetch {
             return isFetchedAlready
-                ? (.answers(""), nil) : (.flies, flight((found.kept.number, now - excess), isOfTheLayer: true))
+                ? (.cached(""), nil) : (.sent, flight((found.kept.number, now - excess), isOfTheLayer: true))
         }
         if excess < Int(policy.staleWhileRevalidate.components.seconds) {
-            return isFetchedAlready ? (.answers(stale), nil) : (.answersAndFlies(stale), flight(isOfTheLayer: true))
+            return isFetchedAlready ? (.cached(stale), nil) : (.cachedAndSent(stale), flight(isOfTheLayer: true))
         }
-        return (.flies, flight((found.kept.number, now - excess)))
+        return (.sent, flight((found.kept.number, now - excess)))
     }
 
     /// What a flight lands with.
-    mutating func land(_ flight: Flight, _ answer: Answer) -> String {
-        switch answer {
+    mutating func land(_ flight: Flight, _ response: ServerResponse) -> String {
+        switch response {
         case .number(let number):
-            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
+            store(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "network \(number)"
         case .notModified:
             let number = flight.validated ?? 0
-            keep(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
+            store(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "cache \(number)"
         case .refusedByTheEndpoint: return "invalidResponse"
         case .notFound: return "refused"
@@ -167,17 +167,19 @@ struct CacheModel {
             {
                 return "staleCache \(fallback.number)"
             }
-            if case .noNetwork = answer { return "noNetwork" } else { return "refused" }
+            if case .noNetwork = response { return "noNetwork" } else { return "refused" }
         }
     }
 
-    private mutating func keep(_ answer: Kept, _ flight: Flight) {
+    private mutating func store(_ response: Kept, _ flight: Flight) {
         if flight.policy.rule == .none { return }
-        if clears.contains(where: { answer.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) { return }
-        if newest[answer.key] ?? 0 > answer.order { return }
-        newest[answer.key] = answer.order
-        hold(answer)
-        if hasTier, flight.policy.tiers.contains(.disk) { below[answer.key] = answer }
+        if clears.contains(where: { response.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) {
+            return
+        }
+        if newest[response.key] ?? 0 > response.order { return }
+        newest[response.key] = response.order
+        hold(response)
+        if hasTier, flight.policy.tiers.contains(.disk) { below[response.key] = response }
     }
 
     mutating func clear(_ scope: CacheScope) {

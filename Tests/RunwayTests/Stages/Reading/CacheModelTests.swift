@@ -21,7 +21,7 @@ struct CacheModelTests {
     nonisolated static let count =
         ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func theCacheDoesWhatItsModelSays() async throws {
+    @Test func theCacheBehavesLikeItsModel() async throws {
         for seed in Seeds.some(Self.count) {
             let play = CachePlay(seed: seed)
             let problem = await play.run()
@@ -83,7 +83,7 @@ private final class CachePlay {
             let count = network.cache.count
             check(count == model.kept.count, "\(count) answers are kept, not \(model.kept.count)")
         }
-        for flight in flights.keys.sorted() where problem == nil { await answer(flight) }
+        for flight in flights.keys.sorted() where problem == nil { await respond(flight) }
         await network.cache.flush()
         await compare(.untilEvicted())
         // What is found below comes up, so that memory is asked first.
@@ -96,7 +96,7 @@ private final class CachePlay {
         case 0..<9: await call()
         case 9: await prefetch()
         case 10..<15:
-            if let flight = flights.keys.sorted().randomElement(using: &random) { await answer(flight) }
+            if let flight = flights.keys.sorted().randomElement(using: &random) { await respond(flight) }
         case 15, 16:
             let seconds = Int.random(in: 1...9, using: &random)
             clock.advance(by: .seconds(seconds))
@@ -151,13 +151,14 @@ private final class CachePlay {
         Task { waiting.end(await Self.outcome(of: endpoint, on: network, .policy(policy, use))) }
         await settle("a call of \(key)") { waiting.outcome != nil || !before.isSuperset(of: transport.parked) }
         switch prediction {
-        case .answers(let outcome): check(waiting.outcome == outcome, "\(waiting.outcome ?? "flies"), not \(outcome)")
-        case .answersAndFlies(let outcome):
+        case .cached(let outcome):
+            check(waiting.outcome == outcome, "\(waiting.outcome ?? "in flight"), not \(outcome)")
+        case .cachedAndSent(let outcome):
             await settle("a revalidation") {
                 waiting.outcome != nil && !before.isSuperset(of: transport.parked)
             }
-            check(waiting.outcome == outcome, "\(waiting.outcome ?? "flies"), not \(outcome)")
-        case .flies: check(waiting.outcome == nil, "\(waiting.outcome ?? ""), but it should fly")
+            check(waiting.outcome == outcome, "\(waiting.outcome ?? "in flight"), not \(outcome)")
+        case .sent: check(waiting.outcome == nil, "\(waiting.outcome ?? ""), but it should fly")
         }
         takeOff(flight, waiting, besides: before)
     }
@@ -192,12 +193,12 @@ private final class CachePlay {
         flights.values.contains { $0.flight.isOfTheLayer && $0.flight.key == key }
     }
 
-    private func answer(_ number: UInt64) async {
+    private func respond(_ number: UInt64) async {
         guard let (flight, waiting) = flights.removeValue(forKey: number) else { return }
         answerCount += 1
         let kind = Int.random(in: 0..<8, using: &random)
         let isNotModified = flight.validated != nil && Bool.random(using: &random)
-        let answer: CacheModel.Answer =
+        let response: CacheModel.ServerResponse =
             switch kind {
             case 4... where isNotModified: .notModified
             case 0: .refusedByTheEndpoint
@@ -208,9 +209,9 @@ private final class CachePlay {
             }
         // Artists and books accept everything.
         let isAccepted = kind == 0 && flight.key.api != .work
-        let expected = model.land(flight, isAccepted ? .notFound : answer)
+        let expected = model.land(flight, isAccepted ? .notFound : response)
         let result: Result<Response, NetworkError> =
-            switch answer {
+            switch response {
             case .number(let number): .success(.numbered(number))
             case .notModified: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([]))))
             case .refusedByTheEndpoint:
@@ -221,7 +222,7 @@ private final class CachePlay {
             }
         let background = network.cache.background
         let flightsBefore = background.count
-        transport.answer(number, with: result)
+        transport.respond(number, with: result)
         if flight.isOfTheLayer {
             await settle("the end of a flight of the layer") { background.count < flightsBefore }
         } else {
@@ -256,7 +257,7 @@ private final class CachePlay {
                         let outcome = await Self.outcome(
                             of: endpoint(key), on: network, .policy(policy, .onlyIfCached))
                         let (expected, _) = model.call(key, policy, .onlyIfCached, isFetchedAlready: false)
-                        check(.answers(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
+                        check(.cached(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
                     }
                 }
             }

@@ -60,7 +60,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.deeds.isEmpty)
     }
 
-    @Test func withoutATierItsPolicyKeepsInMemoryAlone() async throws {
+    @Test func withoutATierItsPolicyStoresInMemoryOnly() async throws {
         let layer = CachedLayer()
         #expect(try await layer.number(options) == 1)
         #expect(try await layer.number(options) == 1)
@@ -79,7 +79,7 @@ final class CacheTierTests: Sendable {
         #expect(try await layer.number(below) == 1)
     }
 
-    @MainActor @Test func memoryAnswersAtOnceAndTheTierInALaterTurn() async throws {
+    @MainActor @Test func memoryRespondsAtOnceAndTheTierLater() async throws {
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         _ = try await layer.number(options)
@@ -94,11 +94,11 @@ final class CacheTierTests: Sendable {
         #expect(manager.rawData?["n"].int == 1 && manager.rawData?.source == .cache)
     }
 
-    @MainActor @Test func aStaleAnswerOfTheTierLandsBeforeTheFreshOne() async throws {
+    @MainActor @Test func aStaleResponseOfTheTierLandsFirst() async throws {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
-        later.server.answer(with: .success(.json(#"{"n":7}"#)))
+        later.server.respond(with: .success(.json(#"{"n":7}"#)))
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: later.network, delegate: recorder)
         let flight = manager.load(Work(), options: .policy(policy))
@@ -116,19 +116,19 @@ final class CacheTierTests: Sendable {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
-        later.server.answer(with: .success(.json(#"{"n":7}"#)))
+        later.server.respond(with: .success(.json(#"{"n":7}"#)))
         let stale = try await later.network.call(Work(), options: .policy(policy))
         #expect(stale["n"].int == 1 && stale.source == .staleCache)
         _ = try await later.records.records(count: 2)
         #expect(try await later.number(.policy(policy)) == 7)
     }
 
-    @Test func aStaleAnswerOfTheTierStandsInWhereNobodyIsReached() async throws {
+    @Test func aStaleResponseOfTheTierLandsWithoutANetwork() async throws {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleIfError: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         for (seconds, isThere) in [(500, true), (4000, false)] {
             let later = await nextLaunch(after: seconds)
-            later.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+            later.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
             #expect(
                 (try? await later.network.call(Work(), options: .policy(policy)).source)
                     == (isThere ? .staleCache : nil))
@@ -138,7 +138,7 @@ final class CacheTierTests: Sendable {
     @Test func aWallClockThatWasSetBackMakesNothingFresh() async throws {
         #expect(try await layer.number(options) == 1)
         let earlier = await nextLaunch(after: -86_400)
-        earlier.server.answer(with: .success(.json(#"{"n":7}"#)))
+        earlier.server.respond(with: .success(.json(#"{"n":7}"#)))
         #expect(try await earlier.number(options) == 7)
     }
 
@@ -161,10 +161,10 @@ final class CacheTierTests: Sendable {
         #expect(later.server.requestCount == 0)
     }
 
-    @Test func whatTheEndpointRefusesOfTheTierIsLetGoAndFetchedInTheSameCall() async throws {
+    @Test func aRejectedTierEntryIsRemovedAndFetched() async throws {
         _ = try await layer.number(options)
         let later = await nextLaunch()
-        later.server.answer(with: .success(.json(#"{"good":true}"#)))
+        later.server.respond(with: .success(.json(#"{"good":true}"#)))
         #expect(try await later.network.call(Work(refused: "n"), options: options)["good"].bool == true)
         #expect(await later.lastDecisions().contains(.refused))
     }
@@ -177,7 +177,7 @@ final class CacheTierTests: Sendable {
         #expect(layer.network.cache.tierFailureCount == 2, "keeping failed, and then removing what was there before")
     }
 
-    @Test func aTierThatNeverAnswersHoldsACallForASetTime() async throws {
+    @Test func aHangingTierDelaysACallForALimitedTime() async throws {
         let gate = ScriptedGate()
         await tier.hold("find", at: gate)
         async let number = layer.number(options)
@@ -189,7 +189,7 @@ final class CacheTierTests: Sendable {
     }
 
     /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
-    @Test(.timeLimit(.minutes(5))) func aTierThatNeverAnswersIsNotAskedWithoutEnd() async throws {
+    @Test(.timeLimit(.minutes(5))) func aHangingTierGetsABoundedNumberOfLookups() async throws {
         let deaf = DeafTier()
         let layer = CachedLayer(diskCache: deaf)
         let bound = ResponseCache.maximumAbandonedLookups
@@ -221,7 +221,7 @@ final class CacheTierTests: Sendable {
         #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierTimedOut) })
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTierThatNeverWritesHoldsAFlushForASetTime() async throws {
+    @Test(.timeLimit(.minutes(5))) func aHangingTierDelaysAFlushForALimitedTime() async throws {
         let gate = ScriptedGate()
         await tier.hold("store", at: gate)
         _ = try await layer.number(options)
@@ -274,7 +274,7 @@ final class CacheTierTests: Sendable {
         gate.open()
     }
 
-    @Test func nothingIsFoundThatAClearStillHasToRemove() async throws {
+    @Test func pendingClearsHideTheirEntries() async throws {
         layer.network.configure(Gallery.self) { $0.account = "ann" }
         #expect(try await layer.number(options) == 1)
         await layer.network.cache.flush()
@@ -288,14 +288,14 @@ final class CacheTierTests: Sendable {
         #expect(try await nextLaunch().network.call(Book(), options: options).source == .network)
     }
 
-    @Test func aClearThatFailedIsDoneAgainBeforeAnythingIsFound() async throws {
+    @Test func aFailedClearIsRepeatedBeforeAnyLookup() async throws {
         #expect(try await layer.number(options) == 1)
         await layer.network.cache.flush()
         await tier.fail("clear")
         layer.network.cache.clear(Gallery.self)
         await layer.network.cache.flush()
         #expect(await tier.fileCount == 1)
-        layer.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         #expect(await layer.failure(Work(), options)?.kind == .noNetwork)
         await tier.fail()
         #expect(await layer.failure(Work(), options)?.kind == .noNetwork)
@@ -308,37 +308,36 @@ final class CacheTierTests: Sendable {
         async let call = parked.network.call(Work(), options: options)
         let flight = try await parked.arrival()
         parked.network.cache.clear()
-        parked.answer(flight, 1)
+        parked.respond(flight, 1)
         _ = try await call
         await parked.network.cache.flush()
         #expect(await tier.fileCount == 0)
     }
 
-    @Test func anOlderAnswerIsNotWrittenOverANewerOneThatMemoryDoesNotHold() async throws {
+    @Test func anOlderResponseDoesNotReplaceAnEvictedNewerOneOnDisk() async throws {
         let parked = ParkedLayer(diskCache: tier)
         let below = CachePolicy.untilEvicted(in: .disk)
         async let older = parked.network.call(Work(), options: .policy(below))
         let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(below, .refresh))
-        parked.answer(try await parked.arrival(besides: [first]), 2)
+        parked.respond(try await parked.arrival(besides: [first]), 2)
         _ = try await newer
-        parked.answer(first, 1)
+        parked.respond(first, 1)
         _ = try await older
         await parked.network.cache.flush()
         #expect(try await parked.network.call(Work(), options: .policy(below))["n"].int == 2)
     }
 
-    @Test(arguments: [true, false]) func anOlderAnswerIsNotKeptAfterANewerOneThatMemoryLetGo(hasTier: Bool) async throws
-    {
+    @Test(arguments: [true, false]) func anOlderResponseIsNotStoredAfterAnEvictedNewerOne(hasTier: Bool) async throws {
         let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
         let policy = CachePolicy.untilEvicted(in: [.memory, .disk])
         async let older = parked.network.call(Work(), options: .policy(policy))
         let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(policy, .refresh))
-        parked.answer(try await parked.arrival(besides: [first]), 2)
+        parked.respond(try await parked.arrival(besides: [first]), 2)
         _ = try await newer
         parked.network.cache.relieveMemory(.critical)
-        parked.answer(first, 1)
+        parked.respond(first, 1)
         _ = try await older
         await parked.network.cache.flush()
         let kept = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int

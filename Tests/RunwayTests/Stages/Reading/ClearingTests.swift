@@ -68,7 +68,7 @@ struct ClearingTests {
         }
     }
 
-    @Test(arguments: Clearing.all) func whatWasInTheAirIsNotKeptAfterIt(_ clearing: Clearing) async throws {
+    @Test(arguments: Clearing.all) func responsesInFlightAreNotStoredAfterAClear(_ clearing: Clearing) async throws {
         let layer = ParkedLayer()
         var flying: [Task<RawData, any Error>] = []
         for (index, call) in calls(on: layer.network).enumerated() {
@@ -77,7 +77,7 @@ struct ClearingTests {
         }
         try clearing.clear(layer.network)
         for (index, flight) in layer.transport.parked.enumerated() {
-            layer.answer(flight, index)
+            layer.respond(flight, index)
             #expect(try await flying[index].value["n"].int == index, "it lands all the same")
         }
         let records = try await layer.records.records(count: 4).sorted { $0.id < $1.id }
@@ -96,13 +96,13 @@ struct ClearingTests {
         }
     }
 
-    @Test(arguments: Clearing.all.filter { $0.concerns[2] }) func itReachesWhatIsKeptByHTTPToo(
+    @Test(arguments: Clearing.all.filter { $0.concerns[2] }) func itClearsHTTPResponsesToo(
         _ clearing: Clearing
     ) async throws {
         let layer = CachedLayer()
         var kept = Response.json("{}")
         kept.head.headerFields[.cacheControl] = "max-age=600"
-        layer.server.answer(with: .success(kept))
+        layer.server.respond(with: .success(kept))
         _ = try await layer.network.call(Work(), options: .policy(.http()))
         #expect(layer.network.cache.count == 1)
         try clearing.clear(layer.network)
@@ -113,7 +113,7 @@ struct ClearingTests {
         let layer = CachedLayer()
         var kept = Response.json("{}")
         kept.head.headerFields[.cacheControl] = "max-age=600"
-        layer.server.answer(with: .success(kept))
+        layer.server.respond(with: .success(kept))
         for id in 1...2 { _ = try await layer.network.call(Work(id: id), options: .policy(.http())) }
         try layer.network.clearCache(of: Work(id: 1))
         #expect(layer.network.cache.count == 1)
@@ -121,7 +121,7 @@ struct ClearingTests {
     }
 
     @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted()])
-    func clearingOneCallReachesWhatIsKeptByAPolicyOfTheCallsOwn(_ policy: CachePolicy) async throws {
+    func clearingOneCallRemovesResponsesOfItsOwnPolicy(_ policy: CachePolicy) async throws {
         let layer = CachedLayer()
         for _ in 1...2 { #expect(try await layer.number(Unkept(), .policy(policy)) == 1) }
         try layer.network.clearCache(of: Unkept())
@@ -134,14 +134,14 @@ struct ClearingTests {
         async let early = layer.network.call(Work())
         let flight = try await layer.arrival()
         for number in 0...5 * ClearGenerations.maximumCount { layer.network.cache.clear(account: "account \(number)") }
-        layer.answer(flight, 1)
+        layer.respond(flight, 1)
         _ = try await early
         #expect(layer.network.cache.count == 0, "what can't be told apart any more is not kept")
         try await layer.fill(2)
         #expect(layer.network.cache.count == 1, "what took off later is")
     }
 
-    @Test func anAnswerFetchedBehindABackIsNotKeptAfterASignOut() async throws {
+    @Test func aRevalidatedResponseIsNotStoredAfterASignOut() async throws {
         let layer = ParkedLayer()
         layer.network.configure(Gallery.self) { $0.account = "ann" }
         let options = CallOptions.policy(.timeToLive(.seconds(1), staleWhileRevalidate: .seconds(60)))

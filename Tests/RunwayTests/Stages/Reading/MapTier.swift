@@ -4,17 +4,17 @@ import Synchronization
 /// A tier in memory, which does at once what it is told.
 final class MapTier: CacheTier {
     /// Guards what is kept.
-    private let answers = Mutex<[CacheKey: CacheTierEntry]>([:])
+    private let responses = Mutex<[CacheKey: CacheTierEntry]>([:])
 
-    var count: Int { answers.withLock { $0.count } }
+    var count: Int { responses.withLock { $0.count } }
 
-    func find(_ key: CacheKey) async throws -> CacheTierEntry? { answers.withLock { $0[key] } }
+    func find(_ key: CacheKey) async throws -> CacheTierEntry? { responses.withLock { $0[key] } }
 
-    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws { answers.withLock { $0[key] = entry } }
+    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws { responses.withLock { $0[key] = entry } }
 
-    func remove(_ key: CacheKey) async throws { answers.withLock { $0[key] = nil } }
+    func remove(_ key: CacheKey) async throws { responses.withLock { $0[key] = nil } }
 
     func clear(_ scope: CacheScope) async throws {
-        answers.withLock { answers in answers = answers.filter { !scope.covers($0.key) } }
+        responses.withLock { responses in responses = responses.filter { !scope.covers($0.key) } }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 struct NotModifiedTests {
     private func call(_ policy: CachePolicy, _ fields: [String: String]) async -> NetworkError? {
         let layer = CachedLayer()
-        layer.server.answer(
+        layer.server.respond(
             with: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([])))))
         return await layer.failure(Work(fields: fields), .policy(policy))
     }
@@ -20,7 +20,7 @@ struct NotModifiedTests {
     }
 
     @Test(arguments: [CachePolicy.off, .timeToLive(), .untilEvicted(), .http()])
-    func notModifiedThatTheCallAskedForIsItsAnswer(_ policy: CachePolicy) async throws {
+    func requestedNotModifiedIsTheResponse(_ policy: CachePolicy) async throws {
         #expect(await call(policy, ["If-None-Match": "\"1\""]) == nil)
         #expect(await call(policy, ["If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"]) == nil)
     }

@@ -11,7 +11,7 @@ struct PrefetchTests {
         let layer = ParkedLayer()
         let flight = layer.network.prefetch(Work())
         try await layer.transport.waitForArrival(of: flight)
-        layer.answer(flight.number, 1)
+        layer.respond(flight.number, 1)
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == flight && record.outcome.name == "succeeded")
         #expect(record.decisions(of: CacheDecision.self).prefix(2) == [.prefetching, .miss])
@@ -19,7 +19,7 @@ struct PrefetchTests {
         #expect(rawData["n"].int == 1 && rawData.source == .cache)
     }
 
-    @Test func whatIsFreshIsNotFetched() async throws {
+    @Test func freshResponseIsNotFetched() async throws {
         let layer = CachedLayer()
         _ = try await layer.number(Work())
         layer.network.prefetch(Work())
@@ -27,7 +27,7 @@ struct PrefetchTests {
         #expect(record.outcome.name == "succeeded" && record.attempts.isEmpty && layer.server.requestCount == 1)
     }
 
-    @Test func whatIsStaleIsFetched() async throws {
+    @Test func staleResponseIsFetched() async throws {
         let layer = CachedLayer()
         let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
         _ = try await layer.number(options)
@@ -53,7 +53,7 @@ struct PrefetchTests {
         }
     }
 
-    @Test func whatNobodyWaitsForFliesAtLowPriorityUnlessToldOtherwise() async throws {
+    @Test func prefetchesHaveLowPriorityByDefault() async throws {
         let (transport, clock, records) = (PriorityTransport(), ManualClock(), RecordCollector())
         let network = NetworkLayer(transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records])
         network.prefetch(Work())
@@ -80,11 +80,11 @@ struct PrefetchTests {
         guard case .ignored(running: first) = record.outcome else { return #expect(Bool(false), "\(record.outcome)") }
         #expect(record.id == second)
         try await layer.transport.waitForArrival(of: first)
-        layer.answer(first.number, 1)
+        layer.respond(first.number, 1)
         _ = try await layer.records.records(count: 2)
     }
 
-    @Test func aPrefetchThatIsCalledOffLeavesTheWireAndTheNextOneFlies() async throws {
+    @Test func aCancelledPrefetchFreesItsKey() async throws {
         let layer = ParkedLayer()
         let first = layer.network.prefetch(Work())
         let other = layer.network.prefetch(Work(id: 2))
@@ -97,14 +97,14 @@ struct PrefetchTests {
         let second = layer.network.prefetch(Work())
         layer.network.cancelPrefetch(first)
         try await layer.transport.waitForArrival(of: second)
-        layer.answer(second.number, 2)
-        layer.answer(other.number, 3)
+        layer.respond(second.number, 2)
+        layer.respond(other.number, 3)
         _ = try await layer.records.records(count: 3)
         #expect(try await layer.network.call(Work())["n"].int == 2)
         #expect(try await layer.network.call(Work(id: 2))["n"].int == 3)
     }
 
-    @Test func aCallGoesOnThatSharesTheRequestOfAPrefetchCalledOff() async throws {
+    @Test func aCallSharingACancelledPrefetchContinues() async throws {
         let room = ReadingRoom()
         let prefetch = room.network.prefetch(KeptShelf())
         try await room.transport.waitForArrival(of: prefetch.number)
@@ -112,7 +112,7 @@ struct PrefetchTests {
         room.network.cancelPrefetch(prefetch)
         try await room.settle { room.network.reads.waitingCount == 1 }
         #expect(room.transport.cancelled.isEmpty)
-        room.transport.answer(prefetch.number)
+        room.transport.respond(prefetch.number)
         #expect(try await call.number == prefetch.number)
         let records = try await room.records(count: 2)
         #expect(records.map(\.outcome.name) == ["cancelled", "succeeded"])
@@ -128,16 +128,16 @@ struct PrefetchTests {
         #expect(layer.server.requestCount == 0)
     }
 
-    @Test func badParametersAndFailuresAreOnTheRecordAndNowhereElse() async throws {
+    @Test func failuresOfPrefetchesAreOnlyRecorded() async throws {
         let layer = CachedLayer()
         layer.network.prefetch(Filter(city: ""), options: .policy(.timeToLive()))
-        layer.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         layer.network.prefetch(Work())
         let kinds = try await layer.records.records(count: 2).map { $0.outcome.error?.kind }
         #expect(kinds == [.invalidParameters, .noNetwork] && layer.network.cache.count == 0)
     }
 
-    @Test func aLayerThatIsLetGoIsGoneWhenItsBackgroundFlightsAreEnded() async throws {
+    @Test func aReleasedLayerIsFreedAfterItsBackgroundFlights() async throws {
         let (transport, records) = (ParkingTransport(), RecordCollector())
         var network: NetworkLayer? = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records])

@@ -32,14 +32,14 @@ struct ProvisionalLandingTests {
         }
     }
 
-    @Test func theStaleAnswerIsThereWhenLoadReturnsAndTheFreshOneLandsAfterIt() async throws {
+    @Test func theStaleResponseLandsAtOnceAndTheFreshOneLater() async throws {
         let (manager, flight) = try await loaded()
         #expect(manager.rawData?["n"].int == 1 && manager.rawData?.source == .staleCache)
         #expect(manager.isLoading && manager.isProvisional && recorder.landings.isEmpty)
         try await recorder.landings(count: 1)
         #expect(manager.isLoading && manager.isProvisional && manager.landedFlight == flight)
         try await layer.transport.waitForArrival(of: flight)
-        layer.answer(flight.number, 2)
+        layer.respond(flight.number, 2)
         try await recorder.landings(count: 2)
         #expect(told == ["1 staleCache", "2 network"])
         #expect(!manager.isLoading && !manager.isProvisional && manager.rawData?.source == .network)
@@ -51,7 +51,7 @@ struct ProvisionalLandingTests {
     @Test func aFreshAnswerOfTheSameBytesIsNoSecondLanding() async throws {
         let (manager, flight) = try await loaded()
         try await layer.transport.waitForArrival(of: flight)
-        layer.answer(flight.number, 1)
+        layer.respond(flight.number, 1)
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.decisions(of: CacheDecision.self).last == .unchanged && record.source == .network)
         #expect(told == ["1 staleCache"])
@@ -59,16 +59,16 @@ struct ProvisionalLandingTests {
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
-    @Test func aFailureToGetTheFreshAnswerIsTheSecondLandingAndTheStaleOneStays() async throws {
+    @Test func aFailedRevalidationLandsAndTheStaleResponseStays() async throws {
         let (manager, flight) = try await loaded()
         try await layer.transport.waitForArrival(of: flight)
-        layer.transport.answer(flight.number, with: .success(.json("{}", status: .notFound)))
+        layer.transport.respond(flight.number, with: .success(.json("{}", status: .notFound)))
         try await recorder.landings(count: 2)
         #expect(told == ["1 staleCache", "refused"])
         #expect(manager.rawData?["n"].int == 1 && manager.error?.status == .notFound && !manager.isLoading)
     }
 
-    @Test func whereTheStaleAnswerMayStandInTheFailureIsSilent() async throws {
+    @Test func staleIfErrorHidesTheFailedRevalidation() async throws {
         let options = CallOptions.policy(
             .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60), staleIfError: .seconds(60)))
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
@@ -76,7 +76,7 @@ struct ProvisionalLandingTests {
         layer.clock.advance(by: .seconds(15))
         let flight = manager.load(Work(), options: options)
         try await layer.transport.waitForArrival(of: flight)
-        layer.transport.answer(flight.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.transport.respond(flight.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.outcome.name == "succeeded" && record.source == .staleCache)
         #expect(told == ["1 staleCache"] && manager.rawData?.source == .staleCache && !manager.isLoading)
@@ -92,13 +92,13 @@ struct ProvisionalLandingTests {
         #expect(told == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
     }
 
-    @Test func nothingMoreLandsAfterAReplacementBetweenTheTwo() async throws {
+    @Test func aReplacedCallLandsNothingMore() async throws {
         let (manager, first) = try await loaded()
         try await recorder.landings(count: 1)
         try await layer.transport.waitForArrival(of: first)
         let second = manager.load(Work(id: 2), options: options)
         try await layer.transport.waitForArrival(of: second)
-        layer.answer(second.number, 2)
+        layer.respond(second.number, 2)
         try await recorder.landings(count: 2)
         #expect(told == ["1 staleCache", "2 network"])
         let records = try await layer.records.records(count: 3)
@@ -116,7 +116,7 @@ struct ProvisionalLandingTests {
         #expect(told == ["1 staleCache"])
     }
 
-    @Test func aCancelBeforeTheStaleAnswerIsToldGivesTheManagerBackWhatItHad() async throws {
+    @Test func aCancelBeforeTheStaleNotificationRestoresTheManager() async throws {
         let (manager, flight) = try await loaded()
         manager.cancel(flight)
         #expect(manager.rawData == nil && manager.landedFlight == nil && !manager.isLoading)
@@ -124,24 +124,24 @@ struct ProvisionalLandingTests {
         #expect(recorder.landings.isEmpty)
     }
 
-    @Test func aVetoOfTheStaleAnswerLeavesTheFreshOne() async throws {
+    @Test func aVetoOfTheStaleResponseLeavesTheFreshOne() async throws {
         let gate = VetoingInterceptor { $0.source == .staleCache }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
         #expect(manager.rawData != nil)
         try await layer.transport.waitForArrival(of: flight)
         try await waitUntil { manager.rawData == nil }
-        layer.answer(flight.number, 1)
+        layer.respond(flight.number, 1)
         try await recorder.landings(count: 1)
         #expect(told == ["1 network"], "the same bytes are told: nobody was told of them yet")
         let record = try await layer.records.records(count: 2)[1]
-        #expect(record.decisions(of: CallDecision.self) == [.answeredImmediately, .vetoedProvisional])
+        #expect(record.decisions(of: CallDecision.self) == [.landedImmediately, .vetoedProvisional])
     }
 
     @Test func aVetoOfTheFreshAnswerLeavesTheStaleOne() async throws {
         let gate = VetoingInterceptor { $0.source == .network }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
         try await layer.transport.waitForArrival(of: flight)
-        layer.answer(flight.number, 2)
+        layer.respond(flight.number, 2)
         #expect(try await layer.records.records(count: 2)[1].outcome.name == "vetoed")
         #expect(told == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
     }
@@ -150,7 +150,7 @@ struct ProvisionalLandingTests {
         let log = VetoingInterceptor { _ in false }
         let (manager, flight) = try await loaded { $0.interceptor = log }
         try await layer.transport.waitForArrival(of: flight)
-        layer.answer(flight.number, 2)
+        layer.respond(flight.number, 2)
         try await recorder.landings(count: 2)
         #expect(manager.rawData?["n"].int == 2)
         #expect(

@@ -12,14 +12,14 @@ struct RenewalTests {
     private let layer = CachedLayer()
     private let options = CallOptions.policy(.timeToLive(.seconds(10)))
 
-    private func answer(_ fields: HTTPFields, _ text: String = #"{"n":1}"#, status: HTTPResponse.Status = .ok) {
+    private func respond(_ fields: HTTPFields, _ text: String = #"{"n":1}"#, status: HTTPResponse.Status = .ok) {
         var response = Response.json(text, status: status)
         response.head.headerFields.append(contentsOf: fields)
-        layer.server.answer(with: .success(response))
+        layer.server.respond(with: .success(response))
     }
 
     private func answerNotModified(_ fields: HTTPFields = [:]) {
-        layer.server.answer(
+        layer.server.respond(
             with: .success(
                 Response(
                     head: HTTPResponse(status: .notModified, headerFields: fields), body: .whole(RawData([])))))
@@ -34,8 +34,8 @@ struct RenewalTests {
             ([.lastModified: RenewalTests.modified], [nil, RenewalTests.modified]),
             ([.eTag: "\"a\"", .lastModified: RenewalTests.modified], ["\"a\"", RenewalTests.modified]),
         ] as [(HTTPFields, [String?])])
-    func notModifiedRenewsTheLifetimeAndLandsWhatIsKept(fields: HTTPFields, conditions: [String?]) async throws {
-        answer(fields)
+    func notModifiedRenewsTheLifetimeAndLandsTheStoredResponse(fields: HTTPFields, conditions: [String?]) async throws {
+        respond(fields)
         #expect(try await layer.number(options) == 1)
         for round in 1...3 {
             layer.clock.advance(by: .seconds(12))
@@ -54,7 +54,7 @@ struct RenewalTests {
     }
 
     @Test func theFieldsOfThe304TakeThePlaceOfThoseThatAreKept() async throws {
-        answer([.eTag: "\"a\"", .cacheControl: "max-age=1"])
+        respond([.eTag: "\"a\"", .cacheControl: "max-age=1"])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
         answerNotModified([.eTag: "\"a\"", .cacheControl: "max-age=2", .contentLength: "0"])
@@ -65,11 +65,11 @@ struct RenewalTests {
         }
     }
 
-    @Test func whatChangedTakesThePlaceOfWhatIsKept() async throws {
-        answer([.eTag: "\"a\""])
+    @Test func changedResponseReplacesTheStoredOne() async throws {
+        respond([.eTag: "\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
-        answer([.eTag: "\"b\""], #"{"n":2}"#)
+        respond([.eTag: "\"b\""], #"{"n":2}"#)
         let changed = try await layer.network.call(Work(), options: options)
         #expect(changed["n"].int == 2 && changed.source == .network)
         layer.clock.advance(by: .seconds(10))
@@ -82,7 +82,7 @@ struct RenewalTests {
     func withoutAValidatorNoneIsSent(fields: HTTPFields) async throws {
         var fields = fields
         if fields[.eTag]?.contains(",") == true { fields[values: .eTag] = ["\"a\"", "\"b\""] }
-        answer(fields)
+        respond(fields)
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
         _ = try await layer.number(options)
@@ -92,7 +92,7 @@ struct RenewalTests {
     }
 
     @Test func aRefreshSendsNoValidator() async throws {
-        answer([.eTag: "\"a\""])
+        respond([.eTag: "\"a\""])
         _ = try await layer.number(options)
         for seconds in [0, 10] {
             layer.clock.advance(by: .seconds(seconds))
@@ -110,7 +110,7 @@ struct RenewalTests {
             ["If-None-Match": "\"x\""], ["If-Modified-Since": Self.modified],
         ]
         for own in fields {
-            answer([.eTag: "\"a\""])
+            respond([.eTag: "\"a\""])
             _ = try await layer.number(Work(fields: own), options)
             layer.clock.advance(by: .seconds(10))
             let count = layer.server.requestCount
@@ -121,7 +121,7 @@ struct RenewalTests {
     }
 
     @Test func aReadByPostIsSentAsItIs() async throws {
-        answer([.eTag: "\"a\""])
+        respond([.eTag: "\"a\""])
         _ = try await layer.number(Search(text: "a"), options)
         layer.clock.advance(by: .seconds(10))
         _ = try await layer.number(Search(text: "a"), options)
@@ -132,8 +132,8 @@ struct RenewalTests {
         arguments: [
             ([.eTag: "\"a\""], [.eTag: "\"z\""]), ([.lastModified: RenewalTests.modified], [.lastModified: "elsewhen"]),
         ] as [(HTTPFields, HTTPFields)])
-    func a304OfSomethingElseIsAskedAgainWithoutConditions(kept: HTTPFields, named: HTTPFields) async throws {
-        answer(kept)
+    func a304OfAnotherResponseIsRepeatedWithoutConditions(kept: HTTPFields, named: HTTPFields) async throws {
+        respond(kept)
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
         answerNotModified(named)
@@ -144,15 +144,15 @@ struct RenewalTests {
     }
 
     @Test func aStrongTagConfirmsItsWeakForm() async throws {
-        answer([.eTag: "W/\"a\""])
+        respond([.eTag: "W/\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
         answerNotModified([.eTag: "\"a\""])
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
-    @Test func theEndpointChecksWhatIsRenewedAndARefusalFetchesItAnew() async throws {
-        answer([.eTag: "\"a\""])
+    @Test func aRejectedRenewalIsFetchedAgain() async throws {
+        respond([.eTag: "\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
         answerNotModified()
@@ -163,17 +163,17 @@ struct RenewalTests {
     }
 
     @Test func aRefusedTokenIsNoRenewal() async throws {
-        answer([.eTag: "\"a\""])
+        respond([.eTag: "\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
-        answer([:], "{}", status: .unauthorized)
+        respond([:], "{}", status: .unauthorized)
         #expect(await layer.failure(Work(), options)?.kind == .needsAccessToken)
         #expect(layer.network.cache.count == 1)
     }
 
     @Test(arguments: [CachePolicy.timeToLive(.seconds(10)), .http()])
     func a304HasNoEnvelopeToRead(policy: CachePolicy) async throws {
-        answer([.eTag: "\"a\"", .cacheControl: "max-age=10"], #"{"code":0,"n":1}"#)
+        respond([.eTag: "\"a\"", .cacheControl: "max-age=10"], #"{"code":0,"n":1}"#)
         _ = try await layer.number(PaintingList(), .policy(policy))
         layer.clock.advance(by: .seconds(10))
         answerNotModified()
@@ -184,7 +184,7 @@ struct RenewalTests {
     @Test func eachAccountRenewsItsOwn() async throws {
         for account in ["ann", "bob"] {
             layer.network.configure(Gallery.self) { $0.account = account }
-            answer([.eTag: "\"\(account)\""], #"{"n":\#(account == "ann" ? 1 : 2)}"#)
+            respond([.eTag: "\"\(account)\""], #"{"n":\#(account == "ann" ? 1 : 2)}"#)
             _ = try await layer.number(options)
         }
         layer.clock.advance(by: .seconds(10))
@@ -198,24 +198,24 @@ struct RenewalTests {
 
     @Test func aFailureIsWhatItWasAndAStaleAnswerMayStandInForIt() async throws {
         let lenient = CallOptions.policy(.timeToLive(.seconds(10), staleIfError: .seconds(60)))
-        answer([.eTag: "\"a\""])
+        respond([.eTag: "\"a\""])
         _ = try await layer.number(lenient)
         layer.clock.advance(by: .seconds(10))
-        answer([:], "{}", status: .internalServerError)
+        respond([:], "{}", status: .internalServerError)
         #expect(try await layer.network.call(Work(), options: lenient).source == .staleCache)
         #expect(await layer.failure(Work(), options)?.status == .internalServerError)
         #expect(sent[.ifNoneMatch] == "\"a\"")
     }
 
-    @Test func whatIsBelowMemoryIsRenewedToo() async throws {
+    @Test func tierEntryIsRenewedToo() async throws {
         let layer = CachedLayer(diskCache: MapTier())
         let below = CallOptions.policy(.timeToLive(.zero, onDisk: .seconds(10)))
         var response = Response.json(#"{"n":1}"#)
         response.head.headerFields[.eTag] = "\"a\""
-        layer.server.answer(with: .success(response))
+        layer.server.respond(with: .success(response))
         _ = try await layer.number(below)
         layer.clock.advance(by: .seconds(10))
-        layer.server.answer(
+        layer.server.respond(
             with: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([])))))
         for _ in 0..<2 { #expect(try await layer.network.call(Work(), options: below).source == .cache) }
         #expect(layer.server.requestCount == 2)

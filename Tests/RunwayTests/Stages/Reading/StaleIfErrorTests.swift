@@ -19,10 +19,10 @@ struct StaleIfErrorTests {
         .success(.json("{}", status: .internalServerError)), .success(.json("{}", status: .serviceUnavailable)),
         .success(.json("{}", status: .tooManyRequests)),
     ])
-    func itLandsWhereNobodyWasReachedOrTheServerWasNotUpToIt(_ result: Result<Response, NetworkError>) async throws {
+    func itLandsAfterNetworkAndServerFailures(_ result: Result<Response, NetworkError>) async throws {
         #expect(try await layer.number(options) == 1)
         layer.clock.advance(by: .seconds(15))
-        layer.server.answer(with: result)
+        layer.server.respond(with: result)
         let rawData = try await layer.network.call(Work(), options: options)
         #expect(rawData["n"].int == 1 && rawData.source == .staleCache)
         #expect(
@@ -31,7 +31,7 @@ struct StaleIfErrorTests {
             ])
         let record = layer.records.records.last
         #expect(record?.source == .staleCache && record?.outcome.name == "succeeded" && record?.attempts.count == 1)
-        layer.server.answer(with: nil)
+        layer.server.respond(with: nil)
         #expect(try await layer.number(options) == 3, "it is no fresh answer for the next call")
     }
 
@@ -43,7 +43,7 @@ struct StaleIfErrorTests {
     func itHidesNoOtherFailure(_ result: Result<Response, NetworkError>) async throws {
         #expect(try await layer.number(options) == 1)
         layer.clock.advance(by: .seconds(15))
-        layer.server.answer(with: result)
+        layer.server.respond(with: result)
         #expect(await layer.failure(Work(), options) != nil)
     }
 
@@ -55,7 +55,7 @@ struct StaleIfErrorTests {
             async let call = parked.network.call(Work(), options: options)
             let flight = try await parked.arrival()
             parked.clock.advance(by: .seconds(6))
-            parked.transport.answer(flight, with: Self.failure(.noNetwork))
+            parked.transport.respond(flight, with: Self.failure(.noNetwork))
             let source = try? await call.source
             #expect(source == (isThere ? .staleCache : nil))
         }
@@ -75,19 +75,19 @@ struct StaleIfErrorTests {
 
     @Test func aRefreshThatFailsFails() async throws {
         #expect(try await layer.number(options) == 1)
-        layer.server.answer(with: Self.failure(.noNetwork))
+        layer.server.respond(with: Self.failure(.noNetwork))
         var refresh = options
         refresh.cacheUse = .refresh
         #expect(await layer.failure(Work(), refresh)?.kind == .noNetwork)
     }
 
-    @MainActor @Test func aManagerIsToldOfItAsStale() async throws {
+    @MainActor @Test func aManagerIsNotifiedOfItAsStale() async throws {
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)
         manager.load(Work(), options: options)
         try await recorder.landings(count: 1)
         layer.clock.advance(by: .seconds(15))
-        layer.server.answer(with: Self.failure(.noNetwork))
+        layer.server.respond(with: Self.failure(.noNetwork))
         manager.load(Work(), options: options)
         #expect(manager.isLoading)
         try await recorder.landings(count: 2)

@@ -9,14 +9,14 @@ import Testing
 struct StaleWhileRevalidateTests {
     private let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
 
-    @Test func aCallIsGivenTheStaleAnswerAndTheFreshOneIsFetchedForTheNext() async throws {
+    @Test func aStaleResponseIsReturnedAndRevalidated() async throws {
         let layer = ParkedLayer()
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
         let stale = try await layer.network.call(Work(), options: options)
         #expect(stale["n"].int == 1 && stale.source == .staleCache)
         let background = try await layer.arrival()
-        layer.answer(background, 2)
+        layer.respond(background, 2)
         let records = try await layer.records.records(count: 3).sorted { $0.id < $1.id }
         #expect(records[1].source == .staleCache && records[1].attempts.isEmpty)
         #expect(records[1].decisions(of: CacheDecision.self) == [.revalidating(staleBy: .seconds(5))])
@@ -46,7 +46,7 @@ struct StaleWhileRevalidateTests {
         let background = try await layer.arrival()
         await layer.network.flushRecords()
         #expect(layer.transport.parked == [background])
-        layer.answer(background, 2)
+        layer.respond(background, 2)
         let records = try await layer.records.records(count: 22)
         #expect(records.count { $0.decisions(of: CacheDecision.self).contains(.revalidationSkipped) } == 19)
     }
@@ -58,13 +58,13 @@ struct StaleWhileRevalidateTests {
         #expect(try await layer.number(options) == 2)
     }
 
-    @Test func aFetchThatFailsLeavesTheStaleAnswerForTheNextCall() async throws {
+    @Test func aFailedRevalidationLeavesTheStaleResponse() async throws {
         let layer = ParkedLayer()
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
         for number in 0..<3 {
             #expect(try await layer.network.call(Work(), options: options).source == .staleCache)
-            layer.transport.answer(
+            layer.transport.respond(
                 try await layer.arrival(), with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
             _ = try await layer.records.records(count: 3 + 2 * number)
         }
@@ -87,7 +87,7 @@ struct StaleWhileRevalidateTests {
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))
         _ = try await layer.network.call(Work(), options: options)
-        layer.transport.answer(try await layer.arrival(), with: .success(.json(#"{"bad":1}"#)))
+        layer.transport.respond(try await layer.arrival(), with: .success(.json(#"{"bad":1}"#)))
         _ = try await layer.records.records(count: 3)
         #expect(try await layer.network.call(Work(), options: options)["n"].int == 1)
     }
@@ -97,12 +97,12 @@ struct StaleWhileRevalidateTests {
         let flight = layer.network.makeFlight(Work.self, options)
         let request = try layer.network.assemble(Work(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
         async let filling = layer.network.exchange(request, with: Gallery.self, options: options)
-        layer.answer(try await layer.arrival(), 1)
+        layer.respond(try await layer.arrival(), 1)
         _ = try await filling
         layer.clock.advance(by: .seconds(15))
         let stale = try await layer.network.exchange(request, with: Gallery.self, options: options)
         #expect(stale.source == .staleCache)
-        layer.answer(try await layer.arrival(), 2)
+        layer.respond(try await layer.arrival(), 2)
         _ = try await layer.records.records(count: 3)
         let fresh = try await layer.network.exchange(request, with: Gallery.self, options: options)
         #expect(fresh.source == .cache)

@@ -19,7 +19,7 @@ struct TimeToLiveTests {
         #expect(records[1].decisions(of: CacheDecision.self) == [.hit(age: .seconds(12))])
     }
 
-    @Test func anAnswerIsFreshUntilItsLifetimeIsOverAndNoLonger() async throws {
+    @Test func aResponseIsFreshForItsLifetime() async throws {
         #expect(CachePolicy.timeToLive().memoryLifetime == .seconds(180), "the documented default")
         #expect(try await layer.number(Work()) == 1)
         layer.clock.advance(by: .seconds(180) - .nanoseconds(1))
@@ -29,7 +29,7 @@ struct TimeToLiveTests {
         #expect(await layer.lastDecisions().first == .expired(by: .zero))
     }
 
-    @Test func whatDiffersInParametersFieldsAccountOrEnvironmentIsFetched() async throws {
+    @Test func differentCallsShareNoStoredResponse() async throws {
         #expect(try await layer.number(Work(id: 1)) == 1)
         #expect(try await layer.number(Work(id: 2)) == 2)
         #expect(try await layer.number(Work(id: 1, fields: ["Accept-Language": "zh"])) == 3)
@@ -54,17 +54,17 @@ struct TimeToLiveTests {
         #expect(try await other.number(Work()) == 2)
     }
 
-    @Test func refreshTakesNoneAndItsAnswerTakesThePlace() async throws {
+    @Test func refreshReplacesTheStoredResponse() async throws {
         #expect(try await layer.number(Work()) == 1)
         #expect(try await layer.number(CallOptions(cacheUse: .refresh)) == 2)
         #expect(await layer.lastDecisions().first == .refreshing)
         #expect(try await layer.number(Work()) == 2)
-        layer.server.answer(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         #expect(await layer.failure(Work(), CallOptions(cacheUse: .refresh))?.kind == .noNetwork)
         #expect(try await layer.number(Work()) == 2, "what is kept outlives a refresh that failed")
     }
 
-    @Test func onlyIfCachedSendsNothing() async throws {
+    @Test func onlyIfCachedNeverSends() async throws {
         let wish = CallOptions(cacheUse: .onlyIfCached)
         let error = await layer.failure(Work(), wish)
         #expect(error?.kind == .notCached && error?.step == .stage(.reading))
@@ -93,43 +93,43 @@ struct TimeToLiveTests {
     }
 
     @Test(arguments: [201, 203, 404, 410, 500, 301] as [Int])
-    func onlyWhatTheServiceFindsFineIsKept(status: Int) async throws {
-        layer.server.answer(with: .success(.json("{}", status: HTTPResponse.Status(code: status))))
+    func onlyAcceptedResponsesAreStored(status: Int) async throws {
+        layer.server.respond(with: .success(.json("{}", status: HTTPResponse.Status(code: status))))
         _ = try? await layer.network.call(Work())
         #expect(layer.network.cache.count == (status < 300 ? 1 : 0))
     }
 
     @Test func whatTheEnvelopeCallsAnErrorIsNotKept() async throws {
-        layer.server.answer(with: .success(.json(#"{"code":5}"#)))
+        layer.server.respond(with: .success(.json(#"{"code":5}"#)))
         #expect(await layer.failure(PaintingList(), .policy(.timeToLive()))?.serviceError == ServiceError(code: "5"))
         #expect(layer.network.cache.count == 0)
     }
 
     @Test func anAnswerToTheEndpointsOwnConditionIsNotKept() async throws {
-        layer.server.answer(with: .success(.json("", status: .notModified)))
+        layer.server.respond(with: .success(.json("", status: .notModified)))
         _ = try await layer.network.call(Work(fields: ["If-None-Match": "\"a\""]))
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func whatTheEndpointRefusesIsNotKept() async throws {
-        layer.server.answer(with: .success(.json(#"{"bad":1}"#)))
+    @Test func rejectedResponsesAreNotStored() async throws {
+        layer.server.respond(with: .success(.json(#"{"bad":1}"#)))
         #expect(await layer.failure(Work())?.kind == .invalidResponse)
         #expect(layer.network.cache.count == 0)
     }
 
     @Test func whatTheEndpointRefusesLaterIsLetGoAndFetchedInTheSameCall() async throws {
         #expect(try await layer.number(Work()) == 1)
-        layer.server.answer(with: .success(.json(#"{"good":true}"#)))
+        layer.server.respond(with: .success(.json(#"{"good":true}"#)))
         let rawData = try await layer.network.call(Work(refused: "n"))
         #expect(rawData["good"].bool == true && rawData.source == .network)
         #expect(await layer.lastDecisions().prefix(3) == [.hit(age: .zero), .refused, .miss])
         #expect(try await layer.network.call(Work())["good"].bool == true)
     }
 
-    @Test func aStreamIsNeitherKeptNorTakenFromWhatIsKept() async throws {
+    @Test func streamsBypassTheCache() async throws {
         for _ in 0..<2 {
-            let answer = try await layer.network.stream(Work())
-            _ = try await answer.body.collect(upTo: 100)
+            let response = try await layer.network.stream(Work())
+            _ = try await response.body.collect(upTo: 100)
         }
         #expect(layer.network.cache.count == 0 && layer.server.requestCount == 2)
     }
@@ -142,17 +142,17 @@ struct TimeToLiveTests {
         #expect(try await layer.number(Rename(title: "a")) == 4)
     }
 
-    @Test func anExchangeIsAnsweredFromWhatAnEarlierOneKept() async throws {
+    @Test func anExchangeUsesAnEarlierStoredResponse() async throws {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "gallery.test", path: "/x")
         for source in [ResponseSource.network, .cache] {
-            let answer = try await layer.network.exchange(
+            let response = try await layer.network.exchange(
                 Request(head: head), with: Gallery.self, options: .policy(.timeToLive()))
-            #expect(answer.source == source)
+            #expect(response.source == source)
         }
         #expect(layer.server.requestCount == 1)
     }
 
-    @Test func whatAnExchangeDoesNotSendDoesNotSplitWhatIsKept() async throws {
+    @Test func unsentCommonParametersDoNotSplitTheCache() async throws {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "gallery.test", path: "/x")
         let changes: [(source: ResponseSource, change: (inout ServiceSettings) -> Void)] = [
             (.network, { _ in }),
@@ -164,16 +164,16 @@ struct TimeToLiveTests {
         ]
         for (source, change) in changes {
             layer.network.configure(Gallery.self, change)
-            let answer = try await layer.network.exchange(
+            let response = try await layer.network.exchange(
                 Request(head: head), with: Gallery.self, options: .policy(.timeToLive()))
-            #expect(answer.source == source)
+            #expect(response.source == source)
         }
     }
 
     @Test(arguments: [
         Duration.seconds(Int64.min), .seconds(-1), .zero, .seconds(Int64.max), .seconds(Int64.max) * 10,
     ])
-    func absurdLifetimesNeitherTrapNorKeepWhatTheyDoNotMean(lifetime: Duration) async throws {
+    func extremeLifetimesAreBounded(lifetime: Duration) async throws {
         var policy = CachePolicy.timeToLive(lifetime, staleWhileRevalidate: lifetime, staleIfError: lifetime)
         policy.tiers = .memory
         policy.diskLifetime = lifetime

@@ -12,7 +12,7 @@ struct WriteBehindQueueTests {
         return try #require(CacheKey(request, in: flight))
     }
 
-    private func answer(_ id: Int, byteCount: Int = 0) throws -> CachedResponse {
+    private func respond(_ id: Int, byteCount: Int = 0) throws -> CachedResponse {
         CachedResponse(
             RawData([UInt8](repeating: 0, count: byteCount)), for: try key(id), sequenceNumber: 1, fetched: .zero,
             entered: .zero,
@@ -33,14 +33,14 @@ struct WriteBehindQueueTests {
         return names
     }
 
-    @Test func whatALaterOperationMakesPointlessIsNotDone() throws {
+    @Test func supersededOperationsAreDropped() throws {
         var queue = WriteBehindQueue(maximumByteCount: 1 << 20)
-        for id in 1...3 { queue.add(.store(try answer(id))) }
-        queue.add(.store(try answer(1)))
+        for id in 1...3 { queue.add(.store(try respond(id))) }
+        queue.add(.store(try respond(1)))
         queue.add(.remove(try key(2)))
         let names1 = names(&queue)
         #expect(names1 == ["store", "store", "remove"])
-        for id in 1...3 { queue.add(.store(try answer(id))) }
+        for id in 1...3 { queue.add(.store(try respond(id))) }
         queue.add(.clear(.service("library")))
         queue.add(.clear(.service("library")))
         queue.add(.clear(.everything))
@@ -49,14 +49,14 @@ struct WriteBehindQueueTests {
         #expect(queue.isEmpty && !queue.isPerforming)
     }
 
-    @Test func whatWaitsIsBoundedByCountAndByBytes() throws {
+    @Test func pendingOperationsAreBounded() throws {
         var queue = WriteBehindQueue(maximumByteCount: 10_000)
-        queue.add(.store(try answer(1, byteCount: 6_000)))
-        queue.add(.store(try answer(2, byteCount: 6_000)))
+        queue.add(.store(try respond(1, byteCount: 6_000)))
+        queue.add(.store(try respond(2, byteCount: 6_000)))
         let names3 = names(&queue)
         #expect(names3 == ["store", "remove"], "what is not written must not leave an older answer behind")
         queue = WriteBehindQueue(maximumByteCount: .max)
-        for id in 0...WriteBehindQueue.maximumStores { queue.add(.store(try answer(id))) }
+        for id in 0...WriteBehindQueue.maximumStores { queue.add(.store(try respond(id))) }
         let names4 = names(&queue)
         #expect(names4.count { $0 == "store" } == WriteBehindQueue.maximumStores)
         for number in 0...WriteBehindQueue.maximumCount { queue.add(.clear(.account("\(number)", service: nil))) }
@@ -73,22 +73,22 @@ struct WriteBehindQueueTests {
         #expect(begins == [true, false], "one performer")
         let first = queue.next()
         #expect(first != nil)
-        queue.add(.store(try answer(1)))
+        queue.add(.store(try respond(1)))
         guard case .stored = queue.pending(for: try key(1)) else { return #expect(Bool(false)) }
         guard case .removed = queue.pending(for: try key(2)) else { return #expect(Bool(false)) }
         queue.succeed()
         #expect(queue.pending(for: try key(2)) == nil)
     }
 
-    @Test func whatFailedIsRemovedAndARemovalThatFailedIsTriedAgainFirst() throws {
+    @Test func failedStoresAreRemovedAndFailedRemovalsRepeated() throws {
         var queue = WriteBehindQueue(maximumByteCount: 1 << 20)
-        queue.add(.store(try answer(1)))
+        queue.add(.store(try respond(1)))
         _ = queue.begin()
         _ = queue.next()
         let goesOn = queue.fail()
         #expect(goesOn, "the removal of what was there before is next")
         guard case .remove = queue.next() else { return #expect(Bool(false)) }
-        queue.add(.store(try answer(2)))
+        queue.add(.store(try respond(2)))
         let goesOnAfterRemoval = queue.fail()
         let next = queue.next()
         #expect(!goesOnAfterRemoval && next == nil)

@@ -128,7 +128,7 @@ struct RedirectedFailureTests {
     }
 
     @Test(arguments: [401, 403])
-    func tokenIsNotBlamedForWhatAnotherOriginRefuses(_ status: Int) async throws {
+    func refusalOfAnotherOriginRenewsNoToken(_ status: Int) async throws {
         let club = RedirectingClub(to: "https://other.test/welcome") { request in
             .json("{}", status: request.head.authority == "other.test" ? HTTPResponse.Status(code: status) : .ok)
         }
@@ -146,7 +146,7 @@ struct RedirectedFailureTests {
             "nobody was asked to log in before")
     }
 
-    @Test func tokenIsNotBlamedWhereItWasDroppedOnTheWay() async throws {
+    @Test func refusalWithoutATokenRenewsNone() async throws {
         // To another origin and back: the request that is refused has no token.
         let club = RedirectingClub(to: "https://other.test/back") { request in
             if request.head.authority == "other.test" { return .redirect(.found, to: "https://club.test/private") }

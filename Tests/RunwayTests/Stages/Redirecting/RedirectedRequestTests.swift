@@ -89,7 +89,7 @@ struct RedirectedRequestTests {
         #expect(try #require(plain.redirected(by: .found, to: "/x")).url == "http://a.test/x")
     }
 
-    @Test func ipv6OriginIsKept() throws {
+    @Test func ipv6OriginIsUnchanged() throws {
         let following = request(.get, ("https", "[::1]:8443", "/a")).redirected(by: .found, to: "b?c=d")
         #expect(try #require(following).url == "https://[::1]:8443/b?c=d")
     }
@@ -136,7 +136,7 @@ struct RedirectedRequestTests {
         #expect(back.head.headerFields.isEmpty)
     }
 
-    @Test func bodyThatCanNotBeSentTwiceEndsTheChainWhereItWouldHaveTo() throws {
+    @Test func unrepeatableBodyEndsTheRedirectChain() throws {
         let once = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: false)
         let again = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: true)
         #expect(request(.put, body: once).redirected(by: .temporaryRedirect, to: "/x") == nil)

@@ -53,12 +53,12 @@ struct RedirectingStageTests {
     }
 
     @Test(arguments: ["http://library.test/x", "https://user:hunter2@b.test/", "ftp://b.test/", "https://[::1"])
-    func whatMayNotBeFollowedIsRefusedAndNotShown(_ location: String) async throws {
+    func forbiddenRedirectIsRefusedAndNotShown(_ location: String) async throws {
         let layer = layer([start: location])
         let error = try await layer.failure(of: QueryCall())
         #expect(error.kind == .refused)
         #expect(error.status == .found)
-        #expect(error.detail == "The server answered 302 Found, a redirect that could not be followed.")
+        #expect(error.detail == "The server responded with status 302 Found, a redirect that could not be followed.")
         #expect(layer.transport.requests.count == 1)
         let record = try await layer.record()
         #expect(record.decisions(of: Redirect.self) == [.notFollowed])
@@ -100,7 +100,7 @@ struct RedirectingStageTests {
         #expect(hops.last?.head.headerFields[.contentType] == nil)
     }
 
-    @Test func serviceThatCallsAStatusFineKeepsItFromBeingFollowed() async throws {
+    @Test func statusThatTheServiceAcceptsIsNotFollowed() async throws {
         let targets = ["https://museum.test/api/paintings?app=guide&lang=zh&room=7": "/elsewhere"]
         let layer = layer(targets, status: HTTPResponse.Status(code: 300))
         let error = try await layer.failure(of: PaintingList())

@@ -17,7 +17,7 @@ struct RetryTimeTests {
     @Test(arguments: [
         ("0", 0), ("7", 7), ("Thu, 01 Jan 2026 00:00:12 GMT", 12), ("Thursday, 01-Jan-26 00:00:03 GMT", 3),
     ])
-    func serverIsLeftAloneForAsLongAsItSays(_ retryAfter: String, _ seconds: Int) async throws {
+    func retryAfterIsRespected(_ retryAfter: String, _ seconds: Int) async throws {
         for status in [429, 503] {
             let (decision, flaky) = try await decision(retryAfter, status: status)
             guard case .again(2, let wait, .overloaded, .seconds(Int64(seconds))) = decision else {
@@ -41,7 +41,7 @@ struct RetryTimeTests {
     }
 
     @Test(arguments: ["", "-5", "soon", "5, 6", "1.5", "Thu, 32 Jan 2026 00:00:00 GMT"])
-    func retryAfterThatCannotBeReadIsAsIfThereWereNone(_ retryAfter: String) async throws {
+    func invalidRetryAfterIsIgnored(_ retryAfter: String) async throws {
         guard case .again(2, let wait, .overloaded, nil) = try await decision(retryAfter).0 else {
             Issue.record("not tried again")
             return
@@ -50,7 +50,7 @@ struct RetryTimeTests {
     }
 
     @Test(arguments: ["61", "3600", "99999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
-    func waitBeyondTheDeadlineFailsAtOnceWithWhatTheServerSaid(_ retryAfter: String) async throws {
+    func waitBeyondTheDeadlineFailsAtOnce(_ retryAfter: String) async throws {
         let (decision, flaky) = try await decision(retryAfter)
         guard case .gaveUp(.deadline(let wait), .overloaded) = decision else {
             Issue.record("\(String(describing: decision))")
@@ -130,7 +130,7 @@ struct RetryTimeTests {
                 == "status 502: not tried again, 9000 s of waiting would end after the deadline")
         #expect(
             Retry.gaveUp(.notRepeatable, cause: .timedOut(.unknown)).description
-                == "no answer in time: not tried again, the request may have had its effect")
+                == "no response in time: not tried again, the request may have had its effect")
         #expect(
             Retry.gaveUp(.attemptsUsed(3), cause: .overloaded).description == "overloaded: given up after 3 attempts")
     }

@@ -58,7 +58,7 @@ struct RetryingStageTests {
         #expect(flaky.attemptCount == 3)
     }
 
-    @Test func endpointsPolicyAndTheCallsOwnAreKept() async throws {
+    @Test func callPolicyWinsOverTheEndpoints() async throws {
         struct Stubborn: Endpoint {
             static let service = Library.self
             static let retry = RetryPolicy(maximumAttempts: 6, baseWait: .milliseconds(1))
@@ -78,7 +78,7 @@ struct RetryingStageTests {
         }
     }
 
-    @Test func postIsTriedAgainOnlyIfItNeverReachedTheWire() async throws {
+    @Test func postIsRetriedOnlyIfItWasNotSent() async throws {
         let refused = FlakyLayer([.lost(.noNetwork, .notSent), .fine])
         _ = try await refused.call(JSONCall()).get()
         #expect(refused.attemptCount == 2)
@@ -135,7 +135,7 @@ struct RetryingStageTests {
         #expect(again.attemptCount == 2)
     }
 
-    @Test func requestAsItIsIsSentOnceUnlessItsOptionsSayOtherwise() async throws {
+    @Test func exchangeIsSentOnceByDefault() async throws {
         let request = Request(head: HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: "/"))
         let flaky = FlakyLayer([.status(503)])
         let response = try await flaky.layer.network.exchange(request, with: Library.self)
@@ -147,7 +147,7 @@ struct RetryingStageTests {
         #expect(flaky.attemptCount == 4)
     }
 
-    @Test func streamIsTriedAgainBeforeItsHeadAndNotAfter() async throws {
+    @Test func streamIsRetriedOnlyBeforeItsHead() async throws {
         let flaky = FlakyLayer([.lost(), .status(503), .fine])
         let body = await flaky.layer.drive { network in try? await network.stream(QueryCall()).body }
         #expect(try await #require(body).collect(upTo: 9) == Array("{}".utf8))
@@ -157,8 +157,8 @@ struct RetryingStageTests {
             head: HTTPResponse(status: .ok),
             body: .stream(BodyStream { { throw NetworkError(.noNetwork, in: .transporting, "torn") } }))
         let late = FlakyLayer([.success(torn)])
-        let answer = try await late.layer.network.stream(QueryCall())
-        await #expect(throws: NetworkError.self) { try await answer.body.collect(upTo: 1) }
+        let response = try await late.layer.network.stream(QueryCall())
+        await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 1) }
         #expect(late.attemptCount == 1)
     }
 }

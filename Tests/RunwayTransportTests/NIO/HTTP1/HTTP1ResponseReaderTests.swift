@@ -47,16 +47,16 @@ struct HTTP1ResponseReaderTests {
         try read([Array(text.utf8)[...]], to: method)
     }
 
-    static let answers = [
+    static let responses = [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=\"b\"\r\nlo\r\n0\r\nX-T: 1\r\n\r\n",
         "HTTP/1.1 103 Early\r\nLink: <a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         "HTTP/1.0 200 OK\r\n\r\nhello",
     ]
 
-    @Test(arguments: answers)
-    func responseIsTheSameWhereverItsBytesAreCut(answer: String) throws {
-        let bytes = Array(answer.utf8)
+    @Test(arguments: responses)
+    func responseIsTheSameWhereverItsBytesAreCut(response: String) throws {
+        let bytes = Array(response.utf8)
         let whole = try read([bytes[...]])
         #expect(whole.body == "hello" && whole.isComplete && !whole.hasSurplus)
         #expect(try read(bytes.indices.map { bytes[$0...$0] }) == whole)
@@ -65,9 +65,9 @@ struct HTTP1ResponseReaderTests {
         }
     }
 
-    @Test(arguments: answers.prefix(3))
-    func responseThatEndsTooEarlyIsNoResponse(answer: String) throws {
-        let bytes = Array(answer.utf8)
+    @Test(arguments: responses.prefix(3))
+    func responseThatEndsTooEarlyIsNoResponse(response: String) throws {
+        let bytes = Array(response.utf8)
         for index in bytes.indices {
             let error: WireError = index == 0 ? .closed : .closedInResponse
             #expect(throws: error, "cut at \(index)") { try read([bytes[..<index]]) }
@@ -112,8 +112,8 @@ struct HTTP1ResponseReaderTests {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;\u{0}\r\nhello\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno colon\r\n\r\n",
     ])
-    func answerThatCouldBeUnderstoodDifferentlyIsRefused(answer: String) throws {
-        let error = try #require(throws: WireError.self) { try read(answer) }
+    func answerThatCouldBeUnderstoodDifferentlyIsRefused(response: String) throws {
+        let error = try #require(throws: WireError.self) { try read(response) }
         guard case .malformed = error else {
             Issue.record("\(error)")
             return
@@ -143,8 +143,8 @@ struct HTTP1ResponseReaderTests {
     func legalLengthIsNotRefused(field: String) throws {
         let isChunked = field.hasPrefix("T")
         let body = isChunked ? "\(String(repeating: "0", count: 40))5\r\nhello\r\n000\r\n\r\n" : "hello"
-        let answer = try read("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n\(body)")
-        #expect(answer.body == "hello" && answer.isComplete && answer.isPersistent)
+        let response = try read("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n\(body)")
+        #expect(response.body == "hello" && response.isComplete && response.isPersistent)
     }
 
     @Test(arguments: 0..<8) func readBytesAreReleasedForEverySplit(cut: Int) throws {
@@ -168,8 +168,8 @@ struct HTTP1ResponseReaderTests {
     }
 
     @Test func foldedValueIsOneValue() throws {
-        let answer = try read("HTTP/1.1 200 OK\r\nX-A: b\r\n\t c\r\nContent-Length: 0\r\n\r\n")
-        #expect(answer.fields[HTTPField.Name("x-a")!] == "b c")
+        let response = try read("HTTP/1.1 200 OK\r\nX-A: b\r\n\t c\r\nContent-Length: 0\r\n\r\n")
+        #expect(response.fields[HTTPField.Name("x-a")!] == "b c")
     }
 
     @Test func sameLengthMayBeSaidAgain() throws {
@@ -180,10 +180,10 @@ struct HTTP1ResponseReaderTests {
         ("HTTP/1.1", "", true), ("HTTP/1.1", "close", false), ("HTTP/1.0", "", false), ("HTTP/1.0", "Keep-Alive", true),
         ("HTTP/1.1", "x, CLOSE", false),
     ])
-    func connectionGoesOnAsVersionAndFieldSay(version: String, connection: String, isPersistent: Bool) throws {
+    func versionAndFieldDecidePersistence(version: String, connection: String, isPersistent: Bool) throws {
         let field = connection.isEmpty ? "" : "Connection: \(connection)\r\n"
-        let answer = try read("\(version) 200 OK\r\n\(field)Content-Length: 1\r\n\r\na")
-        #expect(answer.isPersistent == isPersistent)
+        let response = try read("\(version) 200 OK\r\n\(field)Content-Length: 1\r\n\r\na")
+        #expect(response.isPersistent == isPersistent)
     }
 
     @Test(arguments: [
@@ -192,8 +192,8 @@ struct HTTP1ResponseReaderTests {
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head),
     ])
     func responseWithoutBodyEndsWithItsHead(text: String, method: HTTPRequest.Method) throws {
-        let answer = try read(text, to: method)
-        #expect(answer.isComplete && answer.body.isEmpty && answer.isPersistent)
+        let response = try read(text, to: method)
+        #expect(response.isComplete && response.body.isEmpty && response.isPersistent)
     }
 
     @Test func bytesBehindAResponseAreSeen() throws {
@@ -226,7 +226,7 @@ struct HTTP1ResponseReaderTests {
         #expect(throws: WireError.self) { try read(text) }
     }
 
-    @Test func bytesAboveASCIIAreKeptAsTheyCame() throws {
+    @Test func bytesAboveASCIIAreUnchanged() throws {
         var bytes = Array("HTTP/1.1 200 OK\r\nX-A: ".utf8)
         bytes += [0xE9, 0xFF]
         bytes += Array("\r\nContent-Length: 0\r\n\r\n".utf8)

@@ -29,7 +29,7 @@ struct HTTP1WireTests {
     }
 
     @Test(arguments: [ScriptedResponse.closing, .resetting])
-    func readThatMeetsAConnectionWhichIsClosingGoesOnAnother(_ ending: ScriptedResponse) async throws {
+    func readOnAClosingConnectionMovesToAnother(_ ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/first", respond: .text("first"))
             origin.on("/a", respond: [ending, .text("second")])
@@ -43,7 +43,7 @@ struct HTTP1WireTests {
     /// What was forgotten between here and the server, or by it, answers nothing: each connection of that age would lose the call
     /// again.
     @Test(arguments: [ScriptedResponse.closing, .resetting])
-    func readAmongManyStaleConnectionsGoesOnANewOne(_ ending: ScriptedResponse) async throws {
+    func readAmongStaleConnectionsUsesANewOne(_ ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/first", respond: .text("first").held(by: gate))
@@ -79,7 +79,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func changeThatMeetsAConnectionWhichIsClosingIsSentOnce() async throws {
+    @Test func changeOnAClosingConnectionIsSentOnce() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/first", respond: .text("first"))
             origin.on("/a", respond: [.closing, .text("second")])
@@ -169,7 +169,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func serverThatDoesNotKnowTheExpectationIsAskedWithout() async throws {
+    @Test func unknownExpectationIsRetriedWithout() async throws {
         try await withScriptedOrigin { origin in
             let refusal = ScriptedResponse.text("what?", status: .expectationFailed)
             origin.on("/a", responding: .afterHead, respond: [refusal, .text("done")])
@@ -247,7 +247,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func recordTellsWhatTheWireDid() async throws {
+    @Test func recordHasTheWirePhases() async throws {
         try await withScriptedOrigin { origin in
             origin.on(
                 "/a", respond: .raw("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none"))

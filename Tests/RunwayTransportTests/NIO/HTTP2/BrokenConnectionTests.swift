@@ -8,7 +8,7 @@ import Testing
 /// An HTTP/2 connection of which NIO's handler says that it is broken.
 @Suite(.timeLimit(.minutes(2)))
 struct BrokenConnectionTests {
-    @Test func itTakesNoFurtherRequestThoughItsChannelIsSlowToClose() async throws {
+    @Test func itAcceptsNoRequestWhileItsChannelCloses() async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -21,8 +21,8 @@ struct BrokenConnectionTests {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(to: address).get()
         let wasLeftFirst = try await channel.eventLoop.flatSubmit {
-            let answer = channel.eventLoop.makePromise(of: Bool.self)
-            channel.eventLoop.assumeIsolated().scheduleTask(in: .seconds(60)) { answer.succeed(false) }
+            let response = channel.eventLoop.makePromise(of: Bool.self)
+            channel.eventLoop.assumeIsolated().scheduleTask(in: .seconds(60)) { response.succeed(false) }
             do {
                 let closing = HeldClose()
                 try channel.pipeline.syncOperations.addHandler(closing)
@@ -33,11 +33,11 @@ struct BrokenConnectionTests {
                     channel: channel, address: address, dialTimes: DialTimes(),
                     handover: NIOLoopBound(HandoverHandler(), eventLoop: channel.eventLoop))
                 let connection = try HTTP2Connection(1, dialed, in: pool)
-                closing.onClose = { answer.succeed(connection.isClosed) }
+                closing.onClose = { response.succeed(connection.isClosed) }
             } catch {
-                answer.fail(error)
+                response.fail(error)
             }
-            return answer.futureResult
+            return response.futureResult
         }.get()
         #expect(wasLeftFirst)
         try await server.close()

@@ -44,7 +44,7 @@ struct EndedByServerTests {
     }
 
     @Test(arguments: [1, 2, 11])
-    func aReadThatTheServerHadWhenItEndedTheConnectionWithAnErrorIsNotSentAgain(code: Int) async throws {
+    func aReadOnAConnectionClosedWithAnErrorIsNotRetried(code: Int) async throws {
         let script = Self.ending { connection, stream in
             connection.write(.goAway(last: stream, code: code))
             connection.close()
@@ -62,7 +62,7 @@ struct EndedByServerTests {
 
     /// A server that goes may say first that it goes, and take all that comes meanwhile (RFC 9113 §6.8).
     @Test(arguments: [true, false])
-    func aReadThatMeetsAConnectionWhichTheServerClosesGoesOnAnother(isTold: Bool) async throws {
+    func aReadOnAClosingConnectionMovesToAnother(isTold: Bool) async throws {
         let script = Self.ending { connection, _ in
             if isTold { connection.write(.goAway(last: 0x7FFF_FFFF)) }
             connection.close()
@@ -75,7 +75,7 @@ struct EndedByServerTests {
         }
     }
 
-    @Test func theRetryPolicyDecidesWhetherWhatWasResetIsSentAgain() async throws {
+    @Test func theRetryPolicyDecidesOnResetRequests() async throws {
         let script = Self.ending { connection, stream in
             let count = connection.paths.values.count { $0 == "/ended" }
             if count == 1 { return connection.write(.reset(stream, 11)) }

@@ -59,7 +59,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func settingsThatForbidWhatWasSentAlreadyMakeItWait() async throws {
+    @Test func settingsBelowTheSentAmountMakeItWait() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame, frame.is(.headers) else { return }
             if connection.streams.count == 5 {
@@ -75,15 +75,15 @@ struct HTTP2WireTests {
             try await withThrowingTaskGroup(of: String?.self) { group in
                 // Also what must not be sent twice: the server said that it did not act on it.
                 for _ in 0..<5 { group.addTask { try await network.call(Fetch<POST>("a")).text } }
-                var answers: [String] = []
-                for try await answer in group { answers.append(answer ?? "") }
-                #expect(Set(answers) == ["1", "11", "13", "15", "17"])
+                var responses: [String] = []
+                for try await response in group { responses.append(response ?? "") }
+                #expect(Set(responses) == ["1", "11", "13", "15", "17"])
             }
             #expect(server.connectionCount == 1)
         }
     }
 
-    @Test func goAwayMovesWhatTheServerDidNotTake() async throws {
+    @Test func goAwayMovesUnprocessedRequests() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings()) }
             guard frame.is(.headers) else { return }
@@ -97,9 +97,9 @@ struct HTTP2WireTests {
             let network = try server.layer()
             try await withThrowingTaskGroup(of: String?.self) { group in
                 for _ in 0..<3 { group.addTask { try await network.call(Fetch<POST>("a")).text } }
-                var answers: [String] = []
-                for try await answer in group { answers.append(answer ?? "") }
-                #expect(answers.sorted() == ["first", "moved", "moved"])
+                var responses: [String] = []
+                for try await response in group { responses.append(response ?? "") }
+                #expect(responses.sorted() == ["first", "moved", "moved"])
             }
             #expect(server.connectionCount == 2)
             await server.wait { $0.endCount == 1 }
@@ -116,7 +116,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func streamThatIsRefusedAgainAndAgainFailsAsNotSent() async throws {
+    @Test func repeatedlyRefusedStreamFailsAsNotSent() async throws {
         try await RawHTTP2Server.run { connection, frame in
             if let frame, frame.is(.headers) { connection.write(.reset(frame.stream, 7)) }
             if frame == nil { connection.write(.settings()) }
@@ -137,7 +137,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func cancelledCallResetsItsStreamAndKeepsTheConnection() async throws {
+    @Test func cancelledCallResetsOnlyItsStream() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings()) }
             if frame.is(.headers), frame.stream > 1 {
@@ -177,11 +177,11 @@ struct HTTP2WireTests {
             wire.streamWindowByteCount = 128 << 10
             wire.connectionWindowByteCount = 128 << 10
             let network = try server.layer(wire)
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             // The neighbour is answered although nobody reads the stream.
             #expect(try await network.call(Fetch<GET>("b")).text == "swift")
             #expect(!server.frames().contains { $0.is(.windowUpdate) && $0.stream == 1 })
-            #expect(try await answer.body.collect(upTo: 1 << 20).count == 9 * part.count)
+            #expect(try await response.body.collect(upTo: 1 << 20).count == 9 * part.count)
         }
     }
 
@@ -260,7 +260,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func recordTellsWhatTheWireDid() async throws {
+    @Test func recordHasTheWirePhases() async throws {
         try await RawHTTP2Server.run(Self.honest) { server in
             let records = RecordCollector()
             let network = try server.layer(sinks: [records])

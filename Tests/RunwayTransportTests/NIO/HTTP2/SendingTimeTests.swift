@@ -20,7 +20,7 @@ struct SendingTimeTests {
     }
 
     @Test(arguments: [true, false])
-    func sendingLastsAtLeastAsLongAsTheServerTakesNoMore(isStreamed: Bool) async throws {
+    func sendingIncludesTheServersBackpressure(isStreamed: Bool) async throws {
         // The window of a stream and of its connection is 65,535 bytes (RFC 9113 §6.9.2).
         let bytes = [UInt8](repeating: 7, count: 300_000)
         let body: RequestBody =

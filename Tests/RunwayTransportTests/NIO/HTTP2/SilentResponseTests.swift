@@ -19,8 +19,8 @@ struct SilentResponseTests {
         try await RawHTTP2Server.run(Self.beginning) { server in
             // Long enough for the head to come in time on a busy machine.
             let network = try server.layer(idleTimeout: .seconds(5))
-            let answer = try await network.stream(Fetch<GET>("a"))
-            let error = try await answer.body.failure()
+            let response = try await network.stream(Fetch<GET>("a"))
+            let error = try await response.body.failure()
             #expect(error.kind == .timedOut && error.detail.contains("silent"), "\(error)")
             await server.wait(for: .reset)
             #expect(server.endCount == 0)
@@ -32,11 +32,11 @@ struct SilentResponseTests {
             var wire = WireSettings()
             wire.pingInterval = .milliseconds(200)
             let network = try server.layer(wire, idleTimeout: .seconds(5))
-            let answer = try await network.stream(Fetch<GET>("a"))
+            let response = try await network.stream(Fetch<GET>("a"))
             // With 200 ms and more between two of them these take longer than a server may be silent.
             await server.wait(for: .ping, count: 26)
             #expect(!server.frames().contains { $0.is(.reset) })
-            let error = try await answer.body.failure()
+            let error = try await response.body.failure()
             #expect(error.kind == .timedOut, "\(error)")
         }
     }

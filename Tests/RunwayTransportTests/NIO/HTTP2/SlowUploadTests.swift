@@ -24,7 +24,7 @@ struct SlowUploadTests {
         }
     }
 
-    @Test func whatIsTakenBitByBitIsNotSilence() async throws {
+    @Test func slowProgressIsNotSilence() async throws {
         try await RawHTTP2Server.run(Self.slow()) { server in
             var wire = WireSettings()
             wire.pingInterval = .milliseconds(400)

@@ -73,20 +73,20 @@ struct UnreadResponseTests {
         }
     }
 
-    @Test func noMoreComesThanMayWaitForReadersAndAllOnceTheyRead() async throws {
+    @Test func unreadBytesAreBoundedUntilTheyAreRead() async throws {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in
             let network = try layer(server)
-            var answers: [StreamedResponse] = []
+            var responses: [StreamedResponse] = []
             for index in 0..<Self.streamCount {
-                answers.append(try await network.stream(Fetch<GET>("\(index)")))
+                responses.append(try await network.stream(Fetch<GET>("\(index)")))
             }
             await waitForStandstill(server, sender)
             #expect(sender.sentByteCount <= Self.limit + 16_384)
             #expect(sender.sentByteCount < Self.streamCount * Self.bodyByteCount)
             // Some of the responses have ended, and count like the others.
-            for answer in answers {
-                #expect(try await answer.body.collect(upTo: 1 << 20).count == Self.bodyByteCount)
+            for response in responses {
+                #expect(try await response.body.collect(upTo: 1 << 20).count == Self.bodyByteCount)
             }
             #expect(sender.sentByteCount == Self.streamCount * Self.bodyByteCount)
         }
@@ -103,28 +103,28 @@ struct UnreadResponseTests {
             flood += RawFrame.data(frame.stream, "").bytes
             connection.write(flood + RawFrame(.ping, [UInt8](repeating: 1, count: 8)).bytes)
         } _: { server in
-            let answer = try await server.layer().stream(Fetch<GET>("a"))
+            let response = try await server.layer().stream(Fetch<GET>("a"))
             // All of it is there when the PING behind it is answered.
             await server.wait { server in server.frames().contains { $0.is(.ping) && $0.flags & RawFrame.ack != 0 } }
             var byteCounts: [Int] = []
-            for try await part in answer.body { byteCounts.append(part.count) }
+            for try await part in response.body { byteCounts.append(part.count) }
             #expect(byteCounts.reduce(0, +) == count)
             #expect(byteCounts.count < 10, "\(byteCounts)")
         }
     }
 
-    @Test func whatIsReleasedUnreadMakesRoomForTheOthers() async throws {
+    @Test func releasingAnUnreadResponseFreesTheWindow() async throws {
         let sender = Sender()
         try await RawHTTP2Server.run(sender.act) { server in
             let network = try layer(server)
-            var answers: [StreamedResponse] = []
+            var responses: [StreamedResponse] = []
             for index in 0..<Self.streamCount {
-                answers.append(try await network.stream(Fetch<GET>("\(index)")))
+                responses.append(try await network.stream(Fetch<GET>("\(index)")))
             }
             await waitForStandstill(server, sender)
             #expect(sender.sentByteCount < Self.streamCount * Self.bodyByteCount)
-            let last = answers.removeLast()
-            answers = []
+            let last = responses.removeLast()
+            responses = []
             #expect(try await last.body.collect(upTo: 1 << 20).count == Self.bodyByteCount)
         }
     }

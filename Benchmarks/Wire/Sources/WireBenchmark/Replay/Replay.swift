@@ -52,12 +52,12 @@ struct Replay {
     ///
     /// - Throws: What a call failed with; and where an answer was not the one that the call had to get.
     func run() async throws -> Bool {
-        let answers = Set(session.calls.map(\.answer))
+        let responses = Set(session.calls.map(\.response))
         print(
-            "seed \(seed): \(session.calls.count) calls of \(answers.count) distinct answers, 8 at a time,",
+            "seed \(seed): \(session.calls.count) calls of \(responses.count) distinct answers, 8 at a time,",
             "\(rounds) rounds,", isCold ? "connections made in them" : "connections made before")
-        guard session.calls.count == 1000, answers.count == 330 else { return false }
-        let bodies = Dictionary(uniqueKeysWithValues: answers.map { ($0, $0.body) })
+        guard session.calls.count == 1000, responses.count == 330 else { return false }
+        let bodies = Dictionary(uniqueKeysWithValues: responses.map { ($0, $0.body) })
         var outcomes = players.map { _ in [Outcome]() }
         for round in 0..<rounds {
             for offset in players.indices {
@@ -82,7 +82,7 @@ struct Replay {
                 for script in part.scripts {
                     group.addTask { @concurrent in
                         for call in script {
-                            guard try await play.call(call) == bodies[call.answer] else {
+                            guard try await play.call(call) == bodies[call.response] else {
                                 throw WrongAnswer(description: "\(player.name): a wrong answer to \(call)")
                             }
                         }

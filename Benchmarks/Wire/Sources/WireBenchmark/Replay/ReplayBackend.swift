@@ -64,15 +64,15 @@ enum ReplayBackend {
         router.add(middleware: Counting(ledger: ledger))
         router.get("v1/hello") { _, _ in "hello" }
         router.get("v1/cities/:city/homes") { request, context in
-            answer(to: try list(request, context), from: ledger)
+            respond(to: try list(request, context), from: ledger)
         }
         router.get("v1/cities/:city/homes/:home") { _, context in
             let city = try context.parameters.require("city", as: Int.self)
-            return answer(
+            return respond(
                 to: .details(city: city, home: try context.parameters.require("home", as: Int.self)), from: ledger)
         }
         router.get("v1/cities/:city/map") { _, context in
-            answer(to: .map(city: try context.parameters.require("city", as: Int.self)), from: ledger)
+            respond(to: .map(city: try context.parameters.require("city", as: Int.self)), from: ledger)
         }
         router.post("control/reset") { _, _ in
             ledger.state.withLock { $0 = ReplayLedger.State() }
@@ -96,7 +96,7 @@ enum ReplayBackend {
             filter: try query.require("filter", as: Int.self), page: try query.require("page", as: Int.self))
     }
 
-    private static func answer(to resource: Resource, from ledger: ReplayLedger) -> Response {
+    private static func respond(to resource: Resource, from ledger: ReplayLedger) -> Response {
         let revision = ledger.state.withLock { $0.revisions[resource, default: 0] }
         // A client that keeps answers by what the server says may keep these, too.
         return Response(

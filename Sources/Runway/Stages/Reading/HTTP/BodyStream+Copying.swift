@@ -5,7 +5,7 @@ extension BodyStream {
             var iterator = makeAsyncIterator()
             var copy: [UInt8]? = []
             return {
-                // A stream that was cut off throws, and is not stored.
+                // A truncated stream throws, and is not stored.
                 guard let part = try await iterator.next() else {
                     if let whole = copy { store(whole) }
                     copy = nil

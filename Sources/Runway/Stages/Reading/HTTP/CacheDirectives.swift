@@ -1,9 +1,9 @@
 /// The directives of all `Cache-Control` fields of one message, as they were written (RFC 9111 §5.2).
 ///
-/// Reading never fails. Where a sender broke the rules, what keeps less is assumed: a lifetime that is no number is none, of several
-/// the smallest counts, and a quoted string that never ends is no reason to overlook the directives in it.
+/// Reading never fails. If a sender broke the rules, the strictest meaning is assumed: an invalid lifetime is zero, of several
+/// lifetimes the smallest counts, and the directives in a quoted string that never ends are read, too.
 struct CacheDirectives: Sendable {
-    /// What stands after a directive's name.
+    /// What follows a directive's name.
     enum Argument: Sendable, Equatable {
         case none
         case text(String)
@@ -12,17 +12,17 @@ struct CacheDirectives: Sendable {
 
     private var directives: [(name: String, argument: Argument)] = []
 
-    /// Reads field values, one for every line.
+    /// Reads field values, one for each line.
     init(_ values: [String]) {
         for value in values {
             for element in FieldList.elements(of: value) { append(element) }
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no directives.
     var isEmpty: Bool { directives.isEmpty }
 
-    /// Whether a directive is there, with or without an argument.
+    /// Whether a directive is present, with or without an argument.
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
     /// The arguments of a directive, in their order.
@@ -56,7 +56,7 @@ struct CacheDirectives: Sendable {
     }
 
     private mutating func append(_ element: Substring) {
-        // By bytes: a combining character behind it would make one character of both.
+        // By bytes: a following combining character would form one character with it.
         guard let equals = element.utf8.firstIndex(of: 0x3D) else {
             directives.append((element.lowercased(), .none))
             return

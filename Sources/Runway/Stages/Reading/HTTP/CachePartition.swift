@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Whose responses these are: a response that is stored for one is never returned to another.
+/// Identifies the user that responses belong to: a response that is stored in one partition is never returned in another.
 ///
-/// The account is what the app says; the sender fields and the cookies are what the requests say themselves, and split also where an
+/// The app sets the account; the requests contain the sender fields and the cookies. These separate responses also if an
 /// account is set, since a caller may act for somebody else in one call.
 struct CachePartition: Hashable, Sendable {
     let service: ObjectIdentifier

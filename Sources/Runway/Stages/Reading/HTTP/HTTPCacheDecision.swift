@@ -1,16 +1,16 @@
 /// What the cache decided by the rules of HTTP, for the record.
 package enum HTTPCacheDecision: StageDecision, Equatable {
-    /// A stored response was returned; it stays fresh for so long.
+    /// A stored response was returned; it stays fresh for this long.
     case fresh(age: Duration, remaining: Duration)
-    /// A stored response was returned although it is stale by so much.
+    /// A stored response was returned although it is stale by this much.
     case stale(by: Duration, StaleReason)
     /// A stored response has to be validated; `nil` if it is not stale.
     case validating(staleBy: Duration?)
-    /// A stale response was returned, and is revalidated while nobody waits.
+    /// A stale response was returned, and is revalidated in a background flight.
     case revalidating
-    /// A stored response has no validator: it is stale by so much, and is fetched.
+    /// A stored response has no validator: it is stale by this much, and is fetched.
     case expired(staleBy: Duration?)
-    /// The origin confirmed stored responses. So many were updated.
+    /// The origin confirmed stored responses, of which this number were updated.
     case notModified(updated: Int)
     /// The origin responded 304 to validators of no stored response; the request was sent again without conditions.
     case unmatchedNotModified
@@ -24,9 +24,9 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
     case stored(lifetime: Duration, isHeuristic: Bool)
     /// The response was not stored.
     case notStored(NotStoredReason)
-    /// A HEAD confirmed so many stored responses, and so many others have to be validated.
+    /// A HEAD confirmed this number of stored responses, and this number of others have to be validated.
     case head(updated: Int, distrusted: Int)
-    /// So many responses of the target, and of those that the response refers to, were removed.
+    /// This number of responses of the target, and of targets that the response refers to, were removed.
     case invalidated(Int)
 
     package static var step: FlightStep { .stage(.reading) }

@@ -1,6 +1,6 @@
 /// How many responses a ``ResponseCache`` stores by the rules of HTTP caching. Least recently used targets are evicted first.
 public struct HTTPCacheLimits: Sendable, Hashable {
-    /// The most targets of which responses are stored. The default is 1,000.
+    /// The most targets with stored responses. The default is 1,000.
     public let maximumTargets: Int
     /// The most bytes: bodies, the indexes of those that are JSON, and header fields together. The default is 32 MiB.
     public let maximumByteCount: Int

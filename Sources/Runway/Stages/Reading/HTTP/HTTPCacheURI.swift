@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The target of a request, so written that equivalent ones are equal (RFC 9110 §4.2.3, RFC 3986 §6.2.2).
+/// The target of a request, normalised so that equivalent ones are equal (RFC 9110 §4.2.3, RFC 3986 §6.2.2).
 struct HTTPCacheURI: Hashable, Sendable {
     /// The URI.
     let text: String
@@ -15,7 +15,7 @@ struct HTTPCacheURI: Hashable, Sendable {
             + (path.utf8.contains(UInt8(ascii: "%")) ? Self.normalisedPercentEncoding(path) : path)
     }
 
-    /// What a field of the response to `head` refers to; `nil` if it can't be requested, or is of another origin.
+    /// The target that a field of the response to `head` refers to; `nil` if it can't be requested, or is of another origin.
     init?(_ reference: URIReference, from head: HTTPRequest) {
         guard let target = try? HTTPTarget(reference, from: head) else { return nil }
         var other = head

@@ -24,7 +24,7 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// Whether the field was used up when the body was read, so that a newer value would not fit it.
+    /// Whether the field was applied when the body was read, so that a newer value would not fit it.
     fileprivate var describesStoredBytes: Bool {
         [.contentLength, .contentRange, .contentEncoding].contains(self)
     }

@@ -9,7 +9,7 @@ enum HTTPFreshness {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - directives: What its `Cache-Control` says.
+    ///   - directives: Its `Cache-Control` directives.
     ///   - received: When it was received, which is its date if it has none.
     static func lifetime(
         of response: HTTPResponse, _ directives: ResponseDirectives, received: HTTPDate
@@ -19,7 +19,7 @@ enum HTTPFreshness {
         let date = fields[.date].flatMap { HTTPDate($0, now: received) } ?? received
         let expires = fields[values: .expires]
         if let first = expires.first {
-            // Two that differ can't both be right; a date that can't be read has passed (RFC 9111 §5.3).
+            // Two that differ can't both be right; an invalid date has passed (RFC 9111 §5.3).
             guard expires.allSatisfy({ $0 == first }), let expiry = HTTPDate(first, now: received) else {
                 return (.zero, false)
             }
@@ -36,8 +36,8 @@ enum HTTPFreshness {
     ///
     /// - Parameters:
     ///   - fields: The fields of the response.
-    ///   - delay: The time from its request to its coming, by a clock that only goes forward.
-    ///   - received: When it came, by the wall clock.
+    ///   - delay: The time from its request to its receipt, on a monotonic clock.
+    ///   - received: When it was received, on the wall clock.
     static func initialAge(_ fields: HTTPFields, delay: Duration, received: HTTPDate) -> Duration {
         let date = fields[.date].flatMap { HTTPDate($0, now: received) } ?? received
         let apparentAge = max(.zero, received.since(date))
@@ -58,7 +58,7 @@ extension HTTPResponse.Status {
         [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
     }
 
-    /// Whether the cache knows all that the status asks of caches, for `must-understand` (RFC 9111 §3).
+    /// Whether the cache implements all that the status requires of caches, for `must-understand` (RFC 9111 §3).
     ///
     /// The statuses of RFC 9110 §15 that require nothing special of caches.
     var isUnderstood: Bool {

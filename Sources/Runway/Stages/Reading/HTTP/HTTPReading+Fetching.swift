@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension HTTPReading {
-    /// A request that no stored response answers.
+    /// A request that no stored response can serve.
     struct Fetch: Sendable {
         /// The request as it was looked up, without the validators of stored responses.
         let request: Request
@@ -16,7 +16,7 @@ extension HTTPReading {
         }
     }
 
-    /// When a call passed its request on: what a response is dated by if no transport returned it.
+    /// When a call passed its request on: the times of a response that no transport returned.
     struct Passing: Sendable {
         let sequenceNumber: UInt64
         let requested: Duration
@@ -45,7 +45,8 @@ extension HTTPReading {
         }
         if response.source != .network { return response }
         if let own { return own }
-        // The caller's own preconditions may hold; if only the cache set some, the request is sent again without them.
+        // The 304 may refer to the caller's own preconditions; if only the cache set some, the request is sent again without
+        // them.
         if sent.callerConditions == nil || request.isMet(by: response.head) { return try request.accepting(response) }
         flight.note(HTTPCacheDecision.unmatchedNotModified)
         return try await self.fetch(Fetch(request), reads)
@@ -55,7 +56,7 @@ extension HTTPReading {
     private func store(
         _ response: Response, to fetch: Fetch, _ passing: Passing, in flight: Flight
     ) -> Response? {
-        // A response that nobody judged fails its call, and neither updates nor replaces what is stored.
+        // A response without a verdict fails its call, and neither updates nor replaces a stored one.
         if response.verdict == nil { return response }
         let request = fetch.request
         // The age and order of a shared response are those of its request, whenever a follower joined it.
@@ -128,13 +129,14 @@ extension Request {
         return own.matches(tag)
     }
 
-    /// The request as it is sent: with the validators of the candidates, or with the demand that no cache on the way responds.
+    /// The request as it is sent: with the validators of the candidates, or with the directive that no cache on the way may
+    /// respond.
     fileprivate func prepared(validating candidates: [StoredResponse], in flight: Flight) -> Request {
         var request = self
         if flight.options.cacheUse == .refresh, !head.headerFields.contains(.cacheControl) {
             request.head.headerFields[.cacheControl] = "no-cache"
         }
-        // A HEAD is sent as it is: its response tells what became of the stored ones, see RFC 9111 §4.3.5.
+        // A HEAD is sent unchanged: its response says whether the stored ones are valid, see RFC 9111 §4.3.5.
         guard head.method == .get, let fields = HTTPValidation.conditional(request.head.headerFields, candidates) else {
             return request
         }

@@ -35,7 +35,7 @@ extension HTTPReading {
     }
 }
 
-/// Takes the reading stage's place in a flight that revalidates: a stored response is returned only instead of an error.
+/// Replaces the reading stage in a flight that revalidates: a stored response is returned only instead of an error.
 private struct Revalidation: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl

@@ -18,14 +18,14 @@ extension HTTPReading {
                 let partition = CachePartition(request, in: flight)
                 supersede(hop.response.head.status, request, partition, ordered, in: flight)
             }
-            // The chain as this stage sees it: what stages below put into the requests is not part of what is looked up.
+            // The chain as this stage sees it: fields that stages below add to the requests are not part of lookups.
             guard let location = try? hop.response.head.location(in: .stage(.reading)),
                 let following = request.redirected(
                     by: hop.response.head.status, to: location, authentication: flight.recorder.authentication)
             else { return response }
             hasLeft = hasLeft || Origin(following.head) != origin
-            // Credentials that were dropped on the way are not in what came from the first origin after it, and those who ask it directly
-            // send them.
+            // A response after the return to the first origin was fetched without the credentials that were dropped on the way,
+            // but direct requests to that origin send them.
             if hasLeft, Origin(following.head) == origin { return response }
             request = following
             times.requested = hop.received
@@ -81,7 +81,7 @@ extension HTTPReading {
         }
     }
 
-    /// Whether nothing of a response is stored, as its request or the policy of the call has it.
+    /// Whether the request, the response or the call's policy forbids storing the response.
     func isNoStore(_ request: Request, _ head: HTTPResponse, in flight: Flight) -> Bool {
         RequestDirectives(request.head.headerFields).isNoStore
             || !flight.cachePolicy.storesSetCookie && head.headerFields.contains(.setCookie)
@@ -108,12 +108,12 @@ extension HTTPReading {
         if let refusal { flight.note(HTTPCacheDecision.notStored(refusal)) }
     }
 
-    /// Removes what a response has superseded at its origin, although it is not stored itself.
+    /// Removes the responses that this one has superseded at its origin, although it is not stored itself.
     private func supersede(
         _ status: HTTPResponse.Status, _ request: Request, _ partition: CachePartition, _ sequenceNumber: UInt64,
         in flight: Flight
     ) {
-        // Other statuses speak of this one request, or of a failure that passes.
+        // Other statuses concern this one request, or a temporary failure.
         guard [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410].contains(status.code) else { return }
         cache.supersede(HTTPCacheURI(request.head), in: partition, matching: request.head, before: sequenceNumber)
     }
@@ -127,14 +127,14 @@ extension HTTPReading {
         guard response.head.status == .ok else { return false }
         let uri = HTTPCacheURI(request.head)
         let partition = CachePartition(request, in: flight)
-        let kept = cache.responses(of: uri, for: partition).responses.filter {
+        let stored = cache.responses(of: uri, for: partition).responses.filter {
             $0.method == .get && $0.sequenceNumber <= sequenceNumber && $0.vary.matches(request.head.headerFields)
         }
-        if kept.isEmpty { return false }
+        if stored.isEmpty { return false }
         let fields = response.head.headerFields
         let isNoStore = isNoStore(request, response.head, in: flight)
-        let good = kept.filter { $0.isConfirmed(byHead: fields) }
-        let others = kept.filter { !$0.isConfirmed(byHead: fields) }.map(\.sequenceNumber)
+        let good = stored.filter { $0.isConfirmed(byHead: fields) }
+        let others = stored.filter { !$0.isConfirmed(byHead: fields) }.map(\.sequenceNumber)
         flight.note(HTTPCacheDecision.head(updated: good.count, distrusted: others.count))
         cache.requireValidation(of: others, of: uri, in: partition)
         var get = request
@@ -147,7 +147,7 @@ extension HTTPReading {
         return !good.isEmpty
     }
 
-    /// Invalidates what a request that may change its target has put out of date (RFC 9111 §4.4).
+    /// Invalidates the targets that a request with an unsafe method may have changed (RFC 9111 §4.4).
     ///
     /// It concerns every call, whatever the cache policy of its endpoint is.
     func invalidate(after response: Response, to request: Request, in flight: Flight) {
@@ -156,7 +156,7 @@ extension HTTPReading {
         var uris: Set<HTTPCacheURI> = [HTTPCacheURI(request.head)]
         let heads = response.hops.map(\.response.head) + [response.head]
         let targets = response.hops.map(\.request.head) + [request.head]
-        // A redirect that keeps the method changes what it leads to.
+        // A redirect that keeps the method changes its target.
         for target in targets where !target.method.isSafe { uris.insert(HTTPCacheURI(target)) }
         for (head, target) in zip(heads, response.hops.isEmpty ? [request.head] : targets) {
             for name in [HTTPField.Name.location, .contentLocation] {

@@ -10,12 +10,12 @@ struct HTTPReading {
     init(_ cache: ResponseCache) { self.cache = cache }
 
     /// Looks up the stored responses, without waiting.
-    func answerImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ request: Request, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let lookup = try lookUp(request, in: flight)
         switch lookup.found {
         case .fresh(let response):
             lookup.note(in: flight)
-            return .answer(response)
+            return .response(response)
         case .stale(let response, _) where flight.manager != nil && flight.mayLandProvisionally:
             flight.note(HTTPCacheDecision.revalidating)
             flight.forgoProvisional()
@@ -73,7 +73,7 @@ struct HTTPReading {
     /// What a lookup found.
     private struct Lookup {
         enum Found {
-            /// A response that may be returned as it is.
+            /// A response that may be returned without validation.
             case fresh(Response)
             /// A stale response, which has to be revalidated.
             case stale(Response, Fetch)
@@ -115,7 +115,7 @@ struct HTTPReading {
         }
         let directives = RequestDirectives(own.head.headerFields, use: flight.options.cacheUse)
         if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
-        // Stored redirects that lead in a circle may have changed.
+        // Stored redirects that form a loop may have changed.
         return Lookup(found: .none(Fetch(own)), decisions: decisions)
     }
 
@@ -164,7 +164,7 @@ struct HTTPReading {
         return canBeValidated ? .validating(staleBy: staleBy) : .expired(staleBy: staleBy)
     }
 
-    /// The response that is made of a stored one; `nil` if that can't serve the request.
+    /// The response that a stored one results in; `nil` if that can't serve the request.
     func response(
         _ stored: StoredResponse, to request: Request, _ reuse: HTTPReuse, in flight: Flight
     ) -> Response? {
@@ -176,11 +176,11 @@ struct HTTPReading {
         return response
     }
 
-    /// The caller allows nothing to be sent (RFC 9111 §5.2.1.7).
+    /// The error of a call that allows nothing to be sent (RFC 9111 §5.2.1.7).
     private static func onlyIfCachedError(in flight: Flight) -> NetworkError {
         flight.note(HTTPCacheDecision.onlyIfCachedMiss)
         var error = NetworkError.notCached
-        // The status of a cache that may not ask the origin.
+        // The status of a cache that must not contact the origin.
         error.status = .gatewayTimeout
         return error
     }

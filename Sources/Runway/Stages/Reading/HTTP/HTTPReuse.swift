@@ -8,7 +8,7 @@ package enum StaleReason: String, Sendable, Hashable {
     case whileRevalidating = "while a fresh one is fetched"
     /// The response allows it (`stale-while-revalidate`), and the request allows nothing to be sent (`only-if-cached`).
     case responseAllows = "the response allows it"
-    /// No fresh one could be had, and request or response allow it then (`stale-if-error`).
+    /// No fresh response is available, and request or response allow a stale one then (`stale-if-error`).
     case afterError = "no fresh one could be had"
     /// The origin could not be reached.
     case disconnected = "the origin could not be reached"
@@ -16,9 +16,9 @@ package enum StaleReason: String, Sendable, Hashable {
 
 /// How one stored response may be used for one request (RFC 9111 §4).
 enum HTTPReuse: Sendable, Equatable {
-    /// It may be returned as it is; it stays fresh for so long.
+    /// It may be returned without validation; it stays fresh for this long.
     case fresh(remaining: Duration)
-    /// It may be returned although it is stale by so much.
+    /// It may be returned although it is stale by this much.
     case stale(by: Duration, StaleReason)
     /// It has to be validated; `nil` if it is not stale.
     case validate(staleBy: Duration?)
@@ -32,12 +32,13 @@ enum HTTPReuse: Sendable, Equatable {
             self = .validate(staleBy: staleBy)
             return
         }
-        // What does not change while it is fresh needs no validation, even if the caller wants a younger one (RFC 8246 §2).
+        // A response that does not change while it is fresh needs no validation, even if the caller requests a younger one (RFC
+        // 8246 §2).
         if staleBy == nil, response.isImmutable, request.minFresh == nil {
             self = .fresh(remaining: remaining)
             return
         }
-        // By how much it is older than the request wants. A wish for no age at all is a wish for validation.
+        // By how much it is older than the request allows. `max-age=0` requests validation.
         let tooOldBy = request.maxAge.flatMap { $0 == .zero || age > $0 ? age - $0 : nil }
         let freshTooShortBy = request.minFresh.flatMap { remaining < $0 ? $0 - remaining : nil }
         let excess = [staleBy, tooOldBy, freshTooShortBy].compactMap { $0 }.max()
@@ -57,11 +58,11 @@ enum HTTPReuse: Sendable, Equatable {
         }
     }
 
-    /// By how much a stored answer that has to be validated is stale, where it may be given because that can't be done; `nil` where it
-    /// may not.
+    /// By how much a stored response is stale that may be returned because it can't be validated; `nil` if it may not be
+    /// returned.
     ///
-    /// Nothing that forbids its stale use may be there (RFC 9111 §4.2.4). A server that answers with an error is no permission by
-    /// itself; an origin that can't be reached is one, unless a limit was set (RFC 5861 §4).
+    /// No directive may forbid its stale use (RFC 9111 §4.2.4). An error response of the server does not permit it by itself;
+    /// an origin that can't be reached does, unless a limit was set (RFC 5861 §4).
     static func afterFailure(
         _ stored: StoredResponse, for request: RequestDirectives, isDisconnected: Bool, at now: Duration
     ) -> (staleBy: Duration, reason: StaleReason)? {

@@ -11,9 +11,9 @@ enum HTTPValidation {
 
     /// The fields of a request with the validators of stored responses (RFC 9111 §4.3.1); `nil` if none has one.
     ///
-    /// The caller's own entity tags are sent along. `If-Modified-Since` stands for a single answer only, and not beside a range; the
-    /// caller's own is kept in mind and answered from what is kept then. `If-None-Match: *` is left as it is: the response says
-    /// nothing about what is stored.
+    /// The caller's own entity tags are sent along. `If-Modified-Since` is used for a single stored response only, and not with
+    /// a range; the caller's own is removed, and evaluated against the stored response later. `If-None-Match: *` is not
+    /// changed: its response says nothing about the stored ones.
     static func conditional(_ fields: HTTPFields, _ candidates: [StoredResponse]) -> HTTPFields? {
         var fields = fields
         let own = EntityTagList(fields[values: .ifNoneMatch])
@@ -24,7 +24,8 @@ enum HTTPValidation {
             if case .tags(let ownTags) = own { texts = ownTags.map(\.text) }
             for tag in tags where !texts.contains(tag.text) { texts.append(tag.text) }
             fields[.ifNoneMatch] = texts.joined(separator: ", ")
-            // A server that knows no tags would go by the caller's date, and mean what the caller has (RFC 9110 §13.1.3).
+            // A server that knows no tags would evaluate the caller's date, and refer to the caller's representation (RFC 9110
+            // §13.1.3).
             fields[.ifModifiedSince] = nil
         }
         let modified = candidates.count == 1 && !fields.contains(.range) ? candidates[0].lastModified : nil
@@ -32,9 +33,10 @@ enum HTTPValidation {
         return tags.isEmpty && modified == nil ? nil : fields
     }
 
-    /// Whether 304 without an entity tag can only speak for a candidate (RFC 9111 §4.3.4): every tag that the caller sent is that of one.
+    /// Whether a 304 without an entity tag can only refer to a candidate (RFC 9111 §4.3.4): every tag that the caller sent is
+    /// that of one.
     ///
-    /// Otherwise it may as well say that the caller's own representation is current, which the candidate is not (RFC 9111 §4.3.3).
+    /// Otherwise it may refer to the caller's own representation, which no candidate equals (RFC 9111 §4.3.3).
     static func isUnambiguous(_ request: HTTPFields, _ candidates: [StoredResponse]) -> Bool {
         switch EntityTagList(request[values: .ifNoneMatch]) {
         case nil: true
@@ -50,7 +52,7 @@ enum HTTPValidation {
         if let list = EntityTagList(request[values: .ifNoneMatch]) { return list.matches(stored.entityTag) }
         let now = stored.times.receivedDate
         guard let since = request[.ifModifiedSince].flatMap({ HTTPDate($0, now: now) }) else { return false }
-        // Where nobody said when it was changed, it is as old as its date.
+        // Without a modification date, the response counts as modified at its date.
         let modified = stored.lastModified.flatMap { HTTPDate($0, now: now) } ?? stored.date
         return modified <= since
     }

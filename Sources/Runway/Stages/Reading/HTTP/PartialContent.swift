@@ -11,17 +11,17 @@ struct PartialContent: Sendable {
 
     /// The complete length, if a sender named it.
     private(set) var completeLength: Int?
-    /// In their order, none of which touches another.
+    /// In order; no two parts overlap or adjoin.
     private var parts: [Part] = []
 
-    /// The content of one partial response; `nil` if field and body don't agree.
+    /// The content of one partial response; `nil` if field and body disagree.
     init?(_ bytes: [UInt8], at range: ContentRange) {
         guard bytes.count == range.bytes.count else { return nil }
         completeLength = range.completeLength
         parts = [Part(start: range.bytes.lowerBound, bytes: bytes)]
     }
 
-    /// The number of bytes that are there.
+    /// The number of bytes in all parts.
     var byteCount: Int { parts.reduce(0) { $0 + $1.bytes.count } }
 
     /// The whole body, if nothing is missing.

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// What the `Cache-Control` of a request, and the options of its call, ask of the cache (RFC 9111 §5.2.1, RFC 5861 §4).
+/// The cache directives of a request, from its `Cache-Control` and the options of its call (RFC 9111 §5.2.1, RFC 5861 §4).
 ///
-/// `no-transform` is for those that transform, which this cache does not.
+/// `no-transform` is for intermediaries that transform, which this cache does not.
 struct RequestDirectives: Sendable {
     /// No response may be used without validation.
     var isNoCache = false
@@ -19,7 +19,7 @@ struct RequestDirectives: Sendable {
     /// How long after its freshness a response may be used if no fresh one can be had.
     var staleIfError: Duration?
 
-    /// Longer than anything is stale.
+    /// Longer than any staleness.
     static var anyStaleness: Duration { .seconds(1 << 40) }
 
     init(_ fields: HTTPFields, use: CacheUse = .standard) {
@@ -34,7 +34,7 @@ struct RequestDirectives: Sendable {
             isOnlyIfCached = directives.has("only-if-cached")
             maxAge = directives.duration("max-age")
             staleIfError = directives.duration("stale-if-error")
-            // Without a value any staleness is accepted; a value that can't be read accepts none.
+            // Without a value any staleness is accepted; an invalid value accepts none.
             maxStale = directives.arguments(of: "max-stale").map {
                 $0 == .none ? Self.anyStaleness : CacheDirectives.duration($0) ?? .zero
             }.min()

@@ -23,7 +23,8 @@ extension ResponseCache {
 
     /// Stores a response in place of the older ones that match the same request.
     ///
-    /// If it may not be stored, those are removed all the same: a caller that received this response must not receive an older one next.
+    /// If it may not be stored, those are removed all the same: a caller that received this response must not receive an older
+    /// one later.
     ///
     /// - Parameter start: ``lastSequenceNumber`` when the call started that brings the response.
     /// - Returns: `false` if a newer response is stored, if the call started before a clear, or if the request was sent before a change
@@ -56,7 +57,7 @@ extension ResponseCache {
         }
     }
 
-    /// Removes what a response that is not stored has superseded, and refuses older responses that are in flight.
+    /// Removes the responses that an unstored response has superseded, and refuses older ones that are in flight.
     func supersede(
         _ uri: HTTPCacheURI, in partition: CachePartition, matching request: HTTPRequest, before sequenceNumber: UInt64
     ) {

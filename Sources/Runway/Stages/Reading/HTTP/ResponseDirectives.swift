@@ -2,16 +2,17 @@ import HTTPTypes
 
 /// The `Cache-Control` of a response, as it applies to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
 ///
-/// `s-maxage` and `proxy-revalidate` speak to shared caches, `no-transform` to those that transform; they change nothing here. The
-/// fields of RFC 9213 (`CDN-Cache-Control` and its like) are for the caches they name, and are stored as any other field.
+/// `s-maxage` and `proxy-revalidate` are for shared caches, `no-transform` for intermediaries that transform; they have no
+/// effect here. The fields of RFC 9213 (`CDN-Cache-Control` and its like) are for the caches they name, and are stored as any
+/// other field.
 struct ResponseDirectives: Sendable {
     /// The freshness lifetime; zero if it is invalid.
     var maxAge: Duration?
     /// The response may not be stored.
     var isNoStore = false
-    /// It may not be used again without having been validated.
+    /// It may not be used again without validation.
     var isNoCache = false
-    /// The fields that may not be used again without having been validated, in small letters.
+    /// The fields that may not be used again without validation, in lower case.
     var noCacheFields: [String] = []
     /// It may not be used stale.
     var mustRevalidate = false

@@ -4,7 +4,7 @@ import HTTPTypes
 enum ResponseSelection {
     /// The responses that could be returned for a request if they were fresh; the preferred one first.
     ///
-    /// The most recent is preferred; where some say on what they depend and some don't, those that do (RFC 9111 §4.1).
+    /// The most recent is preferred; if only some have `Vary`, those are preferred (RFC 9111 §4.1).
     static func candidates(_ responses: [StoredResponse], for request: HTTPRequest) -> [StoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
         return responses.filter { response in
@@ -15,7 +15,7 @@ enum ResponseSelection {
             case .whole(let rawData):
                 guard request.method == .get, let range, response.head.status == .ok else { return true }
                 return response.servesRanges && range.bytes(of: rawData.bytes.count) != nil
-            // A part serves a request that wants no more than it has (RFC 9111 §3.3).
+            // A partial response serves a request for no more than the bytes it has (RFC 9111 §3.3).
             case .partial(let content):
                 guard request.method == .get, let range else { return false }
                 return content.content(of: range) != nil
@@ -38,14 +38,15 @@ enum ResponseSelection {
         if let modified = notModified[.lastModified] {
             return Array(candidates.filter { $0.lastModified == modified }.prefix(1))
         }
-        // It names none: it can only be the one whose validators were sent.
+        // Without an entity tag it can only refer to the one whose validators were sent.
         return candidates.count == 1 ? candidates : []
     }
 
     /// The candidate that a 304 confirms without naming it: the strong tag of the 304 is the candidate's weak one.
     ///
-    /// Some servers respond so: they weaken the tag of what they compress, and a 304 has nothing to compress. By weak comparison, which the
-    /// condition asked for (RFC 9110 §13.1.2), the candidate is valid; it may be returned, but not updated (RFC 9111 §4.3.4).
+    /// Some servers respond so: they weaken the tag of a compressed response, and a 304 has no content to compress. By weak
+    /// comparison, which the condition requires (RFC 9110 §13.1.2), the candidate is valid; it may be returned, but not updated
+    /// (RFC 9111 §4.3.4).
     static func confirmed(by notModified: HTTPFields, among candidates: [StoredResponse]) -> StoredResponse? {
         guard let tag = notModified[.eTag].flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
         let alike = candidates.filter { $0.entityTag.map(tag.matchesWeakly) ?? false }

@@ -4,17 +4,17 @@ import HTTPTypes
 package enum NotStoredReason: Sendable, Hashable {
     /// Responses to the request's method are not stored.
     case method
-    /// The status is not final, or speaks of this one request alone.
+    /// The status is not final, or concerns this one request alone.
     case status
-    /// The request or the response says that nothing may be stored, or the call's policy forbids it for a response that sets cookies.
+    /// The request or the response forbids storing, or the call's policy forbids it for a response that sets cookies.
     case noStore
     /// Nothing allows it to be stored.
     case notCacheable
-    /// It depends on things that no request names, or on cookies of a jar, which are sent below the cache.
+    /// It depends on something other than request fields, or on cookies of a jar, which are sent below the cache.
     case varies
-    /// The service judges the call failed, beyond what the status says.
+    /// The service refuses the response, beyond what the status says.
     case notFine
-    /// What it says of its range and its body don't agree, or it is not one range of bytes.
+    /// Its range and its body disagree, or it is not one range of bytes.
     case partial
     /// It is larger than the limit of one response.
     case tooLarge
@@ -46,10 +46,10 @@ enum Storability {
     ) -> NotStoredReason? {
         guard request.method == .get || request.method == .head else { return .method }
         let status = response.status
-        // 304 and 412 speak of the preconditions of their request, 416 of its range.
+        // 304 and 412 concern the preconditions of their request, 416 its range.
         guard status.code >= 200, ![304, 412, 416].contains(status.code) else { return .status }
         if directives.mustUnderstand, !status.isUnderstood { return .status }
-        // A cache that implements must-understand does not heed the no-store beside it (RFC 9111 §5.2.2.3).
+        // A cache that implements must-understand ignores the no-store beside it (RFC 9111 §5.2.2.3).
         if isRequestNoStore || directives.isNoStore && !directives.mustUnderstand { return .noStore }
         let isExplicit =
             directives.isPublic || directives.isPrivate || directives.maxAge != nil

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension StoredResponse {
-    /// The response to a request that this one matches; `nil` if it lacks what the request wants.
+    /// The response to a request that this one matches; `nil` if it lacks bytes that the request selects.
     ///
     /// The caller's own preconditions come first, then its range (RFC 9110 §13.2.2).
     ///
@@ -33,7 +33,7 @@ extension StoredResponse {
         }
     }
 
-    /// Whether the bytes are those that the origin counts. Of a body whose coding was undone it counts others.
+    /// Whether the origin's byte positions apply to the bytes; they do not if a content coding was undone.
     var servesRanges: Bool { isVerbatim && !head.headerFields.contains(.contentEncoding) }
 
     private static func partial(_ head: HTTPResponse, _ bytes: [UInt8], _ range: ContentRange) -> Response {

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// A response stored by the rules of HTTP caching, with all that decides on its use.
 struct StoredResponse: Sendable {
-    /// What came after the head.
+    /// The body of the response.
     enum Content: Sendable {
         case whole(RawData)
         case partial(PartialContent)
@@ -13,7 +13,7 @@ struct StoredResponse: Sendable {
             self = .whole(rawData)
         }
 
-        /// A part; the whole, if nothing is missing.
+        /// A part; a whole body, if nothing is missing.
         init(_ part: PartialContent, response: HTTPResponse) {
             if let bytes = part.whole {
                 self.init(RawData(bytes, response: response))
@@ -22,7 +22,7 @@ struct StoredResponse: Sendable {
             }
         }
 
-        /// The length of the body, as far as it is there.
+        /// The number of bytes of the body that are stored.
         var byteCount: Int {
             switch self {
             case .whole(let rawData): rawData.bytes.count
@@ -30,7 +30,7 @@ struct StoredResponse: Sendable {
             }
         }
 
-        /// How many bytes the index of a JSON body takes.
+        /// How many bytes the index of a JSON body occupies.
         var indexByteCount: Int {
             if case .whole(let rawData) = self { rawData.indexByteCount } else { 0 }
         }
@@ -42,13 +42,14 @@ struct StoredResponse: Sendable {
     /// GET, or HEAD if the response can serve only that.
     let method: HTTPRequest.Method
     let requestFields: HTTPFields
-    /// Whether it came over TLS; `immutable` is not trusted if anyone on the way could have written it (RFC 8246 §3).
+    /// Whether it was received over TLS; otherwise `immutable` is not trusted, since anyone on the way could have written it
+    /// (RFC 8246 §3).
     let isSecure: Bool
     private(set) var head: HTTPResponse
     var content: Content
     private(set) var times: ExchangeTimes
     let verdict: Verdict
-    /// Whether the bytes are those that the origin counts: no content coding was undone.
+    /// Whether the bytes are the origin's: no content coding was undone.
     let isVerbatim: Bool
     /// It has to be validated before it is used, whatever its age.
     var isInvalidated = false
@@ -63,7 +64,7 @@ struct StoredResponse: Sendable {
     /// Creates a stored response.
     ///
     /// - Parameters:
-    ///   - head: The head as it came. A `Date` that is missing or unreadable is taken to be when it came (RFC 9110 §6.6.1).
+    ///   - head: The head as received. A missing or invalid `Date` is replaced by the date of receipt (RFC 9110 §6.6.1).
     ///   - sequenceNumber: The number of its request.
     init(
         _ head: HTTPResponse, _ content: Content, to request: HTTPRequest, in partition: CachePartition,
@@ -95,7 +96,8 @@ struct StoredResponse: Sendable {
 
     /// This response after a newer one confirmed its content (RFC 9111 §3.2).
     ///
-    /// - Parameter requestFields: The fields of the newer one's request, of which the new `Vary` may nominate others than the old.
+    /// - Parameter requestFields: The fields of the newer one's request, from which the new `Vary` may select others than the
+    ///   old.
     func updated(
         by newer: HTTPFields, requestFields: HTTPFields, times: ExchangeTimes, sequenceNumber: UInt64
     ) -> StoredResponse {
@@ -111,10 +113,10 @@ struct StoredResponse: Sendable {
             in: partition, times: times, verdict: verdict, isVerbatim: isVerbatim, sequenceNumber: sequenceNumber)
     }
 
-    /// How old it is (RFC 9111 §4.2.3).
+    /// Its age (RFC 9111 §4.2.3).
     func age(at now: Duration) -> Duration { initialAge + max(.zero, now - times.received) }
 
-    /// What its `ETag` says.
+    /// Its `ETag`; `nil` if it is absent or invalid.
     var entityTag: EntityTag? { head.headerFields[.eTag].flatMap { EntityTag($0) } }
 
     /// Its `Last-Modified`, as it was sent.
@@ -123,14 +125,15 @@ struct StoredResponse: Sendable {
     /// The validator that names its bytes exactly (RFC 9110 §8.8.1).
     var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
 
-    /// The memory that it takes, roughly.
+    /// The memory that it occupies, roughly.
     var byteCount: Int {
         content.byteCount + content.indexByteCount + head.headerFields.byteCount + requestFields.byteCount + 256
     }
 
-    /// Returns whether it was requested and made later than another response to the same.
+    /// Returns whether this response is newer than another to the same request.
     ///
-    /// Where the two were under way at once, the later `Date` tells, and of equal ones the later request; otherwise the later request.
+    /// If both were in flight at the same time, the later `Date` decides, and if they are equal the later request; otherwise
+    /// the later request decides.
     func isNewer(than other: StoredResponse) -> Bool {
         let wereUnderWayAtOnce = times.requested < other.times.received && other.times.requested < times.received
         if wereUnderWayAtOnce, date != other.date { return date > other.date }

@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// What becomes of the responses of a target when another is stored (RFC 9111 §3.4, §4).
+/// Combines the stored responses of a target with a new one (RFC 9111 §3.4, §4).
 enum StoredResponseMerging {
     /// The responses with the new one in place of those that match the same request; `nil` if one of those is newer.
     ///
-    /// - Parameter maximumByteCount: Parts are put together up to so many bytes; beyond it the new part stands alone.
+    /// - Parameter maximumByteCount: Parts are combined up to this many bytes; beyond it the new part is stored alone.
     static func merged(
         _ new: StoredResponse, into responses: [StoredResponse], upTo maximumByteCount: Int
     ) -> [StoredResponse]? {
@@ -16,7 +16,8 @@ enum StoredResponseMerging {
             if old.isNewer(than: new) { return nil }
             switch (old.content, new.content) {
             case (.whole, .partial(let part)):
-                // The whole with the fields of its part; a part that shares no strong validator says nothing of the whole.
+                // The whole with the fields of its part. Without a shared strong validator, the part may be of another
+                // representation.
                 if let tag = new.strongTag, let own = old.strongTag, !tag.matchesStrongly(own) { continue }
                 guard new.strongTag != nil, old.strongTag != nil, old.isVerbatim, !part.hasOtherLength(than: old) else {
                     return nil
@@ -31,7 +32,7 @@ enum StoredResponseMerging {
                 new = old.updated(
                     by: new.head.headerFields, requestFields: new.requestFields, times: new.times,
                     sequenceNumber: new.sequenceNumber)
-                // Where nothing is missing any more it is indexed here, under the lock of the store: milliseconds, once for a body.
+                // A complete body is indexed here, under the lock of the cache: milliseconds, once for each body.
                 new.content = StoredResponse.Content(parts, response: new.head)
             case (_, .whole): continue
             }

@@ -12,10 +12,10 @@ struct VarySelection: Sendable {
     static let maximumNameCount = 64
 
     private var nominated: [Nominated] = []
-    /// Whether no other request can be known to match: `Vary` names `*`, or something that is no field's name, or too much.
+    /// Whether no other request is known to match: `Vary` names `*`, an invalid field name, or too many names.
     private(set) var matchesNothing = false
 
-    /// Takes from a request the fields that its response nominates.
+    /// Selects the fields of a request that its response nominates.
     init(_ response: HTTPFields, request: HTTPFields) {
         var count = 0
         for value in response[values: .vary] {
@@ -42,15 +42,15 @@ struct VarySelection: Sendable {
     /// Returns whether the response varies by a field.
     func names(_ name: HTTPField.Name) -> Bool { nominated.contains { $0.name == name } }
 
-    /// Whether another request has all nominated fields alike.
+    /// Whether another request has equal values in all nominated fields.
     func matches(_ request: HTTPFields) -> Bool {
         !matchesNothing && nominated.allSatisfy { $0.value == Self.normalised($0.name, in: request) }
     }
 
     /// The normalised value of a field, so that two values are equal if they mean the same; `nil` if it is absent.
     ///
-    /// Lines are joined. In fields that are lists, whitespace is taken out and case where it has no meaning, and what is listed is put
-    /// in order where its order has none. Of other fields nothing is known, so nothing is changed.
+    /// Lines are joined. In list fields, whitespace is removed, and case and order if they have no meaning. Other fields are
+    /// not changed, since their syntax is unknown.
     static func normalised(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
         let values = fields[values: name]
         if values.isEmpty { return nil }
@@ -72,7 +72,7 @@ struct VarySelection: Sendable {
         init?(_ name: HTTPField.Name) {
             switch name {
             case .acceptEncoding: break
-            // A media type's parameters may have values whose case means something.
+            // The values of a media type's parameters may be case-sensitive.
             case .accept: isCaseSensitive = true
             // Some servers take the order of languages of one weight for their rank (RFC 9110 §12.5.4).
             case .acceptLanguage: isOrdered = true

@@ -5,7 +5,7 @@ import Testing
 @testable import Runway
 
 struct CacheDirectivesTests {
-    private func answer(_ values: String...) -> ResponseDirectives {
+    private func respond(_ values: String...) -> ResponseDirectives {
         var fields = HTTPFields()
         fields[values: .cacheControl] = values
         return ResponseDirectives(fields)
@@ -23,7 +23,7 @@ struct CacheDirectivesTests {
         ("max-age=9999999999999999999999", 1 << 31), ("max-age=2147483649", 1 << 31),
     ])
     func lifetimeIsReadInBothForms(_ value: String, _ seconds: Int64) {
-        #expect(answer(value).maxAge == .seconds(seconds))
+        #expect(respond(value).maxAge == .seconds(seconds))
     }
 
     @Test(arguments: [
@@ -32,51 +32,51 @@ struct CacheDirectivesTests {
         "max-age=６０", "max-age=6\u{0}0", "max-age=\"\"", "max-age=1e3",
     ])
     func lifetimeThatIsNoNumberIsNone(_ value: String) {
-        #expect(answer(value).maxAge == .zero)
+        #expect(respond(value).maxAge == .zero)
     }
 
     @Test(arguments: ["", ",", ",,,", "  ", "=", "=60", "\"", "xmax-age=60", "m ax-age=60", "max-agé=60", "max_age=60"])
-    func whatIsNotALifetimeIsNotTakenForOne(_ value: String) {
-        #expect(answer(value).maxAge == nil)
+    func invalidLifetimesAreZero(_ value: String) {
+        #expect(respond(value).maxAge == nil)
     }
 
     @Test func unrecognizedDirectivesAreIgnored() {
-        let directives = answer(
+        let directives = respond(
             "foo, bar=\"no-store, max-age=0\", max-age=60, community=\"UCI\", ñ=1, s-maxage=5, no-transform")
         #expect(directives.maxAge == .seconds(60))
         #expect(!directives.isNoStore && !directives.isNoCache && !directives.mustRevalidate)
     }
 
     @Test func smallestOfSeveralLifetimesCounts() {
-        #expect(answer("max-age=60, max-age=10").maxAge == .seconds(10))
-        #expect(answer("max-age=10", "max-age=60").maxAge == .seconds(10))
-        #expect(answer("max-age=60", "max-age=x").maxAge == .zero)
+        #expect(respond("max-age=60, max-age=10").maxAge == .seconds(10))
+        #expect(respond("max-age=10", "max-age=60").maxAge == .seconds(10))
+        #expect(respond("max-age=60", "max-age=x").maxAge == .zero)
     }
 
     @Test func stringThatNeverEndsHidesNothing() {
-        #expect(answer("foo=\"bar, no-store").isNoStore)
-        #expect(answer("foo=\"a\\\", no-store").isNoStore)
-        #expect(answer("foo=\"bar", "no-store").isNoStore)
-        #expect(!answer("foo=\"bar, no-store\"").isNoStore)
-        #expect(!answer("foo=\"\\\", no-store\"").isNoStore)
+        #expect(respond("foo=\"bar, no-store").isNoStore)
+        #expect(respond("foo=\"a\\\", no-store").isNoStore)
+        #expect(respond("foo=\"bar", "no-store").isNoStore)
+        #expect(!respond("foo=\"bar, no-store\"").isNoStore)
+        #expect(!respond("foo=\"\\\", no-store\"").isNoStore)
     }
 
-    @Test func directiveThatKeepsLessHoldsWhateverItsArgument() {
-        #expect(answer("no-store=x").isNoStore)
-        #expect(answer("No-Store=\"x\"").isNoStore)
-        #expect(answer("must-revalidate=1").mustRevalidate)
-        #expect(answer("no-cache=").isNoCache)
-        #expect(answer("no-cache=\"\"").isNoCache)
-        #expect(answer("no-cache=\"a b\"").isNoCache)
-        #expect(answer("no-cache=\"a\", no-cache").isNoCache)
+    @Test func restrictiveDirectiveAppliesWhateverItsArgument() {
+        #expect(respond("no-store=x").isNoStore)
+        #expect(respond("No-Store=\"x\"").isNoStore)
+        #expect(respond("must-revalidate=1").mustRevalidate)
+        #expect(respond("no-cache=").isNoCache)
+        #expect(respond("no-cache=\"\"").isNoCache)
+        #expect(respond("no-cache=\"a b\"").isNoCache)
+        #expect(respond("no-cache=\"a\", no-cache").isNoCache)
     }
 
     @Test func fieldNamesAreReadInBothForms() {
-        #expect(answer("no-cache=\"Set-Cookie, X-a\"").noCacheFields == ["set-cookie", "x-a"])
-        #expect(answer("no-cache=Set-Cookie").noCacheFields == ["set-cookie"])
-        #expect(!answer("no-cache=\"Set-Cookie\"").isNoCache)
-        #expect(answer("no-cache=\"a\", no-cache=\"b\"").noCacheFields == ["a", "b"])
-        #expect(answer("private=\"a\"").isPrivate && answer("private").isPrivate)
+        #expect(respond("no-cache=\"Set-Cookie, X-a\"").noCacheFields == ["set-cookie", "x-a"])
+        #expect(respond("no-cache=Set-Cookie").noCacheFields == ["set-cookie"])
+        #expect(!respond("no-cache=\"Set-Cookie\"").isNoCache)
+        #expect(respond("no-cache=\"a\", no-cache=\"b\"").noCacheFields == ["a", "b"])
+        #expect(respond("private=\"a\"").isPrivate && respond("private").isPrivate)
     }
 
     @Test func argumentThatBeginsWithACombiningCharacterHidesNoDirective() {
@@ -85,16 +85,16 @@ struct CacheDirectivesTests {
     }
 
     @Test func argumentOfImmutableHasNoMeaning() {
-        #expect(answer("immutable").isImmutable)
-        #expect(answer("immutable=no").isImmutable)
-        #expect(answer("immutable, immutable").isImmutable)
+        #expect(respond("immutable").isImmutable)
+        #expect(respond("immutable=no").isImmutable)
+        #expect(respond("immutable, immutable").isImmutable)
     }
 
     @Test func staleDirectivesAreRead() {
-        let directives = answer("max-age=1, stale-while-revalidate=2, stale-if-error=3")
+        let directives = respond("max-age=1, stale-while-revalidate=2, stale-if-error=3")
         #expect(directives.staleWhileRevalidate == .seconds(2) && directives.staleIfError == .seconds(3))
-        #expect(answer("stale-if-error").staleIfError == .zero)
-        #expect(answer("max-age=1").staleWhileRevalidate == nil)
+        #expect(respond("stale-if-error").staleIfError == .zero)
+        #expect(respond("max-age=1").staleWhileRevalidate == nil)
     }
 
     @Test func requestDirectivesAreRead() {
@@ -126,14 +126,14 @@ struct CacheDirectivesTests {
         for _ in 0..<5000 {
             let count = Int.random(in: 0...40, using: &random)
             let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "m" }.joined()
-            let directives = answer(text + ", no-store")
+            let directives = respond(text + ", no-store")
             #expect(directives.isNoStore, "\(text)")
             #expect(directives.maxAge.map { (Duration.zero ... .seconds(1 << 31)).contains($0) } ?? true, "\(text)")
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func stringsThatNeverEndAreReadInTimeInProportionToTheirLength() {
+    @Test(.timeLimit(.minutes(1))) func unterminatedStringsAreReadInLinearTime() {
         let text = "a=\"" + String(repeating: "\\\"", count: 300_000) + ", no-store"
-        #expect(answer(text).isNoStore)
+        #expect(respond(text).isNoStore)
     }
 }

@@ -39,7 +39,7 @@ struct ClearGenerationsTests {
     }
 
     /// Keeps an answer of the request with a sequenceNumber, unless it may not be kept.
-    private func keep(
+    private func store(
         _ sequenceNumber: UInt64, from mark: UInt64? = nil, in partition: CachePartition? = nil, language: String = "de"
     ) -> Bool {
         let response = HTTPResponse(status: .ok, headerFields: [.vary: "Accept-Language"])
@@ -62,43 +62,43 @@ struct ClearGenerationsTests {
         for (index, clearing) in clearings().enumerated() {
             let (mark, early) = (store.nextSequenceNumber(), store.nextSequenceNumber())
             clearing.clear(store)
-            #expect(!keep(early, from: mark, in: kim), "\(index): its request left before, too")
-            #expect(!keep(store.nextSequenceNumber(), from: mark, in: kim), "\(index): its request left after")
-            #expect(!keep(early, from: store.nextSequenceNumber(), in: kim), "\(index): it joined a request of before")
+            #expect(!store(early, from: mark, in: kim), "\(index): its request left before, too")
+            #expect(!store(store.nextSequenceNumber(), from: mark, in: kim), "\(index): its request left after")
+            #expect(!store(early, from: store.nextSequenceNumber(), in: kim), "\(index): it joined a request of before")
             #expect(store.count == 0)
-            #expect(keep(store.nextSequenceNumber(), in: kim), "\(index): a call of after")
+            #expect(store(store.nextSequenceNumber(), in: kim), "\(index): a call of after")
         }
     }
 
-    @Test func aClearConcernsTheAnswersThatItNamesAlone() {
+    @Test func aClearRemovesOnlyTheResponsesItNames() {
         for (index, clearing) in clearings().enumerated() {
             let mark = store.nextSequenceNumber()
             clearing.clear(store)
-            #expect(keep(store.nextSequenceNumber(), from: mark) == !clearing.concernsNobody, "\(index)")
+            #expect(store(store.nextSequenceNumber(), from: mark) == !clearing.concernsNobody, "\(index)")
         }
         let mark = store.nextSequenceNumber()
         store.clear(.account("kim", service: "library"))
         store.clear(account: nil)
-        #expect(keep(store.nextSequenceNumber(), from: mark, in: kim))
-        #expect(!keep(store.nextSequenceNumber(), from: mark))
+        #expect(store(store.nextSequenceNumber(), from: mark, in: kim))
+        #expect(!store(store.nextSequenceNumber(), from: mark))
     }
 
     @Test func aChangeConcernsTheRequestsThatLeftBeforeIt() {
         let (mark, early) = (store.nextSequenceNumber(), store.nextSequenceNumber())
         store.invalidate([uri])
-        #expect(!keep(early, from: mark))
-        #expect(keep(store.nextSequenceNumber(), from: mark))
+        #expect(!store(early, from: mark))
+        #expect(store(store.nextSequenceNumber(), from: mark))
     }
 
-    @Test func anAnswerThatIsNotKeptLeavesNoOlderOneInItsPlace() {
-        #expect(keep(store.nextSequenceNumber()))
-        #expect(keep(store.nextSequenceNumber(), language: "fr"))
-        #expect(keep(store.nextSequenceNumber(), in: kim))
+    @Test func anUnstoredResponseRemovesAnOlderOne() {
+        #expect(store(store.nextSequenceNumber()))
+        #expect(store(store.nextSequenceNumber(), language: "fr"))
+        #expect(store(store.nextSequenceNumber(), in: kim))
         let newer = store.nextSequenceNumber()
         // An answer of Kim's that came later and may not be kept.
         store.supersede(uri, in: kim, matching: head, before: store.nextSequenceNumber())
         #expect(kept().count == 2, "what is Kim's says nothing of them")
-        #expect(!keep(newer))
+        #expect(!store(newer))
         #expect(kept().count == 1, "the one in another language stays")
         #expect(
             store.responses(of: uri, for: nobody).responses.allSatisfy { $0.requestFields[.acceptLanguage] == "fr" })
@@ -108,28 +108,28 @@ struct ClearGenerationsTests {
         let early = store.nextSequenceNumber()
         store.invalidate([uri])
         let later = store.nextSequenceNumber()
-        #expect(keep(later))
-        #expect(!keep(early))
+        #expect(store(later))
+        #expect(!store(early))
         #expect(kept() == [later])
     }
 
-    @Test func anAnswerThatIsNotKeptKeepsOutAnOlderOneThatComesAfterIt() {
+    @Test func anUnstoredResponsePreventsStoringALaterOlderOne() {
         let mark = store.nextSequenceNumber()
         store.clear()
         let (older, newer) = (store.nextSequenceNumber(), store.nextSequenceNumber())
-        #expect(!keep(newer, from: mark))
-        #expect(!keep(older))
-        #expect(keep(store.nextSequenceNumber()))
+        #expect(!store(newer, from: mark))
+        #expect(!store(older))
+        #expect(store(store.nextSequenceNumber()))
     }
 
     @Test func aHostOfClearsIsRememberedInBoundedMemory() {
         let mark = store.nextSequenceNumber()
         for number in 0...2 * ClearGenerations.maximumCount { store.clear(account: "account \(number)") }
-        #expect(!keep(store.nextSequenceNumber(), from: mark), "what can't be told apart any more is not kept")
-        #expect(keep(store.nextSequenceNumber()))
+        #expect(!store(store.nextSequenceNumber(), from: mark), "what can't be told apart any more is not kept")
+        #expect(store(store.nextSequenceNumber()))
     }
 
-    @Test func aClearOfATargetThatIsForgottenHoldsForAll() {
+    @Test func aForgottenTargetClearAppliesToAll() {
         let mark = store.nextSequenceNumber()
         store.clear(nil, of: uri)
         for number in 0...ClearGenerations.maximumCount {
@@ -137,7 +137,7 @@ struct ClearGenerationsTests {
             other.path = "/\(number)"
             store.invalidate([HTTPCacheURI(other)])
         }
-        #expect(!keep(store.nextSequenceNumber(), from: mark))
-        #expect(keep(store.nextSequenceNumber()))
+        #expect(!store(store.nextSequenceNumber(), from: mark))
+        #expect(store(store.nextSequenceNumber()))
     }
 }

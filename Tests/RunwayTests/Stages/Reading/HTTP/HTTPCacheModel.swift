@@ -92,23 +92,23 @@ struct HTTPCacheModel {
     }
 
     /// What a read that was fetched lands with, and what is kept then (§3, §4.2.4, §4.3, RFC 5861 §4).
-    mutating func land(_ asked: Asked, _ wish: Wish, _ answer: Answer) -> String {
+    mutating func land(_ asked: Asked, _ wish: Wish, _ response: Answer) -> String {
         let candidates = wish == .refresh ? [] : candidates(for: asked)
-        switch answer {
+        switch response {
         case .full(let new):
-            keep(new, wish)
+            store(new, wish)
             return "network \(new.number)"
         case .notModified(let number, let terms):
             guard var confirmed = candidates.first(where: { $0.number == number }) else { return "invalidResponse" }
             (confirmed.asked, confirmed.terms, confirmed.received) = (asked, terms, now)
-            keep(confirmed, wish)
+            store(confirmed, wish)
             return "cache \(number)"
         case .serverError: return standIn(candidates, wish, isDisconnected: false) ?? "network error"
         case .noNetwork: return standIn(candidates, wish, isDisconnected: true) ?? "noNetwork"
         }
     }
 
-    private mutating func keep(_ new: Kept, _ wish: Wish) {
+    private mutating func store(_ new: Kept, _ wish: Wish) {
         // What is not kept has replaced what is kept at its origin all the same.
         kept.removeAll { $0.serves(new.asked) }
         if new.vary == nil || new.terms.isNoStore || wish == .noStore { return }

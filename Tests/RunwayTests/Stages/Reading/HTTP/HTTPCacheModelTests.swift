@@ -12,7 +12,7 @@ struct HTTPCacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func readsOfEveryAccountAreAnsweredAsTheModelSays() async throws {
+    @Test func readsOfEveryAccountMatchTheModel() async throws {
         for seed in Seeds.some(Self.count) {
             await Task.yield()
             var play = HTTPCachePlay(seed: seed)
@@ -78,20 +78,20 @@ private struct HTTPCachePlay {
         let wish: Model.Wish = chance(2) ? .nothing : pick(.nothing, .noCache, .noStore, .refresh, .onlyKept)
         let course = model.course(of: asked, wish)
         let candidates = wish == .refresh ? [] : model.candidates(for: asked)
-        let answer = course.isFetched ? script(asked, candidates) : nil
+        let response = course.isFetched ? script(asked, candidates) : nil
 
         let sentBefore = cached.sent
         let found = await outcome(of: asked, wish)
         try await waitUntil { cached.network.cache.background.count == 0 }
 
         let sent = cached.sent - sentBefore
-        if sent != (answer == nil ? 0 : 1) { return "\(sent) requests were sent for \(asked), \(wish)" }
-        if answer != nil {
+        if sent != (response == nil ? 0 : 1) { return "\(sent) requests were sent for \(asked), \(wish)" }
+        if response != nil {
             let tags = Set((cached.last[.ifNoneMatch] ?? "").split(separator: ", ").map { String($0) })
             let expected = Set(candidates.filter(\.hasTag).map { "\"\($0.number)\"" })
             if tags != expected { return "\(tags) were to be validated, not \(expected)" }
         }
-        let landed = answer.map { model.land(asked, wish, $0) }
+        let landed = response.map { model.land(asked, wish, $0) }
         let expected: String? =
             switch course {
             case .given(let text), .givenAndFetched(let text): text
@@ -120,7 +120,7 @@ private struct HTTPCachePlay {
         let validated = candidates.filter { $0.hasTag || candidates.count == 1 && $0.modified != nil }
         switch number(1...10) {
         case 1:
-            cached.answer("error", status: .internalServerError)
+            cached.respond("error", status: .internalServerError)
             return .serverError
         case 2:
             cached.fail()
@@ -132,7 +132,7 @@ private struct HTTPCachePlay {
             var fields: HTTPFields = [.cacheControl: terms.text]
             if confirmed.hasTag { fields[.eTag] = "\"\(confirmed.number)\"" }
             if !confirmed.hasTag || chance(2) { fields[.lastModified] = confirmed.modified.map { date($0) } }
-            cached.answer("", status: .notModified, fields)
+            cached.respond("", status: .notModified, fields)
             return .notModified(confirmed.number, terms)
         default:
             answerCount += 1
@@ -146,7 +146,7 @@ private struct HTTPCachePlay {
             if new.vary != [] { fields[.vary] = new.vary?.map(\.rawName).joined(separator: ", ") ?? "*" }
             if new.hasTag { fields[.eTag] = "\"\(new.number)\"" }
             fields[.lastModified] = new.modified.map { date($0) }
-            cached.answer("\(new.number)", status: pick(.ok, .ok, .notFound), fields)
+            cached.respond("\(new.number)", status: pick(.ok, .ok, .notFound), fields)
             return .full(new)
         }
     }
@@ -173,12 +173,12 @@ private struct HTTPCachePlay {
         }
         switch number(1...5) {
         case 1:
-            cached.answer("refused", status: pick(.conflict, .notFound, .internalServerError), fields)
+            cached.respond("refused", status: pick(.conflict, .notFound, .internalServerError), fields)
             targets = []
         case 2:
             cached.fail()
             targets = []
-        default: cached.answer("changed", status: pick(.ok, .created, .noContent), fields)
+        default: cached.respond("changed", status: pick(.ok, .created, .noContent), fields)
         }
         let sentBefore = cached.sent
         _ = try? await cached.send(target, method: pick(.post, .put, .delete))

@@ -22,7 +22,7 @@ struct HTTPCacheStoreTests {
         HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: path, headerFields: fields)
     }
 
-    private func answer(
+    private func respond(
         _ body: String, _ sequenceNumber: UInt64, in partition: CachePartition? = nil, _ fields: HTTPFields = [:],
         asking: HTTPFields = [:], requested: Int64 = 0, received: Int64 = 1, path: String = "/a"
     ) -> StoredResponse {
@@ -44,20 +44,20 @@ struct HTTPCacheStoreTests {
 
     @Test func leastRecentlyUsedTargetGoesFirst() {
         let store = ResponseCache(HTTPCacheLimits(maximumTargets: 2))
-        for path in ["/a", "/b"] { store.store(answer("x", store.nextSequenceNumber()), of: uri(path)) }
+        for path in ["/a", "/b"] { store.store(respond("x", store.nextSequenceNumber()), of: uri(path)) }
         _ = store.responses(of: uri("/a"), for: partition()).responses
-        store.store(answer("x", store.nextSequenceNumber()), of: uri("/c"))
+        store.store(respond("x", store.nextSequenceNumber()), of: uri("/c"))
         #expect(bodies(store, "/a").count == 1 && bodies(store, "/b").isEmpty && bodies(store, "/c").count == 1)
     }
 
     @Test func bytesAreBounded() {
         let store = ResponseCache(HTTPCacheLimits(maximumByteCount: 10_000))
         for number in 0..<100 {
-            store.store(answer(String(repeating: "x", count: 3000), store.nextSequenceNumber()), of: uri("/\(number)"))
+            store.store(respond(String(repeating: "x", count: 3000), store.nextSequenceNumber()), of: uri("/\(number)"))
             #expect(store.byteCount <= 10_000)
         }
         #expect(store.count == 3)
-        store.store(answer(String(repeating: "x", count: 20_000), store.nextSequenceNumber()), of: uri("/99"))
+        store.store(respond(String(repeating: "x", count: 20_000), store.nextSequenceNumber()), of: uri("/99"))
         #expect(store.byteCount <= 10_000 && bodies(store, "/99").isEmpty)
     }
 
@@ -65,24 +65,24 @@ struct HTTPCacheStoreTests {
         let store = ResponseCache(HTTPCacheLimits(maximumVariants: 3))
         for number in 0..<10 {
             store.store(
-                answer("\(number)", store.nextSequenceNumber(), [.vary: "Accept"], asking: [.accept: "\(number)"]),
+                respond("\(number)", store.nextSequenceNumber(), [.vary: "Accept"], asking: [.accept: "\(number)"]),
                 of: uri("/a"))
         }
         #expect(bodies(store) == ["7", "8", "9"])
     }
 
-    @Test func limitsOfNothingKeepNothing() {
+    @Test func zeroLimitsStoreNothing() {
         for limits in [
             HTTPCacheLimits(maximumTargets: 0), HTTPCacheLimits(maximumByteCount: -1),
             HTTPCacheLimits(maximumVariants: 0),
         ] {
             let store = ResponseCache(limits)
-            store.store(answer("x", store.nextSequenceNumber()), of: uri("/a"))
+            store.store(respond("x", store.nextSequenceNumber()), of: uri("/a"))
             #expect(store.count == 0 && store.byteCount == 0)
         }
     }
 
-    @Test func bodyThatIsTooLargeIsNotKept() async throws {
+    @Test func tooLargeBodyIsNotStored() async throws {
         let transport = StubTransport { _ in
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
             return Response(head: head, body: .whole(RawData([1, 2, 3], response: head)))
@@ -98,10 +98,10 @@ struct HTTPCacheStoreTests {
     @Test func partsAreNotPutTogetherBeyondTheLargestBody() throws {
         let store = ResponseCache(HTTPCacheLimits(maximumBodyByteCount: 10))
         for start in stride(from: 0, to: 40, by: 4) {
-            var answer = answer("", store.nextSequenceNumber(), [.eTag: "\"1\""])
+            var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
             let range = try #require(ContentRange("bytes \(start)-\(start + 3)/1000"))
-            answer.content = .partial(try #require(PartialContent([1, 2, 3, 4], at: range)))
-            #expect(store.store(answer, of: uri("/a")))
+            response.content = .partial(try #require(PartialContent([1, 2, 3, 4], at: range)))
+            #expect(store.store(response, of: uri("/a")))
             let kept = store.responses(of: uri("/a"), for: partition()).responses
             #expect(kept.count == 1 && kept[0].content.byteCount <= 10)
             guard case .partial(let content) = kept[0].content else { throw Refused("not a part") }
@@ -112,15 +112,16 @@ struct HTTPCacheStoreTests {
     @Test func fieldsOfRequestsAndTargetsCount() {
         let long = String(repeating: "x", count: 5000)
         let store = ResponseCache(HTTPCacheLimits())
-        store.store(answer("", store.nextSequenceNumber(), asking: [.userAgent: long]), of: uri("/a"))
+        store.store(respond("", store.nextSequenceNumber(), asking: [.userAgent: long]), of: uri("/a"))
         #expect(store.byteCount > 5000)
-        store.store(answer("", store.nextSequenceNumber()), of: uri("/" + long))
+        store.store(respond("", store.nextSequenceNumber()), of: uri("/" + long))
         #expect(store.byteCount > 10_000)
     }
 
     @Test func indexesOfJSONCount() async throws {
         let cached = HTTPCachedLayer()
-        cached.answer("[" + repeatElement("1", count: 5000).joined(separator: ",") + "]", [.cacheControl: "max-age=60"])
+        cached.respond(
+            "[" + repeatElement("1", count: 5000).joined(separator: ",") + "]", [.cacheControl: "max-age=60"])
         try await cached.send()
         let kept = try await cached.send()
         guard case .whole(let rawData) = kept.body else { throw Refused("not whole") }
@@ -131,10 +132,10 @@ struct HTTPCacheStoreTests {
     @Test func indexOfAWholeThatWasPutTogetherCountsToo() throws {
         let store = ResponseCache(HTTPCacheLimits())
         for (part, place) in [("[1,2", "0-3"), (",34]", "4-7")] {
-            var answer = answer("", store.nextSequenceNumber(), [.eTag: "\"1\""])
+            var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
             let range = try #require(ContentRange("bytes \(place)/8"))
-            answer.content = .partial(try #require(PartialContent(Array(part.utf8), at: range)))
-            #expect(store.store(answer, of: uri("/a")))
+            response.content = .partial(try #require(PartialContent(Array(part.utf8), at: range)))
+            #expect(store.store(response, of: uri("/a")))
         }
         let kept = store.responses(of: uri("/a"), for: partition()).responses
         #expect(bodies(store) == ["[1,2,34]"] && kept[0].content.indexByteCount > 0)
@@ -145,9 +146,9 @@ struct HTTPCacheStoreTests {
         let store = ResponseCache(HTTPCacheLimits())
         func fill() {
             store.clear()
-            store.store(answer("nobody's", store.nextSequenceNumber()), of: uri("/a"))
-            store.store(answer("kim's", store.nextSequenceNumber(), in: partition("kim")), of: uri("/a"))
-            store.store(answer("other", store.nextSequenceNumber(), in: partition(nil, Other.self)), of: uri("/b"))
+            store.store(respond("nobody's", store.nextSequenceNumber()), of: uri("/a"))
+            store.store(respond("kim's", store.nextSequenceNumber(), in: partition("kim")), of: uri("/a"))
+            store.store(respond("other", store.nextSequenceNumber(), in: partition(nil, Other.self)), of: uri("/b"))
         }
         fill()
         #expect(store.count == 3)
@@ -165,8 +166,8 @@ struct HTTPCacheStoreTests {
         let sequenceNumber = store.nextSequenceNumber()
         store.invalidate([uri("/a")])
         for number in 0..<2000 { store.invalidate([uri("/\(number)")]) }
-        #expect(!store.store(answer("before", sequenceNumber), of: uri("/a")))
-        #expect(store.store(answer("after", store.nextSequenceNumber()), of: uri("/a")))
+        #expect(!store.store(respond("before", sequenceNumber), of: uri("/a")))
+        #expect(store.store(respond("after", store.nextSequenceNumber()), of: uri("/a")))
     }
 
     @Test func noOlderAnswerTakesThePlaceOfANewerOne() {
@@ -179,16 +180,16 @@ struct HTTPCacheStoreTests {
         let now = HTTPDate(seconds: 1_767_225_600)
         func date(_ seconds: Int64) -> HTTPFields { [.date: HTTPDate(seconds: now.seconds + seconds).text] }
         // Both are under way at once: the date tells, whichever comes last.
-        let early = answer("early", 1, date(0), requested: 0, received: 10)
-        let late = answer("late", 2, date(5), requested: 4, received: 6)
+        let early = respond("early", 1, date(0), requested: 0, received: 10)
+        let late = respond("late", 2, date(5), requested: 4, received: 6)
         #expect(winner(early, late) == ["late"] && winner(late, early) == ["late"])
-        let lateByDate = answer("late by date", 1, date(9), requested: 0, received: 10)
+        let lateByDate = respond("late by date", 1, date(9), requested: 0, received: 10)
         #expect(winner(lateByDate, late) == ["late by date"] && winner(late, lateByDate) == ["late by date"])
         // Of one date, the one that was asked for later.
-        let same = answer("same", 3, date(5), requested: 5, received: 7)
+        let same = respond("same", 3, date(5), requested: 5, received: 7)
         #expect(winner(same, late) == ["same"] && winner(late, same) == ["same"])
         // One after the other, the later one, even if the origin's clock was set back.
-        let next = answer("next", 4, date(-500), requested: 20, received: 21)
+        let next = respond("next", 4, date(-500), requested: 20, received: 21)
         #expect(winner(late, next) == ["next"])
     }
 
@@ -204,7 +205,7 @@ struct HTTPCacheStoreTests {
                         case 0: store.invalidate([self.uri(path)])
                         case 1: store.clear(account: nil)
                         default:
-                            store.store(self.answer("x", store.nextSequenceNumber()), of: self.uri(path))
+                            store.store(self.respond("x", store.nextSequenceNumber()), of: self.uri(path))
                             _ = store.responses(of: self.uri(path), for: self.partition()).responses
                         }
                     }

@@ -13,7 +13,7 @@ struct HTTPCacheStormTests {
     /// How many storms are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func noOrderOfCallsGivesWhatIsOlderAnothersOrGoneNorFetchesWhatIsFresh() async throws {
+    @Test func concurrentCallsNeverReturnOldForeignOrClearedResponses() async throws {
         var freshCallCount = 0
         for seed in Seeds.some(Self.count) {
             let check = StormCheck(try await HTTPCacheStorm(seed: seed).run())
@@ -81,10 +81,10 @@ private struct HTTPCacheStorm {
                 StormLog.Call(shelf: shelf, language: language, use: use, span: span, beginning: network.clock.now))
             return log.calls.count - 1
         }
-        var answer: RawData?
+        var response: RawData?
         var failure: NetworkError.Kind?
         do {
-            answer = try await StormOrigin.$call.withValue(call) {
+            response = try await StormOrigin.$call.withValue(call) {
                 try await network.call(
                     Shelf(number: shelf, fields: ["Accept-Language": language]),
                     options: CallOptions(cache: .http(), cacheUse: use))
@@ -93,9 +93,9 @@ private struct HTTPCacheStorm {
             failure = (error as? NetworkError)?.kind
         }
         origin.write { log in
-            log.calls[call].number = answer?["number"].int
+            log.calls[call].number = response?["number"].int
             log.calls[call].failure = failure
-            log.calls[call].isOfCache = answer.map { $0.source != .network } ?? false
+            log.calls[call].isOfCache = response.map { $0.source != .network } ?? false
             log.calls[call].end = network.clock.now
             log.calls[call].span.end = log.place()
         }

@@ -16,21 +16,21 @@ struct HTTPCachedLayer {
         /// Guards the list.
         private let list = Mutex<[Answer]>([])
 
-        func append(_ answer: @escaping Answer) { list.withLock { $0.append(answer) } }
+        func append(_ response: @escaping Answer) { list.withLock { $0.append(response) } }
 
         func next() -> Answer? { list.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 
-        func answer(_ request: Request) async throws(NetworkError) -> Response {
-            guard let answer = next() else {
+        func respond(_ request: Request) async throws(NetworkError) -> Response {
+            guard let response = next() else {
                 throw NetworkError(.notTrusted, in: .transporting, "The list has come to its end.")
             }
-            return try await answer(request)
+            return try await response(request)
         }
     }
 
     /// Keeps every request, and has it answered by the list.
     final class Wire: Transport {
-        let answers = Answers()
+        let responses = Answers()
         private let isInProcess: Bool
         /// Guards the requests that came.
         private let received = Mutex<[Request]>([])
@@ -41,9 +41,10 @@ struct HTTPCachedLayer {
 
         func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             received.withLock { $0.append(request) }
-            if isInProcess { return try await answers.answer(request) }
-            return try await LoopbackOrigin.shared.send(request, in: flight) { [answers] request throws(NetworkError) in
-                try await answers.answer(request)
+            if isInProcess { return try await responses.respond(request) }
+            return try await LoopbackOrigin.shared.send(request, in: flight) {
+                [responses] request throws(NetworkError) in
+                try await responses.respond(request)
             }
         }
     }
@@ -52,7 +53,7 @@ struct HTTPCachedLayer {
     let clock = ManualClock()
     let network: NetworkLayer
     private let wire: Wire
-    private var answers: Answers { wire.answers }
+    private var responses: Answers { wire.responses }
 
     /// - Parameter isInProcess: Whether no socket is used: for what no origin can send, and for ten thousands of exchanges.
     init(isInProcess: Bool = false) {
@@ -74,26 +75,26 @@ struct HTTPCachedLayer {
     func advance(_ seconds: Double) { clock.advance(by: .seconds(seconds)) }
 
     /// Adds an answer to the list.
-    func answer(
+    func respond(
         _ body: String = "one", status: HTTPResponse.Status = .ok, _ fields: HTTPFields, after seconds: Double = 0
     ) {
         let clock = clock
-        answers.append { _ throws(NetworkError) in
+        responses.append { _ throws(NetworkError) in
             clock.advance(by: .seconds(seconds))
             let head = HTTPResponse(status: status, headerFields: fields)
             return Response(head: head, body: .whole(RawData(Array(body.utf8), response: head)))
         }
     }
 
-    func answer(_ body: String = "one", status: HTTPResponse.Status = .ok) { answer(body, status: status, [:]) }
+    func respond(_ body: String = "one", status: HTTPResponse.Status = .ok) { respond(body, status: status, [:]) }
 
     /// Adds an answer of the body `one` to the list.
-    func answer(_ fields: HTTPFields, after seconds: Double = 0) { answer("one", fields, after: seconds) }
+    func respond(_ fields: HTTPFields, after seconds: Double = 0) { respond("one", fields, after: seconds) }
 
-    func answer(with answer: @escaping Answers.Answer) { answers.append(answer) }
+    func respond(with response: @escaping Answers.Answer) { responses.append(response) }
 
     func fail(_ kind: NetworkError.Kind = .noNetwork) {
-        answers.append { _ throws(NetworkError) in throw NetworkError(kind, in: .transporting, "gone") }
+        responses.append { _ throws(NetworkError) in throw NetworkError(kind, in: .transporting, "gone") }
     }
 
     func request(
@@ -128,11 +129,11 @@ struct HTTPCachedLayer {
         _ fields: HTTPFields, status: HTTPResponse.Status = .ok, after seconds: Double = 10,
         asking request: HTTPFields = [:]
     ) async throws -> Bool {
-        answer(status: status, fields)
+        respond(status: status, fields)
         try await send()
         advance(seconds)
         let before = sent
-        answer("two")
+        respond("two")
         try await send("/a", request)
         return sent > before
     }

@@ -9,45 +9,45 @@ struct HTTPCachedRedirectTests {
     private let cached = HTTPCachedLayer()
 
     private func redirect(_ location: String, _ control: String, _ status: HTTPResponse.Status = .found) {
-        cached.answer("", status: status, [.location: location, .cacheControl: control])
+        cached.respond("", status: status, [.location: location, .cacheControl: control])
     }
 
     private var paths: [String?] { cached.requests.map(\.head.path) }
 
     @Test func answerIsKeptUnderTheTargetThatItIsOf() async throws {
         redirect("/b", "no-store")
-        cached.answer("b", [.cacheControl: "max-age=600"])
+        cached.respond("b", [.cacheControl: "max-age=600"])
         #expect(try await cached.send("/a").text == "b")
         #expect(try await cached.send("/b").source == .cache)
         redirect("/c", "no-store")
-        cached.answer("c")
+        cached.respond("c")
         #expect(try await cached.send("/a").text == "c")
         #expect(paths == ["/a", "/b", "/a", "/c"])
     }
 
-    @Test func nothingOfAnOriginIsStoredAfterTheChainHasLeftIt() async throws {
+    @Test func responsesAfterALeftOriginAreNotStored() async throws {
         redirect("https://other.test/b", "max-age=600")
         redirect("https://origin.test/c", "max-age=600")
         redirect("/d", "max-age=600")
-        cached.answer("d", [.cacheControl: "max-age=600"])
+        cached.respond("d", [.cacheControl: "max-age=600"])
         #expect(try await cached.send("/a").text == "d")
         #expect(cached.network.cache.count == 2, "the redirects of the first origin and of the other one")
         for path in ["/c", "/d"] {
-            cached.answer(path)
+            cached.respond(path)
             #expect(try await cached.send(path).text == path)
         }
         #expect(paths == ["/a", "/b", "/c", "/d", "/c", "/d"])
     }
 
     /// The body of a redirect that was to be streamed was let go, so that the redirect is not kept either.
-    @Test func streamedRedirectIsNotKeptWithoutItsBody() async throws {
+    @Test func streamedRedirectIsNotStoredWithoutItsBody() async throws {
         for location in ["/b", "/c"] {
             let fields: HTTPFields = [.location: location, .cacheControl: "max-age=600"]
-            cached.answer(with: { _ throws(NetworkError) in
+            cached.respond(with: { _ throws(NetworkError) in
                 let head = HTTPResponse(status: .found, headerFields: fields)
                 return Response(head: head, body: .stream(BodyStream(Array("see there".utf8))))
             })
-            cached.answer(location, [.cacheControl: "no-store"])
+            cached.respond(location, [.cacheControl: "no-store"])
             var request = cached.request("/a")
             request.delivery = .streamed
             let response = try await cached.network.exchange(
@@ -61,23 +61,23 @@ struct HTTPCachedRedirectTests {
     @Test func keptRedirectIsFollowedWithoutARequest() async throws {
         redirect("/b", "max-age=600")
         redirect("/c", "max-age=600", .temporaryRedirect)
-        cached.answer("c", [.cacheControl: "max-age=60"])
+        cached.respond("c", [.cacheControl: "max-age=60"])
         try await cached.send("/a")
         #expect(try await cached.send("/a").text == "c" && cached.sent == 3)
         cached.advance(60)
-        cached.answer("new", [.cacheControl: "max-age=60"])
+        cached.respond("new", [.cacheControl: "max-age=60"])
         #expect(try await cached.send("/a").text == "new")
         #expect(paths.last == "/c" && cached.sent == 4)
     }
 
-    @Test func permanentRedirectIsKeptByEstimateAndATemporaryOneIsNot() async throws {
+    @Test func onlyPermanentRedirectsAreHeuristicallyFresh() async throws {
         for (status, count) in [(HTTPResponse.Status.movedPermanently, 2), (.found, 4)] {
             let cached = HTTPCachedLayer()
             for _ in 0..<2 {
-                cached.answer(
+                cached.respond(
                     "", status: status,
                     [.location: "/b", .lastModified: cached.date(-10_000), .date: cached.date()])
-                cached.answer("b", [.cacheControl: "no-store"])
+                cached.respond("b", [.cacheControl: "no-store"])
             }
             try await cached.send("/a")
             if count == 2 { cached.clock.advance(by: .seconds(1)) }
@@ -90,18 +90,18 @@ struct HTTPCachedRedirectTests {
     }
 
     @Test func preconditionsOfTheCacheAreNotCarriedToAnotherTarget() async throws {
-        cached.answer([.cacheControl: "max-age=1", .eTag: "\"x\""])
+        cached.respond([.cacheControl: "max-age=1", .eTag: "\"x\""])
         try await cached.send("/a")
         cached.advance(10)
         redirect("/b", "no-store")
-        cached.answer("b")
+        cached.respond("b")
         #expect(try await cached.send("/a", [.ifModifiedSince: cached.date(-100)]).text == "b")
         #expect(cached.requests.map { $0.head.headerFields[.ifNoneMatch] } == [nil, "\"x\"", nil])
         #expect(cached.last[.ifModifiedSince] == cached.date(-100))
     }
 
     @Test(arguments: ["max-age=5", "max-age=5, stale-while-revalidate=60", "no-store"])
-    func tokenIsNotGivenToTheOriginThatAKeptRedirectLeadsTo(_ control: String) async throws {
+    func tokenIsNotSentToACachedRedirectsOrigin(_ control: String) async throws {
         let transport = StubTransport { request in
             let isOwn = request.head.authority == "club.test"
             var response = Response.json("{}", status: isOwn ? .movedPermanently : .ok)
@@ -133,20 +133,20 @@ struct HTTPCachedRedirectTests {
     @Test func keptRedirectsThatLeadInACircleAreAskedForAgain() async throws {
         redirect("/b", "max-age=600")
         redirect("/a", "max-age=600")
-        cached.answer("out", [.cacheControl: "no-store"])
+        cached.respond("out", [.cacheControl: "no-store"])
         #expect(try await cached.send("/a").text == "out")
         redirect("/c", "max-age=600")
-        cached.answer("c")
+        cached.respond("c")
         #expect(try await cached.send("/a").text == "c")
     }
 
-    @Test func changeThatWasRedirectedLetsGoOfBothTargets() async throws {
+    @Test func redirectedChangeInvalidatesBothTargets() async throws {
         for path in ["/a", "/b", "/c"] {
-            cached.answer("x", [.cacheControl: "max-age=600"])
+            cached.respond("x", [.cacheControl: "max-age=600"])
             try await cached.send(path)
         }
-        cached.answer("", status: .permanentRedirect, [.location: "/b"])
-        cached.answer(status: .ok)
+        cached.respond("", status: .permanentRedirect, [.location: "/b"])
+        cached.respond(status: .ok)
         try await cached.send("/a", method: .put)
         #expect(cached.network.cache.count == 1)
     }

@@ -10,7 +10,7 @@ struct HTTPFreshnessModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func noAnswerIsGivenThatTheArithmeticCallsStaleAndNoneIsFetchedThatItCallsFresh() async throws {
+    @Test func freshnessMatchesTheArithmetic() async throws {
         for seed in Seeds.some(Self.count) {
             await Task.yield()
             var play = Play(seed: seed)
@@ -133,7 +133,7 @@ private struct Play {
         if let expires { fields[.expires] = HTTPDate(seconds: Int64(date + expires)).text }
         if let modified { fields[.lastModified] = HTTPDate(seconds: Int64(date - modified * 10)).text }
         if let tag { fields[.eTag] = "\"\(tag)\"" }
-        cached.answer("\(bodies)", fields, after: Double(delay))
+        cached.respond("\(bodies)", fields, after: Double(delay))
         kept =
             noStore
             ? nil
@@ -147,7 +147,7 @@ private struct Play {
     private mutating func scriptNotModified() -> String? {
         guard let tag = kept?.tag, let body = kept?.body else { return nil }
         let lifetime = number(1...60)
-        cached.answer(
+        cached.respond(
             status: .notModified,
             [
                 .eTag: "\"\(tag)\"", .cacheControl: "max-age=\(lifetime)",
@@ -160,7 +160,7 @@ private struct Play {
     }
 
     private mutating func scriptError(_ maxAge: Int?) -> String {
-        cached.answer("error", status: .internalServerError)
+        cached.respond("error", status: .internalServerError)
         guard let kept, !kept.noCache, !kept.mustRevalidate, let limit = kept.staleIfError else { return "error" }
         let staleBy = max(0, kept.ageAtReceipt + now - kept.receivedAt - kept.lifetime)
         return staleBy <= limit ? "\(kept.body)" : "error"

@@ -18,16 +18,16 @@ struct HTTPFreshnessTests {
     private func date(_ offset: Int64) -> String { HTTPDate(seconds: received.seconds + offset).text }
 
     @Test func answerIsStaleFromTheSecondAtWhichItsLifetimeEnds() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
         try await cached.send()
         cached.advance(59.5)
         #expect(try await cached.send().source == .cache)
         cached.advance(0.5)
-        cached.answer("two")
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
     }
 
-    @Test func lifetimeIsTheFirstThatIsNamedOfMaxAgeExpiresAndEstimate() {
+    @Test func lifetimeIsMaxAgeThenExpiresThenHeuristic() {
         let modified = date(-1000)
         #expect(lifetime([.cacheControl: "max-age=5", .expires: date(50), .lastModified: modified]) == .seconds(5))
         #expect(lifetime([.expires: date(50), .date: date(-10), .lastModified: modified]) == .seconds(60))
@@ -108,12 +108,12 @@ struct HTTPFreshnessTests {
     }
 
     @Test func ageCountsFromTheSendingOfTheRequest() async throws {
-        cached.answer([.cacheControl: "max-age=60", .age: "10"], after: 20)
+        cached.respond([.cacheControl: "max-age=60", .age: "10"], after: 20)
         try await cached.send()
         cached.advance(29)
         #expect(try await cached.send().head.headerFields[.age] == "59")
         cached.advance(1)
-        cached.answer("two")
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
     }
 
@@ -128,13 +128,13 @@ struct HTTPFreshnessTests {
         #expect(initial([.date: "x", .age: "x"], delay: 3) == .seconds(3))
     }
 
-    @Test func originWhoseClockIsAheadMakesNoAnswerYounger() {
+    @Test func originClockAheadMakesNoResponseYounger() {
         #expect(HTTPFreshness.initialAge([.date: date(3600)], delay: .seconds(2), received: received) == .seconds(2))
         // Its own dates still agree with each other.
         #expect(lifetime([.date: date(3600), .expires: date(3660)]) == .seconds(60))
     }
 
-    @Test func settingTheWallClockMakesNoKeptAnswerOlderOrYounger() async throws {
+    @Test func settingTheWallClockChangesNoAge() async throws {
         let clock = ManualClock()
         let wall = SettableWall()
         let transport = StubTransport { _ in
@@ -155,7 +155,7 @@ struct HTTPFreshnessTests {
         #expect(try await network.exchange(request, with: Library.self, options: options).source == .network)
     }
 
-    @Test func whatAnotherCacheKeptTooLongIsStaleAtOnce() async throws {
+    @Test func ageOfAnotherCacheCounts() async throws {
         let fields: HTTPFields = [.cacheControl: "max-age=60", .age: "60"]
         #expect(try await cached.isSentAgain(fields, after: 0))
         #expect(

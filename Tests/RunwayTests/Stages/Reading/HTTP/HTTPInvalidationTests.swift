@@ -8,9 +8,9 @@ import Testing
 struct HTTPInvalidationTests {
     private let cached = HTTPCachedLayer()
 
-    private func keep(_ paths: String...) async throws {
+    private func store(_ paths: String...) async throws {
         for path in paths {
-            cached.answer("of \(path)", [.cacheControl: "max-age=600"])
+            cached.respond("of \(path)", [.cacheControl: "max-age=600"])
             try await cached.send(path)
         }
     }
@@ -21,110 +21,110 @@ struct HTTPInvalidationTests {
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "FROBNICATE"])
     func changeThatSucceededLetsGoOfItsTarget(_ name: String) async throws {
-        try await keep("/a", "/b")
-        cached.answer(status: .noContent)
+        try await store("/a", "/b")
+        cached.respond(status: .noContent)
         try await cached.send("/a", method: try #require(HTTPRequest.Method(name)))
         #expect(await !isKept("/a"))
         #expect(await isKept("/b"))
     }
 
     @Test(arguments: [400, 403, 404, 409, 500, 503])
-    func changeThatFailedLetsGoOfNothing(_ code: Int) async throws {
-        try await keep("/a")
-        cached.answer(status: .init(code: code), [.location: "/a"])
+    func failedChangeInvalidatesNothing(_ code: Int) async throws {
+        try await store("/a")
+        cached.respond(status: .init(code: code), [.location: "/a"])
         try await cached.send("/a", method: .post)
         #expect(await isKept("/a"))
     }
 
     @Test(arguments: [200, 201, 202, 204, 301, 302])
     func everyStatusThatIsNoErrorCounts(_ code: Int) async throws {
-        try await keep("/a")
-        cached.answer(status: .init(code: code))
+        try await store("/a")
+        cached.respond(status: .init(code: code))
         try await cached.send("/a", method: .put)
         #expect(await !isKept("/a"))
     }
 
     @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
-    func safeMethodLetsGoOfNothing(_ name: String) async throws {
-        try await keep("/a")
-        cached.answer("x", [.location: "/a", .contentLocation: "/a"])
+    func safeMethodInvalidatesNothing(_ name: String) async throws {
+        try await store("/a")
+        cached.respond("x", [.location: "/a", .contentLocation: "/a"])
         try await cached.send("/b", method: try #require(HTTPRequest.Method(name)))
         #expect(await isKept("/a"))
     }
 
     @Test func whatTheAnswerPointsToIsLetGoWithinItsOrigin() async throws {
-        try await keep("/a", "/l", "/c", "/d")
-        cached.answer(status: .created, [.location: "/l", .contentLocation: "https://origin.test:443/c"])
+        try await store("/a", "/l", "/c", "/d")
+        cached.respond(status: .created, [.location: "/l", .contentLocation: "https://origin.test:443/c"])
         try await cached.send("/a", method: .post)
         for path in ["/a", "/l", "/c"] { #expect(await !isKept(path), "\(path)") }
         #expect(await isKept("/d"))
     }
 
-    @Test func nothingOfAnotherOriginIsLetGo() async throws {
-        try await keep("/l", "/c")
-        cached.answer(status: .created, [.location: "/l", .contentLocation: "https://origin.test/c"])
+    @Test func otherOriginsAreNotInvalidated() async throws {
+        try await store("/l", "/c")
+        cached.respond(status: .created, [.location: "/l", .contentLocation: "https://origin.test/c"])
         var request = cached.request("/x", method: .post)
         request.head.authority = "other.test"
         _ = try await cached.network.exchange(request, with: Library.self, options: CallOptions(cache: .http()))
         #expect(await isKept("/c"))
         request.head.authority = "origin.test"
         request.head.scheme = "http"
-        cached.answer(status: .created, [.location: "https://origin.test/l"])
+        cached.respond(status: .created, [.location: "https://origin.test/l"])
         _ = try await cached.network.exchange(request, with: Library.self, options: CallOptions(cache: .http()))
         #expect(await isKept("/l"))
     }
 
     @Test func everyVariantAndEveryAccountOfTheTargetIsLetGo() async throws {
         for language in ["de", "fr"] {
-            cached.answer(language, [.cacheControl: "max-age=600", .vary: "Accept-Language"])
+            cached.respond(language, [.cacheControl: "max-age=600", .vary: "Accept-Language"])
             try await cached.send("/a", [.acceptLanguage: language])
         }
         cached.network.configure(Library.self) { $0.account = "kim" }
-        try await keep("/a")
-        cached.answer(status: .ok)
+        try await store("/a")
+        cached.respond(status: .ok)
         try await cached.send("/a", method: .delete)
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func callWhoseOwnPolicyKeepsNothingStillLetsGoOfWhatItChanged() async throws {
-        try await keep("/a")
-        cached.answer(status: .ok)
+    @Test func changeWithoutACachePolicyInvalidatesItsTarget() async throws {
+        try await store("/a")
+        cached.respond(status: .ok)
         _ = try await cached.network.exchange(cached.request(method: .post), with: Library.self)
         #expect(await !isKept("/a"))
     }
 
     @Test func callWhoseOwnPolicyIsTheClientsStillLetsGoOfWhatItChanged() async throws {
         for policy in [CachePolicy.timeToLive(), .untilEvicted()] {
-            try await keep("/a")
-            cached.answer(status: .ok)
+            try await store("/a")
+            cached.respond(status: .ok)
             _ = try await cached.network.exchange(
                 cached.request(method: .put), with: Library.self, options: .policy(policy))
             #expect(await !isKept("/a"))
         }
     }
 
-    @Test func changeIsAlwaysSentEvenWhereAFreshAnswerIsKept() async throws {
-        try await keep("/a")
+    @Test func changeIsSentDespiteAFreshResponse() async throws {
+        try await store("/a")
         for method in [HTTPRequest.Method.post, .put, .delete] {
-            cached.answer("changed", [.cacheControl: "max-age=600"])
+            cached.respond("changed", [.cacheControl: "max-age=600"])
             #expect(try await cached.send(method: method).text == "changed")
         }
         #expect(cached.sent == 4)
     }
 
-    @Test func answerThatWasUnderWayDuringAChangeIsNotKept() async throws {
+    @Test func responseInFlightDuringAChangeIsNotStored() async throws {
         let network = cached.network
         let cached = cached
         // The change comes and goes while the answer to the read is under way.
-        cached.answer(with: { _ throws(NetworkError) in
-            cached.answer(status: .ok)
+        cached.respond(with: { _ throws(NetworkError) in
+            cached.respond(status: .ok)
             _ = try await network.exchange(cached.request(method: .post), with: Library.self)
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=600"])
             return Response(head: head, body: .whole(RawData(Array("before".utf8), response: head)))
         })
         #expect(try await cached.send().text == "before")
         #expect(await !isKept("/a"))
-        try await keep("/a")
+        try await store("/a")
         #expect(await isKept("/a"))
     }
 }

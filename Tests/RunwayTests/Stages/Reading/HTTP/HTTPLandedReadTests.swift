@@ -25,7 +25,7 @@ struct HTTPLandedReadTests {
     private let options = CallOptions(cache: .http())
     private let executor = HeldExecutor()
 
-    private func answer(_ number: UInt64, _ fields: HTTPFields, status: HTTPResponse.Status = .ok) -> Response {
+    private func respond(_ number: UInt64, _ fields: HTTPFields, status: HTTPResponse.Status = .ok) -> Response {
         var response = Response.json(status == .ok ? #"{"flight":\#(number)}"# : "", status: status)
         for field in fields { response.head.headerFields[field.name] = field.value }
         return response
@@ -38,7 +38,7 @@ struct HTTPLandedReadTests {
         }
         try await room.transport.waitForArrival(of: number)
         try await executor.hold()
-        room.transport.answer(number, with: .success(response))
+        room.transport.respond(number, with: .success(response))
         try await room.settle { room.network.reads.isEmpty }
         return call
     }
@@ -50,8 +50,8 @@ struct HTTPLandedReadTests {
         return call
     }
 
-    @Test func aCallThatComesAsAReadEndsFindsTheAnswerKept() async throws {
-        let first = try await landedCall(1, answer(1, [.cacheControl: "max-age=600"]))
+    @Test func aCallAtTheEndOfAReadFindsTheStoredResponse() async throws {
+        let first = try await landedCall(1, respond(1, [.cacheControl: "max-age=600"]))
         let second = try await callMeanwhile(2, after: 1)
         try #require(room.transport.sent == [1])
         #expect(try await second.value.source == .cache)
@@ -63,14 +63,14 @@ struct HTTPLandedReadTests {
         #expect(decisions[1] == [.fresh(age: .zero, remaining: .seconds(600))])
     }
 
-    @Test func aCallThatComesAsAValidationEndsFindsTheAnswerFresh() async throws {
+    @Test func aCallAtTheEndOfAValidationFindsAFreshResponse() async throws {
         let before = room.call(Shelf(), options)
         try await room.transport.waitForArrival(of: 1)
-        room.transport.answer(1, with: .success(answer(1, [.cacheControl: "max-age=10", .eTag: #""a""#])))
+        room.transport.respond(1, with: .success(respond(1, [.cacheControl: "max-age=10", .eTag: #""a""#])))
         #expect(try await before.number == 1)
         room.clock.advance(by: .seconds(20))
         let fields: HTTPFields = [.cacheControl: "max-age=600", .eTag: #""a""#]
-        let first = try await landedCall(2, answer(2, fields, status: .notModified))
+        let first = try await landedCall(2, respond(2, fields, status: .notModified))
         let second = try await callMeanwhile(3, after: 2)
         try #require(room.transport.sent == [1, 2])
         #expect(try await second.value.source == .cache)
@@ -87,10 +87,10 @@ struct HTTPLandedReadTests {
     @Test(arguments: [("no-store", "Accept"), ("no-cache", "Accept"), ("max-age=0", "Accept"), ("max-age=600", "*")])
     func whatMayNotBeGivenAgainIsGivenToNobodyWhoComesAfterIt(_ control: String, _ vary: String) async throws {
         let fields: HTTPFields = [.cacheControl: control, .vary: vary]
-        let first = try await landedCall(1, answer(1, fields))
+        let first = try await landedCall(1, respond(1, fields))
         let second = room.call(Shelf(), options)
         try await room.transport.waitForArrival(of: 2)
-        room.transport.answer(2, with: .success(answer(2, fields)))
+        room.transport.respond(2, with: .success(respond(2, fields)))
         #expect(try await second.number == 2)
         executor.release()
         #expect(try await first.number == 1)
@@ -99,7 +99,7 @@ struct HTTPLandedReadTests {
     @Test func callThatLookedUpBeforeTheStoringLooksUpAgain() async throws {
         let first = room.call(Shelf(), options)
         try await room.transport.waitForArrival(of: 1)
-        room.transport.answer(1, with: .success(answer(1, [.cacheControl: "max-age=600"])))
+        room.transport.respond(1, with: .success(respond(1, [.cacheControl: "max-age=600"])))
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(Shelf.self, options)
         let request = try room.network.assemble(Shelf(), delivery: .whole(maximumByteCount: 1000), in: flight)
@@ -123,7 +123,7 @@ struct HTTPLandedReadTests {
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(Shelf(), options)
         try await room.transport.waitForArrival(of: 1)
-        room.transport.answer(1, with: .success(answer(1, [.cacheControl: "max-age=600"])))
+        room.transport.respond(1, with: .success(respond(1, [.cacheControl: "max-age=600"])))
         #expect(try await first.number == 100)
         let second = try await room.call(Shelf(), options).value
         #expect(second.source == .cache && second["flight"].uint64 == 100)

@@ -9,28 +9,28 @@ struct HTTPReuseTests {
     private let cached = HTTPCachedLayer()
 
     @Test func onlyTheSameTargetIsAnswered() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
-        cached.answer("two", [.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
         try await cached.send("/a")
         #expect(try await cached.send("/a?").text == "two")
         #expect(try await cached.send("/a").text == "one")
     }
 
-    @Test func answerToGetServesHeadAndNotTheOtherWayRound() async throws {
-        cached.answer([.cacheControl: "max-age=60", .contentLength: "3"])
+    @Test func responseToGetServesHeadButNotViceVersa() async throws {
+        cached.respond([.cacheControl: "max-age=60", .contentLength: "3"])
         try await cached.send()
         let head = try await cached.send(method: .head)
         #expect(head.source == .cache && head.text == "" && head.head.headerFields[.contentLength] == "3")
-        cached.answer("", [.cacheControl: "max-age=60"])
+        cached.respond("", [.cacheControl: "max-age=60"])
         try await cached.send("/h", method: .head)
         #expect(try await cached.send("/h", method: .head).source == .cache)
-        cached.answer("two", [.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
         #expect(try await cached.send("/h").text == "two")
     }
 
-    @Test func answerThatVariesIsGivenToRequestsThatAreAlike() async throws {
+    @Test func varyingResponseServesMatchingRequests() async throws {
         for body in ["one", "two", "three"] {
-            cached.answer(body, [.cacheControl: "max-age=60", .vary: "Accept-Language"])
+            cached.respond(body, [.cacheControl: "max-age=60", .vary: "Accept-Language"])
         }
         try await cached.send("/a", [.acceptLanguage: "de, en"])
         #expect(try await cached.send("/a", [.acceptLanguage: "DE,en"]).text == "one")
@@ -47,10 +47,10 @@ struct HTTPReuseTests {
         }
     }
 
-    @Test func answerThatVariesByTheCookiesOfAJarIsNotKept() async throws {
+    @Test func responseVaryingByJarCookiesIsNotStored() async throws {
         cached.network.configure(Library.self) { $0.cookies = .jar() }
         for body in ["one", "two", "three"] {
-            cached.answer(body, [.cacheControl: "max-age=60", .vary: "Accept, cookie"])
+            cached.respond(body, [.cacheControl: "max-age=60", .vary: "Accept, cookie"])
         }
         try await cached.send()
         #expect(try await cached.send().text == "two" && cached.network.cache.count == 0)
@@ -58,36 +58,36 @@ struct HTTPReuseTests {
         #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three")
         #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three" && cached.sent == 3)
         // What does not vary by it is kept.
-        cached.answer([.cacheControl: "max-age=60", .vary: "Accept"])
+        cached.respond([.cacheControl: "max-age=60", .vary: "Accept"])
         try await cached.send("/b")
         #expect(try await cached.send("/b").source == .cache)
     }
 
-    @Test func ofSeveralAnswersTheMostRecentIsGiven() async throws {
+    @Test func theMostRecentResponseIsReturned() async throws {
         // Each is of a request that nothing kept so far matches, and all match the last.
-        cached.answer([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
+        cached.respond([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
         try await cached.send("/a", [.accept: "a"])
-        cached.answer("two", [.cacheControl: "max-age=999", .vary: "Accept-Language", .date: cached.date(-10)])
+        cached.respond("two", [.cacheControl: "max-age=999", .vary: "Accept-Language", .date: cached.date(-10)])
         try await cached.send("/a", [.acceptLanguage: "f"])
         #expect(try await cached.send("/a", [.accept: "a", .acceptLanguage: "f"]).text == "two")
         let other = HTTPCachedLayer()
-        other.answer([.cacheControl: "max-age=999", .vary: "Accept", .date: other.date(-10)])
+        other.respond([.cacheControl: "max-age=999", .vary: "Accept", .date: other.date(-10)])
         try await other.send("/a", [.accept: "a"])
-        other.answer("two", [.cacheControl: "max-age=999", .vary: "Accept-Language", .date: other.date(-20)])
+        other.respond("two", [.cacheControl: "max-age=999", .vary: "Accept-Language", .date: other.date(-20)])
         try await other.send("/a", [.acceptLanguage: "f"])
         #expect(try await other.send("/a", [.accept: "a", .acceptLanguage: "f"]).text == "one")
     }
 
     @Test func answerThatSaysOnWhatItDependsIsPreferred() async throws {
-        cached.answer([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
+        cached.respond([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
         try await cached.send("/a", [.accept: "a"])
-        cached.answer("two", [.cacheControl: "max-age=999", .date: cached.date(-10)])
+        cached.respond("two", [.cacheControl: "max-age=999", .date: cached.date(-10)])
         try await cached.send("/a", [.accept: "b"])
         #expect(try await cached.send("/a", [.accept: "a"]).text == "one")
         #expect(try await cached.send("/a", [.accept: "b"]).text == "two")
     }
 
-    @Test func answerThatDemandsValidationIsNotGivenWithoutIt() async throws {
+    @Test func noCacheResponseIsValidatedFirst() async throws {
         for value in ["no-cache, max-age=60", "max-age=60, no-cache=\"\""] {
             #expect(try await HTTPCachedLayer().isSentAgain([.cacheControl: value]))
         }
@@ -104,8 +104,9 @@ struct HTTPReuseTests {
     }
 
     @Test func requestMayWantAYoungerAnswer() async throws {
-        func isSent(_ asking: String, _ answer: String = "max-age=60") async throws -> Bool {
-            try await HTTPCachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
+        func isSent(_ asking: String, _ response: String = "max-age=60") async throws -> Bool {
+            try await HTTPCachedLayer().isSentAgain(
+                [.cacheControl: response], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-age=10"))
         #expect(try await isSent("max-age=9"))
@@ -117,8 +118,9 @@ struct HTTPReuseTests {
     }
 
     @Test func requestMayAcceptAStaleAnswer() async throws {
-        func isSent(_ asking: String, _ answer: String = "max-age=4") async throws -> Bool {
-            try await HTTPCachedLayer().isSentAgain([.cacheControl: answer], after: 10, asking: [.cacheControl: asking])
+        func isSent(_ asking: String, _ response: String = "max-age=4") async throws -> Bool {
+            try await HTTPCachedLayer().isSentAgain(
+                [.cacheControl: response], after: 10, asking: [.cacheControl: asking])
         }
         #expect(try await !isSent("max-stale=6"))
         #expect(try await isSent("max-stale=5"))
@@ -133,27 +135,27 @@ struct HTTPReuseTests {
     }
 
     @Test func staleAnswerSaysThatItIsOne() async throws {
-        cached.answer([.cacheControl: "max-age=4"])
+        cached.respond([.cacheControl: "max-age=4"])
         try await cached.send()
         cached.advance(10)
         let stale = try await cached.send("/a", [.cacheControl: "max-stale"])
         #expect(stale.source == .staleCache && stale.head.headerFields[.age] == "10")
     }
 
-    @Test func nothingStaleIsGivenUnlessSomeoneAllowsIt() async throws {
+    @Test func staleResponsesNeedPermission() async throws {
         #expect(try await cached.isSentAgain([.cacheControl: "max-age=4"]))
         for status in [500, 502, 503, 504] {
             let cached = HTTPCachedLayer()
-            cached.answer([.cacheControl: "max-age=4"])
+            cached.respond([.cacheControl: "max-age=4"])
             try await cached.send()
             cached.advance(10)
-            cached.answer("error", status: .init(code: status))
+            cached.respond("error", status: .init(code: status))
             #expect(try await cached.send().text == "error")
         }
     }
 
     @Test func answerWithoutANetworkMayBeStale() async throws {
-        cached.answer([.cacheControl: "max-age=4"])
+        cached.respond([.cacheControl: "max-age=4"])
         try await cached.send()
         cached.advance(10_000)
         cached.fail()
@@ -162,8 +164,8 @@ struct HTTPReuseTests {
     }
 
     @Test(arguments: ["must-revalidate", "no-cache", "stale-if-error=9995", "no-cache, stale-if-error=99999"])
-    func answerThatForbidsItIsNotGivenStaleEvenWithoutANetwork(_ directive: String) async throws {
-        cached.answer([.cacheControl: "max-age=4, \(directive)"])
+    func mustRevalidateForbidsStaleUseWithoutANetwork(_ directive: String) async throws {
+        cached.respond([.cacheControl: "max-age=4, \(directive)"])
         try await cached.send()
         cached.advance(10_000)
         cached.fail()
@@ -171,13 +173,13 @@ struct HTTPReuseTests {
     }
 
     @Test(arguments: [500, 502, 503, 504])
-    func errorOfTheServerIsHiddenWhereItIsAllowed(_ code: Int) async throws {
-        for (answer, asking) in [("max-age=4, stale-if-error=6", ""), ("max-age=4", "stale-if-error=6")] {
+    func staleIfErrorHidesAServerError(_ code: Int) async throws {
+        for (response, asking) in [("max-age=4, stale-if-error=6", ""), ("max-age=4", "stale-if-error=6")] {
             let cached = HTTPCachedLayer()
-            cached.answer([.cacheControl: answer])
+            cached.respond([.cacheControl: response])
             try await cached.send()
             cached.advance(10)
-            for _ in 0..<2 { cached.answer("error", status: .init(code: code)) }
+            for _ in 0..<2 { cached.respond("error", status: .init(code: code)) }
             let stale = try await cached.send("/a", asking.isEmpty ? [:] : [.cacheControl: asking])
             #expect(stale.text == "one" && stale.source == .staleCache && stale.head.headerFields[.age] == "10")
             cached.advance(1)
@@ -185,12 +187,12 @@ struct HTTPReuseTests {
         }
     }
 
-    @Test func staleAnswerIsGivenWhileAFreshOneIsFetched() async throws {
-        cached.answer([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
+    @Test func staleResponseIsReturnedWhileRevalidating() async throws {
+        cached.respond([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
         try await cached.send()
         cached.advance(10)
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
-        cached.answer(with: { _ throws(NetworkError) in
+        cached.respond(with: { _ throws(NetworkError) in
             for await _ in gate {}
             let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
             return Response(head: head, body: .whole(RawData(Array("two".utf8), response: head)))
@@ -209,12 +211,12 @@ struct HTTPReuseTests {
     }
 
     @Test func staleAnswerIsNotGivenBeyondItsLimitNorAgainstAWish() async throws {
-        func isSent(_ answer: String, after seconds: Double, _ asking: String) async throws -> Bool {
+        func isSent(_ response: String, after seconds: Double, _ asking: String) async throws -> Bool {
             let cached = HTTPCachedLayer()
-            cached.answer([.cacheControl: answer])
+            cached.respond([.cacheControl: response])
             try await cached.send()
             cached.advance(seconds)
-            cached.answer("two", [.cacheControl: "no-store"])
+            cached.respond("two", [.cacheControl: "no-store"])
             return try await cached.send("/a", [.cacheControl: asking]).text == "two"
         }
         #expect(try await isSent("max-age=4, stale-while-revalidate=30", after: 35, "x"))
@@ -226,13 +228,13 @@ struct HTTPReuseTests {
     }
 
     @Test func otherErrorsAreNotHidden() async throws {
-        cached.answer([.cacheControl: "max-age=4, stale-if-error=600"])
+        cached.respond([.cacheControl: "max-age=4, stale-if-error=600"])
         try await cached.send()
         cached.advance(10)
-        cached.answer("error", status: .notFound)
+        cached.respond("error", status: .notFound)
         #expect(try await cached.send().text == "error")
         let untrusted = HTTPCachedLayer()
-        untrusted.answer([.cacheControl: "max-age=4, stale-if-error=600"])
+        untrusted.respond([.cacheControl: "max-age=4, stale-if-error=600"])
         try await untrusted.send()
         untrusted.advance(10)
         untrusted.fail(.notTrusted)
@@ -256,7 +258,7 @@ struct HTTPReuseTests {
             for asking in [[:], [.cacheControl: "max-age=0"]] as [HTTPFields] {
                 var request = cached.request("/a", asking)
                 request.head.scheme = scheme
-                cached.answer([.cacheControl: "max-age=60, immutable"])
+                cached.respond([.cacheControl: "max-age=60, immutable"])
                 let options = CallOptions(cache: .http())
                 sources.append(try await cached.network.exchange(request, with: Library.self, options: options).source)
             }
@@ -266,11 +268,11 @@ struct HTTPReuseTests {
         #expect(try await sources("http") == [.network, .network])
     }
 
-    @Test func nothingIsSentWhereTheCallAllowsNone() async throws {
+    @Test func onlyIfCachedSendsNoRequest() async throws {
         let missing = try await cached.failure("/a", [.cacheControl: "only-if-cached"])
         #expect(missing.kind == .notCached && missing.status == .gatewayTimeout && missing.step == .stage(.reading))
         #expect(missing.sending == .notSent, "the status is no server's")
-        cached.answer([.cacheControl: "max-age=4"])
+        cached.respond([.cacheControl: "max-age=4"])
         try await cached.send()
         #expect(try await cached.send("/a", [.cacheControl: "only-if-cached"]).text == "one")
         cached.advance(10)
@@ -281,8 +283,8 @@ struct HTTPReuseTests {
         #expect(cached.sent == 1)
     }
 
-    @Test func staleAnswerIsNotRevalidatedWhereTheCallLetsNothingBeSent() async throws {
-        cached.answer([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
+    @Test func onlyIfCachedRevalidatesNoStaleResponse() async throws {
+        cached.respond([.cacheControl: "max-age=4, stale-while-revalidate=30", .eTag: "\"1\""])
         try await cached.send()
         cached.advance(34)
         let stale = try await cached.send("/a", [.cacheControl: "only-if-cached"])
@@ -297,16 +299,16 @@ struct HTTPReuseTests {
 
     @Test func keptRedirectsThatLeadNowhereAreNotSentWhereTheCallLetsNothingBeSent() async throws {
         for location in ["/b", "/a"] {
-            cached.answer("", status: .found, [.location: location, .cacheControl: "max-age=60"])
+            cached.respond("", status: .found, [.location: location, .cacheControl: "max-age=60"])
         }
         // What fails in passing lets go of nothing that is kept.
-        cached.answer("error", status: .internalServerError)
+        cached.respond("error", status: .internalServerError)
         try await cached.send("/a")
         #expect(try await cached.failure("/a", [.cacheControl: "only-if-cached"]).status == .gatewayTimeout)
         #expect(cached.sent == 3)
     }
 
-    @Test func noChangeIsSentWhereTheCallLetsNothingBeSent() async throws {
+    @Test func onlyIfCachedSendsNoChange() async throws {
         for request in [
             cached.request(method: .post), cached.request("/a", [.cacheControl: "only-if-cached"], method: .put),
         ] {
@@ -321,30 +323,30 @@ struct HTTPReuseTests {
     }
 
     @Test func refreshTakesNothingAndReplacesWhatIsKept() async throws {
-        cached.answer([.cacheControl: "max-age=60, immutable", .eTag: "\"1\""])
+        cached.respond([.cacheControl: "max-age=60, immutable", .eTag: "\"1\""])
         try await cached.send()
-        cached.answer("two", [.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
         #expect(try await cached.send(use: .refresh).text == "two")
         #expect(cached.last[.ifNoneMatch] == nil && cached.last[.cacheControl] == "no-cache")
         #expect(try await cached.send().text == "two" && cached.sent == 2)
     }
 
     @Test func aHitIsFoundBeforeTheCallLeavesItsCaller() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
         try await cached.send()
         try await cached.send()
         await cached.network.flushRecords()
         let record = try #require(cached.records.records.last)
-        #expect(record.decisions(of: CallDecision.self) == [.answeredImmediately])
+        #expect(record.decisions(of: CallDecision.self) == [.landedImmediately])
         #expect(record.decisions(of: HTTPCacheDecision.self) == [.fresh(age: .zero, remaining: .seconds(60))])
         #expect(record.attempts.isEmpty && record.source == .cache)
     }
 
-    @Test func theRecordSaysWhyARequestWasSent() async throws {
-        cached.answer([.cacheControl: "max-age=60", .eTag: "\"1\""])
+    @Test func theRecordNamesTheReasonOfARequest() async throws {
+        cached.respond([.cacheControl: "max-age=60", .eTag: "\"1\""])
         try await cached.send()
         cached.advance(72)
-        cached.answer(status: .notModified)
+        cached.respond(status: .notModified)
         try await cached.send()
         await cached.network.flushRecords()
         let records = cached.records.records

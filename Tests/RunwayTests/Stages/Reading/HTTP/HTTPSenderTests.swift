@@ -20,7 +20,7 @@ struct HTTPSenderTests {
         ], [nil, "kim"])
     func privateResponsesDoNotReachAnotherSender(_ name: String, _ account: String?) async throws {
         cached.network.configure(Library.self) { $0.account = account }
-        for body in ["ann's", "bob's", "nobody's"] { cached.answer(body, [.cacheControl: "private, max-age=60"]) }
+        for body in ["ann's", "bob's", "nobody's"] { cached.respond(body, [.cacheControl: "private, max-age=60"]) }
         let (ann, bob) = (try fields(name, "ann"), try fields(name, "bob"))
         try await cached.send("/a", ann)
         #expect(try await cached.send("/a", bob).text == "bob's")
@@ -31,31 +31,31 @@ struct HTTPSenderTests {
 
     @Test(arguments: ["Accept", "User-Agent", "X-Request-ID", "traceparent", "Sec-Fetch-Mode", "Referer", "Priority"])
     func fieldsThatSayNothingOfTheSenderShareResponses(_ name: String) async throws {
-        cached.answer([.cacheControl: "private, max-age=60"])
+        cached.respond([.cacheControl: "private, max-age=60"])
         try await cached.send("/a", fields(name, "1"))
         #expect(try await cached.send("/a", fields(name, "2")).source == .cache)
     }
 
     @Test func fieldOrderDoesNotSeparateSenders() async throws {
         let (key, who) = (try #require(HTTPField.Name("X-Key")), try #require(HTTPField.Name("X-Who")))
-        cached.answer([.cacheControl: "private, max-age=60"])
+        cached.respond([.cacheControl: "private, max-age=60"])
         try await cached.send("/a", [key: "1", who: "2"])
         #expect(try await cached.send("/a", [who: "2", key: "1"]).source == .cache)
-        cached.answer("another")
+        cached.respond("another")
         #expect(try await cached.send("/a", [who: "1", key: "2"]).text == "another")
     }
 
     @Test func privateResponsesDoNotOutliveACookieChange() async throws {
         cached.network.configure(Library.self) { $0.cookies = .jar() }
-        cached.answer("ann's", [.cacheControl: "private, max-age=60"])
+        cached.respond("ann's", [.cacheControl: "private, max-age=60"])
         try await cached.send("/a")
         #expect(try await cached.send("/a").source == .cache)
         // The sign-out at the server's own: its response is of who was signed in, and ends that user's cookie.
-        cached.answer("ann's last", [.cacheControl: "private, max-age=60", .setCookie: "session=bob"])
+        cached.respond("ann's last", [.cacheControl: "private, max-age=60", .setCookie: "session=bob"])
         try await cached.send("/bye")
-        cached.answer("bob's", [.cacheControl: "private, max-age=60"])
+        cached.respond("bob's", [.cacheControl: "private, max-age=60"])
         #expect(try await cached.send("/a").text == "bob's")
-        cached.answer("bob's last", [.cacheControl: "private, max-age=60"])
+        cached.respond("bob's last", [.cacheControl: "private, max-age=60"])
         #expect(try await cached.send("/bye").text == "bob's last")
     }
 }

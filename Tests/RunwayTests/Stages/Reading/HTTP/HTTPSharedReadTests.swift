@@ -28,23 +28,23 @@ struct HTTPSharedReadTests {
         return call
     }
 
-    private func answer(_ number: UInt64, _ control: String = "max-age=600") {
+    private func respond(_ number: UInt64, _ control: String = "max-age=600") {
         var response = Response.json(#"{"flight":\#(number)}"#)
         response.head.headerFields[.cacheControl] = control
-        room.transport.answer(number, with: .success(response))
+        room.transport.respond(number, with: .success(response))
     }
 
     @Test func ageCountsFromTheRequestAndNotFromTheJoining() async throws {
         let first = try await begin(1)
         room.clock.advance(by: .seconds(20))
         let second = try await join(1)
-        answer(1, "max-age=25")
+        respond(1, "max-age=25")
         for call in [first, second] { #expect(try await call.number == 1) }
         room.clock.advance(by: .seconds(4))
         #expect(try await room.call(Shelf(), options).value.response.headerFields[.age] == "24")
         room.clock.advance(by: .seconds(1))
         let third = try await begin(4)
-        answer(4)
+        respond(4)
         #expect(try await third.number == 4)
     }
 
@@ -52,41 +52,41 @@ struct HTTPSharedReadTests {
         let first = try await begin(1)
         let newer = try await begin(2, .refresh)
         let second = try await join(1)
-        answer(2)
+        respond(2)
         #expect(try await newer.number == 2)
-        answer(1)
+        respond(1)
         for call in [first, second] { #expect(try await call.number == 1) }
         #expect(try await room.call(Shelf(), CallOptions(cache: .http(), cacheUse: .onlyIfCached)).number == 2)
     }
 
-    @Test func olderAnswerIsNotKeptAfterANewerOneThatMayNotBeKept() async throws {
+    @Test func olderResponseIsNotStoredAfterAnUncacheableNewerOne() async throws {
         let older = try await begin(1)
         let newer = try await begin(2, .refresh)
-        answer(2, "no-store")
+        respond(2, "no-store")
         #expect(try await newer.number == 2)
-        answer(1)
+        respond(1)
         #expect(try await older.number == 1)
         #expect(room.network.cache.count == 0)
         let later = try await begin(3)
-        answer(3)
+        respond(3)
         #expect(try await later.number == 3)
         #expect(room.network.cache.count == 1, "what is asked for afterwards is kept")
     }
 
     @Test(arguments: [CachePolicy.http(), .timeToLive(), .off])
-    func readThatIsAskedForAfterAChangeDoesNotJoinOneOfBeforeIt(_ policy: CachePolicy) async throws {
+    func readAfterAChangeJoinsNoEarlierOne(_ policy: CachePolicy) async throws {
         let before = try await begin(1)
         let change = room.call(ShelfChange(), CallOptions(cache: policy))
         try await room.transport.waitForArrival(of: 2)
-        answer(2)
+        respond(2)
         _ = try await change.value
         let after = room.call(Shelf(), options)
         try await room.settle {
             room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
         }
         #expect(room.transport.parked == [1, 3])
-        answer(1)
-        answer(3)
+        respond(1)
+        respond(3)
         #expect(try await before.number == 1)
         #expect(try await after.number == 3)
         #expect(try await room.call(Shelf(), CallOptions(cache: .http(), cacheUse: .onlyIfCached)).number == 3)
@@ -96,10 +96,10 @@ struct HTTPSharedReadTests {
         let before = try await begin(1)
         let change = room.call(ShelfChange())
         try await room.transport.waitForArrival(of: 2)
-        room.transport.answer(2, with: .success(.json("{}", status: .conflict)))
+        room.transport.respond(2, with: .success(.json("{}", status: .conflict)))
         #expect(try await change.failure().status == .conflict)
         let after = try await join(1)
-        answer(1)
+        respond(1)
         for call in [before, after] { #expect(try await call.number == 1) }
     }
 }

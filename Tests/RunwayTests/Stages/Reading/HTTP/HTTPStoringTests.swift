@@ -9,7 +9,7 @@ struct HTTPStoringTests {
     private let cached = HTTPCachedLayer()
 
     @Test func freshAnswerIsGivenWithoutARequest() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
         #expect(try await cached.send().source == .network)
         cached.advance(59)
         let again = try await cached.send()
@@ -18,11 +18,11 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "QUERY"])
-    func onlyAnswersToMethodsThatTheCacheKnowsAreKept(_ name: String) async throws {
+    func onlyResponsesToKnownMethodsAreStored(_ name: String) async throws {
         let method = try #require(HTTPRequest.Method(name))
-        cached.answer([.cacheControl: "max-age=60"])
-        cached.answer("two", [.cacheControl: "max-age=60"])
-        cached.answer("three")
+        cached.respond([.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
+        cached.respond("three")
         try await cached.send(method: method)
         #expect(try await cached.send(method: method).text == "two")
         #expect(try await cached.send().text == "three")
@@ -31,8 +31,8 @@ struct HTTPStoringTests {
     @Test func getWithABodyIsNeitherKeptNorAnswered() async throws {
         var request = cached.request()
         request.body = .bytes([1])
-        cached.answer([.cacheControl: "max-age=60"])
-        cached.answer("two", [.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
         let options = CallOptions(cache: .http())
         _ = try await cached.network.exchange(request, with: Library.self, options: options)
         #expect(try await cached.network.exchange(request, with: Library.self, options: options).text == "two")
@@ -40,7 +40,7 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: [200, 203, 204, 299, 300, 301, 308, 400, 404, 410, 414, 418, 500, 501, 502, 599])
-    func anyFinalStatusWithALifetimeIsKept(_ code: Int) async throws {
+    func anyFinalStatusWithALifetimeIsStored(_ code: Int) async throws {
         #expect(try await !cached.isSentAgain([.cacheControl: "max-age=60"], status: .init(code: code)))
     }
 
@@ -52,7 +52,7 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: [201, 202, 302, 303, 307, 400, 402, 403, 406, 409, 418, 500, 502, 504, 599])
-    func otherStatusesAreNotKeptByEstimate(_ code: Int) async throws {
+    func otherStatusesHaveNoHeuristicLifetime(_ code: Int) async throws {
         let fields: HTTPFields = [.lastModified: cached.date(-100_000), .date: cached.date()]
         #expect(try await cached.isSentAgain(fields, status: .init(code: code), after: 1))
         #expect(!Self.isEstimated(code))
@@ -70,7 +70,7 @@ struct HTTPStoringTests {
         #expect(try await !cached.isSentAgain(fields, status: .forbidden))
     }
 
-    @Test func answerOfOneRequestsPreconditionsOrRangeIsNotKept() async throws {
+    @Test func responseToPreconditionsOrARangeIsNotStored() async throws {
         for code in [304, 412, 416] {
             let refusal = Storability.refusal(
                 HTTPResponse(status: .init(code: code), headerFields: [.cacheControl: "max-age=60"]),
@@ -88,14 +88,14 @@ struct HTTPStoringTests {
         #expect(refusal == .status)
     }
 
-    @Test func answerThatForbidsItIsNotKept() async throws {
+    @Test func noStoreResponseIsNotStored() async throws {
         #expect(try await cached.isSentAgain([.cacheControl: "no-store, max-age=60"]))
         #expect(cached.network.cache.byteCount < 400)
     }
 
     @Test func requestThatForbidsItKeepsTheAnswerFromBeingKept() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
-        cached.answer("two", [.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
+        cached.respond("two", [.cacheControl: "max-age=60"])
         try await cached.send("/a", [.cacheControl: "no-store"])
         #expect(cached.network.cache.count == 0)
         #expect(try await cached.send().text == "two")
@@ -113,14 +113,14 @@ struct HTTPStoringTests {
     }
 
     @Test func requestWithCredentialsIsAnsweredFromWhatIsKept() async throws {
-        cached.answer([.cacheControl: "max-age=60"])
+        cached.respond([.cacheControl: "max-age=60"])
         try await cached.send("/a", [.authorization: "Bearer 1"])
         #expect(try await cached.send("/a", [.authorization: "Bearer 1"]).source == .cache)
     }
 
-    @Test func noCallSeesWhatIsKeptForAnotherAccountServiceOrEnvironment() async throws {
+    @Test func cachesAreSeparateByAccountServiceAndEnvironment() async throws {
         for body in ["one", "two", "three", "for another caller", "four"] {
-            cached.answer(body, [.cacheControl: "max-age=60"])
+            cached.respond(body, [.cacheControl: "max-age=60"])
         }
         try await cached.send("/a", [.authorization: "Bearer 1"])
         #expect(try await cached.send("/a", [.authorization: "Bearer 2"]).text == "two")
@@ -132,13 +132,13 @@ struct HTTPStoringTests {
         #expect(try await cached.send().text == "four")
         cached.network.configure(Library.self) { $0.account = "kim" }
         #expect(try await cached.send().text == "three")
-        cached.answer("five", [.cacheControl: "max-age=60"])
+        cached.respond("five", [.cacheControl: "max-age=60"])
         cached.network.configure(Library.self) { $0.environment = .development }
         #expect(try await cached.send().text == "five")
     }
 
     @Test func noCallSeesWhatIsKeptForAnotherCookie() async throws {
-        for body in ["one", "two", "three"] { cached.answer(body, [.cacheControl: "private, max-age=60"]) }
+        for body in ["one", "two", "three"] { cached.respond(body, [.cacheControl: "private, max-age=60"]) }
         try await cached.send("/a", [.cookie: "session=kim"])
         #expect(try await cached.send("/a", [.cookie: "session=lee"]).text == "two")
         #expect(try await cached.send().text == "three")
@@ -148,7 +148,7 @@ struct HTTPStoringTests {
     }
 
     /// Without a socket: no transport passes a coding on that it does not know.
-    @Test func everyFieldIsKeptButThoseOfOneHop() async throws {
+    @Test func allButHopByHopFieldsAreStored() async throws {
         let cached = HTTPCachedLayer(isInProcess: true)
         var fields: HTTPFields = [.cacheControl: "max-age=60", .connection: "X-Hop, close", .setCookie: "a=1"]
         for name in [
@@ -157,7 +157,7 @@ struct HTTPStoringTests {
         ] {
             fields[try #require(HTTPField.Name(name))] = "x"
         }
-        cached.answer(fields)
+        cached.respond(fields)
         try await cached.send()
         let kept = try await cached.send().head.headerFields
         #expect(
@@ -169,7 +169,7 @@ struct HTTPStoringTests {
     @Test func fieldsOfTheNoCacheDirectiveAreNotGivenAgain() async throws {
         for value in ["max-age=60, no-cache=\"Set-Cookie, X-A\"", "max-age=60, no-cache=Set-Cookie"] {
             let cached = HTTPCachedLayer()
-            cached.answer([.cacheControl: value, .setCookie: "a=1", .server: "s"])
+            cached.respond([.cacheControl: value, .setCookie: "a=1", .server: "s"])
             #expect(try await cached.send().head.headerFields[.setCookie] == "a=1")
             let kept = try await cached.send()
             #expect(kept.source == .cache && kept.head.headerFields[.setCookie] == nil)
@@ -178,7 +178,7 @@ struct HTTPStoringTests {
     }
 
     /// For a layer that several users share: no response that sets a cookie, whole or streamed, nor one that a 304 or HEAD updates so.
-    @Test func noSetCookieIsStoredWhereThePolicyForbidsIt() async throws {
+    @Test func policyCanForbidStoringSetCookie() async throws {
         var policy = CachePolicy.http()
         policy.storesSetCookie = false
         let options = CallOptions(cache: policy)
@@ -187,8 +187,8 @@ struct HTTPStoringTests {
             let cached = HTTPCachedLayer()
             var request = cached.request()
             request.delivery = delivery
-            cached.answer(fields)
-            cached.answer(fields)
+            cached.respond(fields)
+            cached.respond(fields)
             for _ in 0..<2 {
                 let response = try await cached.network.exchange(request, with: Library.self, options: options)
                 #expect(response.source == .network && response.head.headerFields[.setCookie] == "a=1")
@@ -200,12 +200,12 @@ struct HTTPStoringTests {
             let cached = HTTPCachedLayer()
             var fields = fields
             fields[.setCookie] = nil
-            cached.answer(fields)
+            cached.respond(fields)
             _ = try await cached.network.exchange(cached.request(), with: Library.self, options: options)
             #expect(cached.network.cache.count == 1)
             cached.advance(61)
             fields[.setCookie] = "b=2"
-            cached.answer("", status: method == .get ? .notModified : .ok, fields)
+            cached.respond("", status: method == .get ? .notModified : .ok, fields)
             var again = cached.request()
             again.head.method = method
             let response = try await cached.network.exchange(again, with: Library.self, options: options)
@@ -219,14 +219,14 @@ struct HTTPStoringTests {
             let cached = HTTPCachedLayer()
             var fields: HTTPFields = [.cacheControl: "max-age=60"]
             fields[.date] = value
-            cached.answer(fields)
+            cached.respond(fields)
             try await cached.send()
             cached.advance(10)
             #expect(try await cached.send().head.headerFields[.date] == cached.date(-10))
         }
     }
 
-    @Test func answerThatTheEnvelopeCallsAFailureIsNotKept() {
+    @Test func responseWithAnEnvelopeErrorIsNotStored() {
         func refusal(_ verdict: Verdict, _ status: HTTPResponse.Status = .ok) -> NotStoredReason? {
             Storability.refusal(
                 HTTPResponse(status: status, headerFields: [.cacheControl: "max-age=60"]), to: cached.request().head,
@@ -261,10 +261,10 @@ struct HTTPStoringTests {
             guard case .stream(let body) = response.body else { return response.text ?? "" }
             return String(decoding: try await body.collect(upTo: 100), as: UTF8.self)
         }
-        cached.answer(with: streamed(["on"], torn: true))
+        cached.respond(with: streamed(["on"], torn: true))
         await #expect(throws: NetworkError.self) { try await read() }
         #expect(cached.network.cache.count == 0)
-        cached.answer(with: streamed(["on", "e"], torn: false))
+        cached.respond(with: streamed(["on", "e"], torn: false))
         #expect(try await read() == "one")
         #expect(try await read() == "one" && cached.sent == 2)
         #expect(try await cached.send().text == "one" && cached.sent == 2)

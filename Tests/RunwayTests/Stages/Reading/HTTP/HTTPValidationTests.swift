@@ -13,7 +13,7 @@ struct HTTPValidationTests {
     private func keepStale(_ fields: HTTPFields, path: String = "/a", asking: HTTPFields = [:]) async throws {
         var fields = fields
         if fields[.cacheControl] == nil { fields[.cacheControl] = "max-age=1" }
-        cached.answer(fields)
+        cached.respond(fields)
         try await cached.send(path, asking)
         cached.advance(10)
     }
@@ -21,32 +21,32 @@ struct HTTPValidationTests {
     @Test func bothValidatorsAreSentAsTheyCame() async throws {
         let modified = cached.date(-1000)
         try await keepStale([.eTag: "W/\"x\"", .lastModified: modified])
-        cached.answer(status: .notModified)
+        cached.respond(status: .notModified)
         #expect(try await cached.send().text == "one")
         #expect(cached.last[.ifNoneMatch] == "W/\"x\"" && cached.last[.ifModifiedSince] == modified)
     }
 
     @Test func eachValidatorIsSentAlone() async throws {
         try await keepStale([.eTag: "\"x\""])
-        cached.answer("two")
+        cached.respond("two")
         try await cached.send()
         #expect(cached.last[.ifNoneMatch] == "\"x\"" && cached.last[.ifModifiedSince] == nil)
         try await keepStale([.lastModified: cached.date(-9)], path: "/b")
-        cached.answer("two")
+        cached.respond("two")
         try await cached.send("/b")
         #expect(cached.last[.ifNoneMatch] == nil && cached.last[.ifModifiedSince] != nil)
     }
 
     @Test func answerWithoutAValidatorIsFetchedAnew() async throws {
         try await keepStale([:])
-        cached.answer("two")
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
         #expect(cached.last[.ifNoneMatch] == nil && cached.last[.ifModifiedSince] == nil)
     }
 
-    @Test func notModifiedMakesTheAnswerFreshAgain() async throws {
+    @Test func notModifiedMakesTheResponseFreshAgain() async throws {
         try await keepStale([.eTag: "\"x\"", .age: "1"])
-        cached.answer(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"x\""])
+        cached.respond(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"x\""])
         let valid = try await cached.send()
         #expect(valid.text == "one" && valid.head.status == .ok && valid.source == .cache)
         #expect(valid.head.headerFields[.age] == nil)
@@ -55,7 +55,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == 2)
     }
 
-    @Test func fieldsOfNotModifiedReplaceThoseThatAreKept() async throws {
+    @Test func fieldsOfNotModifiedReplaceStoredOnes() async throws {
         try await keepStale([
             .eTag: "\"x\"", .server: "old", .contentLength: "3", .contentType: "text/plain", .setCookie: "a=1",
             .contentLanguage: "de",
@@ -67,7 +67,7 @@ struct HTTPValidationTests {
         ]
         newer[try #require(HTTPField.Name("X-Hop"))] = "x"
         newer[values: try #require(HTTPField.Name("Link"))] = ["<a>", "<b>"]
-        cached.answer(status: .notModified, newer)
+        cached.respond(status: .notModified, newer)
         try await cached.send()
         let fields = try await cached.send().head.headerFields
         #expect(fields[.server] == "new" && fields[.allow] == "GET" && fields[.contentType] == "text/html")
@@ -80,14 +80,14 @@ struct HTTPValidationTests {
 
     @Test func notModifiedThatForbidsKeepingLetsGoOfTheAnswer() async throws {
         try await keepStale([.eTag: "\"x\""])
-        cached.answer(status: .notModified, [.cacheControl: "no-store", .eTag: "\"x\""])
+        cached.respond(status: .notModified, [.cacheControl: "no-store", .eTag: "\"x\""])
         #expect(try await cached.send().text == "one")
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func fullAnswerTakesThePlaceOfTheKeptOne() async throws {
+    @Test func fullResponseReplacesTheStoredOne() async throws {
         try await keepStale([.eTag: "\"x\""])
-        cached.answer("two", [.cacheControl: "max-age=60", .eTag: "\"y\""])
+        cached.respond("two", [.cacheControl: "max-age=60", .eTag: "\"y\""])
         #expect(try await cached.send().text == "two")
         #expect(try await cached.send().text == "two")
         #expect(cached.network.cache.count == 1)
@@ -95,35 +95,35 @@ struct HTTPValidationTests {
 
     @Test func fullAnswerThatMayNotBeKeptLetsGoOfTheKeptOne() async throws {
         try await keepStale([.eTag: "\"x\""])
-        cached.answer("two", [.cacheControl: "no-store"])
+        cached.respond("two", [.cacheControl: "no-store"])
         try await cached.send()
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func errorOfTheServerIsPassedOnAndTheKeptAnswerStays() async throws {
+    @Test func serverErrorIsReturnedAndTheStoredResponseStays() async throws {
         try await keepStale([.eTag: "\"x\""])
-        cached.answer("error", status: .internalServerError)
+        cached.respond("error", status: .internalServerError)
         #expect(try await cached.send().text == "error")
-        cached.answer(status: .notModified)
+        cached.respond(status: .notModified)
         #expect(try await cached.send().text == "one")
     }
 
     @Test func strongValidatorThatIsNotKeptUpdatesNothing() async throws {
-        cached.answer([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
+        cached.respond([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
         try await cached.send()
         cached.advance(10)
-        cached.answer(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"y\""])
-        cached.answer("two")
+        cached.respond(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"y\""])
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
         #expect(cached.sent == 3 && cached.last[.ifNoneMatch] == nil)
     }
 
     @Test func strongFormOfAWeakTagConfirmsItAndUpdatesNothing() async throws {
-        cached.answer([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
+        cached.respond([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
         try await cached.send()
         cached.advance(10)
         for count in 2...3 {
-            cached.answer(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"w\""])
+            cached.respond(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"w\""])
             let response = try await cached.send()
             #expect(response.text == "one" && response.head.headerFields[.age] == "10")
             #expect(cached.sent == count && cached.last[.ifNoneMatch] == "W/\"w\"")
@@ -131,64 +131,64 @@ struct HTTPValidationTests {
     }
 
     @Test func weakValidatorUpdatesTheMostRecentThatHasIt() async throws {
-        cached.answer([.cacheControl: "max-age=1", .eTag: "W/\"x\"", .vary: "Accept", .date: cached.date(-9)])
+        cached.respond([.cacheControl: "max-age=1", .eTag: "W/\"x\"", .vary: "Accept", .date: cached.date(-9)])
         try await cached.send("/a", [.accept: "a"])
-        cached.answer("two", [.cacheControl: "max-age=1", .eTag: "W/\"x\"", .vary: "Accept-Language"])
+        cached.respond("two", [.cacheControl: "max-age=1", .eTag: "W/\"x\"", .vary: "Accept-Language"])
         try await cached.send("/a", [.acceptLanguage: "f"])
         cached.advance(10)
-        cached.answer(status: .notModified, [.eTag: "W/\"x\"", .cacheControl: "max-age=60"])
+        cached.respond(status: .notModified, [.eTag: "W/\"x\"", .cacheControl: "max-age=60"])
         #expect(try await cached.send("/a", [.accept: "a", .acceptLanguage: "f"]).text == "two")
         #expect(cached.last[.ifNoneMatch] == "W/\"x\"")
     }
 
-    @Test func oneOfSeveralKeptAnswersIsChosenByItsStrongValidator() async throws {
-        cached.answer([.cacheControl: "max-age=1", .eTag: "\"1\"", .vary: "Accept", .date: cached.date(-9)])
+    @Test func strongValidatorSelectsAStoredResponse() async throws {
+        cached.respond([.cacheControl: "max-age=1", .eTag: "\"1\"", .vary: "Accept", .date: cached.date(-9)])
         try await cached.send("/a", [.accept: "a"])
-        cached.answer("two", [.cacheControl: "max-age=1", .eTag: "\"2\"", .vary: "Accept-Language"])
+        cached.respond("two", [.cacheControl: "max-age=1", .eTag: "\"2\"", .vary: "Accept-Language"])
         try await cached.send("/a", [.acceptLanguage: "f"])
         cached.advance(10)
-        cached.answer(status: .notModified, [.eTag: "\"1\"", .cacheControl: "max-age=60"])
+        cached.respond(status: .notModified, [.eTag: "\"1\"", .cacheControl: "max-age=60"])
         #expect(try await cached.send("/a", [.accept: "a", .acceptLanguage: "f"]).text == "one")
         #expect(cached.last[.ifNoneMatch] == "\"2\", \"1\"" && cached.last[.ifModifiedSince] == nil)
     }
 
     @Test func notModifiedWithoutValidatorsOfOneOfSeveralIsAskedAgain() async throws {
-        cached.answer([.cacheControl: "max-age=1", .eTag: "\"1\"", .vary: "Accept"])
+        cached.respond([.cacheControl: "max-age=1", .eTag: "\"1\"", .vary: "Accept"])
         try await cached.send("/a", [.accept: "a"])
-        cached.answer("two", [.cacheControl: "max-age=1", .eTag: "\"2\"", .vary: "Accept-Language"])
+        cached.respond("two", [.cacheControl: "max-age=1", .eTag: "\"2\"", .vary: "Accept-Language"])
         try await cached.send("/a", [.acceptLanguage: "f"])
         cached.advance(10)
-        cached.answer(status: .notModified)
-        cached.answer("three")
+        cached.respond(status: .notModified)
+        cached.respond("three")
         #expect(try await cached.send("/a", [.accept: "a", .acceptLanguage: "f"]).text == "three")
         #expect(cached.sent == 4 && cached.last[.ifNoneMatch] == nil)
     }
 
-    @Test func modificationDateOfNotModifiedNamesTheAnswer() async throws {
+    @Test func lastModifiedOfNotModifiedSelectsTheResponse() async throws {
         let modified = cached.date(-1000)
         try await keepStale([.lastModified: modified])
-        cached.answer(status: .notModified, [.lastModified: modified])
+        cached.respond(status: .notModified, [.lastModified: modified])
         #expect(try await cached.send().text == "one")
-        cached.answer(status: .notModified, [.lastModified: cached.date()])
-        cached.answer("two")
+        cached.respond(status: .notModified, [.lastModified: cached.date()])
+        cached.respond("two")
         cached.advance(10)
         #expect(try await cached.send().text == "two")
     }
 
     @Test func notModifiedThatNobodyAskedForIsOneClearError() async throws {
-        cached.answer(status: .notModified)
+        cached.respond(status: .notModified)
         let error = try await cached.failure()
         #expect(error.kind == .invalidResponse && error.status == .notModified && cached.sent == 1)
         try await keepStale([.eTag: "\"x\""])
-        cached.answer(status: .notModified, [.eTag: "\"y\""])
-        cached.answer(status: .notModified, [.eTag: "\"y\""])
+        cached.respond(status: .notModified, [.eTag: "\"y\""])
+        cached.respond(status: .notModified, [.eTag: "\"y\""])
         #expect(try await cached.failure().kind == .invalidResponse)
         #expect(cached.sent == 4)
     }
 
-    @Test func ownConditionsOfTheCallerAreAnsweredFromWhatIsKept() async throws {
+    @Test func ownConditionsOfTheCallerAreEvaluatedByTheCache() async throws {
         let modified = cached.date(-1000)
-        cached.answer([.cacheControl: "max-age=60", .eTag: "\"x\"", .lastModified: modified, .server: "s"])
+        cached.respond([.cacheControl: "max-age=60", .eTag: "\"x\"", .lastModified: modified, .server: "s"])
         try await cached.send()
         func status(_ fields: HTTPFields) async throws -> HTTPResponse.Status {
             try await cached.send("/a", fields).head.status
@@ -200,14 +200,15 @@ struct HTTPValidationTests {
         #expect(try await status([.ifModifiedSince: cached.date(-1001)]) == .ok)
         #expect(try await status([.ifModifiedSince: "whenever"]) == .ok)
         #expect(try await status([.ifNoneMatch: "\"y\"", .ifModifiedSince: modified]) == .ok)
-        let answer = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
+        let response = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
         #expect(
-            answer.text == "" && answer.head.headerFields[.eTag] == "\"x\"" && answer.head.headerFields[.age] == "0")
-        #expect(answer.head.headerFields[.server] == nil && cached.sent == 1)
+            response.text == "" && response.head.headerFields[.eTag] == "\"x\""
+                && response.head.headerFields[.age] == "0")
+        #expect(response.head.headerFields[.server] == nil && cached.sent == 1)
     }
 
     @Test func dateStandsForAMissingModificationDate() async throws {
-        cached.answer([.cacheControl: "max-age=60", .date: cached.date()])
+        cached.respond([.cacheControl: "max-age=60", .date: cached.date()])
         try await cached.send()
         #expect(try await cached.send("/a", [.ifModifiedSince: cached.date()]).head.status == .notModified)
         #expect(try await cached.send("/a", [.ifModifiedSince: cached.date(-1)]).head.status == .ok)
@@ -215,9 +216,9 @@ struct HTTPValidationTests {
 
     @Test(arguments: ["If-Match", "If-Unmodified-Since"])
     func conditionsForTheOriginAreLeftToIt(_ name: String) async throws {
-        cached.answer([.cacheControl: "max-age=60", .eTag: "\"x\""])
+        cached.respond([.cacheControl: "max-age=60", .eTag: "\"x\""])
         try await cached.send()
-        cached.answer(status: .preconditionFailed, [.cacheControl: "max-age=60"])
+        cached.respond(status: .preconditionFailed, [.cacheControl: "max-age=60"])
         let fields: HTTPFields = [try #require(HTTPField.Name(name)): "\"x\""]
         #expect(try await cached.send("/a", fields).head.status == .preconditionFailed)
         #expect(cached.last[.ifNoneMatch] == nil)
@@ -225,25 +226,25 @@ struct HTTPValidationTests {
     }
 
     @Test func ownConditionsOfTheCallerArePassedWhereNothingIsKept() async throws {
-        cached.answer(status: .notModified, [.eTag: "\"x\""])
-        let answer = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
-        #expect(answer.head.status == .notModified && answer.source == .network && cached.sent == 1)
+        cached.respond(status: .notModified, [.eTag: "\"x\""])
+        let response = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
+        #expect(response.head.status == .notModified && response.source == .network && cached.sent == 1)
         #expect(cached.last[.ifNoneMatch] == "\"x\"")
         #expect(cached.network.cache.count == 0)
     }
 
     @Test func tagsOfTheCallerAndOfTheCacheAreSentTogether() async throws {
         try await keepStale([.eTag: "\"x\""])
-        cached.answer(status: .notModified, [.eTag: "\"x\""])
+        cached.respond(status: .notModified, [.eTag: "\"x\""])
         // The caller has another one, so it gets what is kept.
-        let answer = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
-        #expect(answer.head.status == .ok && answer.text == "one")
+        let response = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
+        #expect(response.head.status == .ok && response.text == "one")
         #expect(cached.last[.ifNoneMatch] == "\"own\", \"x\"")
         cached.advance(10)
-        cached.answer(status: .notModified, [.eTag: "\"x\""])
+        cached.respond(status: .notModified, [.eTag: "\"x\""])
         #expect(try await cached.send("/a", [.ifNoneMatch: "\"x\""]).head.status == .notModified)
         cached.advance(10)
-        cached.answer(status: .notModified, [.eTag: "\"own\""])
+        cached.respond(status: .notModified, [.eTag: "\"own\""])
         let sent = cached.sent
         #expect(try await cached.send("/a", [.ifNoneMatch: "\"own\""]).head.status == .notModified)
         #expect(cached.sent == sent + 1)
@@ -255,30 +256,30 @@ struct HTTPValidationTests {
         try await keepStale(validator)
         let count = cached.sent
         // Both requests: the caller's representation is current, and the server does not name it.
-        cached.answer(status: .notModified, [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"])
-        if !validator.isEmpty { cached.answer(status: .notModified) }
+        cached.respond(status: .notModified, [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"])
+        if !validator.isEmpty { cached.respond(status: .notModified) }
         let response = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
         #expect(response.head.status == .notModified && response.text == "")
         #expect(cached.last[.ifNoneMatch] == "\"own\"" && cached.last[.ifModifiedSince] == nil)
         #expect(cached.sent == count + (validator.isEmpty ? 1 : 2))
         // What is stored was not updated by it.
-        cached.answer("two")
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
     }
 
     @Test func bareNotModifiedForAnyRepresentationDoesNotUpdateTheStoredOne() async throws {
         try await keepStale([.eTag: "\"x\"", .lastModified: cached.date(-1000)])
-        cached.answer(status: .notModified, [.cacheControl: "max-age=60"])
+        cached.respond(status: .notModified, [.cacheControl: "max-age=60"])
         #expect(try await cached.send("/a", [.ifNoneMatch: "*"]).head.status == .notModified)
         #expect(cached.last[.ifNoneMatch] == "*" && cached.last[.ifModifiedSince] == nil)
-        cached.answer("two")
+        cached.respond("two")
         #expect(try await cached.send().text == "two")
     }
 
-    @Test func bareNotModifiedForTheStoredTagIsNotAskedTwice() async throws {
+    @Test func bareNotModifiedForTheStoredTagIsAccepted() async throws {
         try await keepStale([.eTag: "\"x\""])
         let count = cached.sent
-        cached.answer(status: .notModified, [.cacheControl: "max-age=60"])
+        cached.respond(status: .notModified, [.cacheControl: "max-age=60"])
         #expect(try await cached.send("/a", [.ifNoneMatch: "\"x\""]).head.status == .notModified)
         #expect(try await cached.send().text == "one")
         #expect(cached.sent == count + 1)
@@ -286,15 +287,15 @@ struct HTTPValidationTests {
 
     @Test func dateOfTheCallerIsNotSentBesideTheCachesTag() async throws {
         try await keepStale([.eTag: "\"x\""])
-        cached.answer(status: .notModified)
+        cached.respond(status: .notModified)
         let response = try await cached.send("/a", [.ifModifiedSince: cached.date(-86_400)])
         #expect(response.head.status == .ok && response.text == "one")
         #expect(cached.last[.ifNoneMatch] == "\"x\"" && cached.last[.ifModifiedSince] == nil)
     }
 
-    @Test func headThatAgreesMakesTheKeptAnswerFreshAgain() async throws {
+    @Test func matchingHeadMakesTheStoredResponseFresh() async throws {
         try await keepStale([.eTag: "\"x\"", .contentLength: "3", .server: "old"])
-        cached.answer("", [.eTag: "\"x\"", .contentLength: "3", .cacheControl: "max-age=60", .server: "new"])
+        cached.respond("", [.eTag: "\"x\"", .contentLength: "3", .cacheControl: "max-age=60", .server: "new"])
         try await cached.send(method: .head)
         let kept = try await cached.send()
         #expect(kept.text == "one" && kept.source == .cache && kept.head.headerFields[.server] == "new")
@@ -305,14 +306,14 @@ struct HTTPValidationTests {
         arguments: [
             [.eTag: "\"y\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [.eTag: "\"x\"", .contentLength: "4"],
         ] as [HTTPFields])
-    func headThatDisagreesMakesTheKeptAnswerOneToValidate(_ fields: HTTPFields) async throws {
-        cached.answer([.cacheControl: "max-age=600, stale-if-error=600", .eTag: "\"x\"", .contentLength: "3"])
+    func differingHeadRequiresValidation(_ fields: HTTPFields) async throws {
+        cached.respond([.cacheControl: "max-age=600, stale-if-error=600", .eTag: "\"x\"", .contentLength: "3"])
         try await cached.send()
-        cached.answer("", fields)
+        cached.respond("", fields)
         try await cached.send("/a", [.cacheControl: "no-cache"], method: .head)
         cached.fail()
         #expect(try await cached.failure().kind == .noNetwork)
-        cached.answer(status: .notModified, [.eTag: "\"x\""])
+        cached.respond(status: .notModified, [.eTag: "\"x\""])
         #expect(try await cached.send().text == "one")
         #expect(cached.last[.ifNoneMatch] == "\"x\"")
         #expect(try await cached.send().source == .cache && cached.sent == 4)
@@ -324,7 +325,7 @@ struct HTTPValidationTests {
             static let cache = CachePolicy.http()
             var path: EndpointPath { "page" }
         }
-        cached.answer("{\"a\":1}", [.cacheControl: "max-age=60"])
+        cached.respond("{\"a\":1}", [.cacheControl: "max-age=60"])
         #expect(try await cached.network.call(Page())["a"].int == 1)
         let again = try await cached.network.call(Page())
         #expect(again["a"].int == 1 && again.source == .cache && cached.sent == 1)

@@ -15,13 +15,13 @@ actor LoopbackOrigin {
     /// A request on its way, and what the origin makes of it. Where the client sends it again over another connection, that is the same.
     private final class Exchange: Sendable {
         let request: Request
-        let answer: Answer
+        let response: Answer
         /// Guards what the answer was.
         private let result = Mutex<Result<ScriptedResponse, NetworkError>?>(nil)
 
-        init(_ request: Request, _ answer: @escaping Answer) {
+        init(_ request: Request, _ response: @escaping Answer) {
             self.request = request
-            self.answer = answer
+            self.response = response
         }
 
         /// Why there was no answer, where the test wants none.
@@ -34,7 +34,7 @@ actor LoopbackOrigin {
             if let known = result.withLock({ $0 }) { return (try? known.get()) ?? .closing }
             let made: Result<ScriptedResponse, NetworkError>
             do throws(NetworkError) {
-                made = .success(await ScriptedResponse(try await answer(request), to: request.head.method))
+                made = .success(await ScriptedResponse(try await response(request), to: request.head.method))
             } catch {
                 made = .failure(error)
             }
@@ -51,9 +51,10 @@ actor LoopbackOrigin {
     private var count = 0
 
     /// Sends a request over a socket and gives the answer that came back.
-    func send(_ request: Request, in flight: Flight, answer: @escaping Answer) async throws(NetworkError) -> Response {
+    func send(_ request: Request, in flight: Flight, response: @escaping Answer) async throws(NetworkError) -> Response
+    {
         count += 1
-        let (mark, exchange) = ("\(count)", Exchange(request, answer))
+        let (mark, exchange) = ("\(count)", Exchange(request, response))
         exchanges[mark] = exchange
         defer { exchanges[mark] = nil }
         var sent = request

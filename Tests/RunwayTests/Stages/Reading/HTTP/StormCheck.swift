@@ -39,8 +39,8 @@ struct StormCheck {
     private func beginning(of exchange: StormLog.Exchange) -> Int { log.calls[exchange.call].span.begin }
 
     private func wrongs(of number: Int, givenTo call: StormLog.Call) -> [String] {
-        guard log.answers.indices.contains(number) else { return ["was given what nobody made"] }
-        let (variant, version) = (log.answers[number].variant, log.answers[number].version)
+        guard log.responses.indices.contains(number) else { return ["was given what nobody made"] }
+        let (variant, version) = (log.responses[number].variant, log.responses[number].version)
         var wrongs: [String] = []
         if !owners(at: call).contains(variant.owner) { wrongs.append("was given what is \(variant.owner)'s") }
         if variant != StormLog.Variant(shelf: call.shelf, owner: variant.owner, language: call.language) {
@@ -59,8 +59,8 @@ struct StormCheck {
         }
         let lastMade = makers.map { ends[$0] }.max() ?? .max
         for earlier in log.calls where earlier.isOfCache && earlier.span.isBefore(call.span) {
-            guard let newer = earlier.number, newer != number, log.answers.indices.contains(newer),
-                log.answers[newer].variant == variant
+            guard let newer = earlier.number, newer != number, log.responses.indices.contains(newer),
+                log.responses[newer].variant == variant
             else { continue }
             let firstMade = log.exchanges.filter { $0.number == newer }.map { beginning(of: $0) }.min() ?? 0
             if lastMade < firstMade { wrongs.append("was given \(number) after the newer \(newer) was given") }

@@ -80,7 +80,7 @@ struct StormLog: Sendable {
     var calls: [Call] = []
     var exchanges: [Exchange] = []
     /// What the origin made, by number.
-    var answers: [Answer] = []
+    var responses: [Answer] = []
     var changes: [Change] = []
     var removals: [Removal] = []
     var sessions = [Session(owner: "nobody", span: Span(begin: 0))]

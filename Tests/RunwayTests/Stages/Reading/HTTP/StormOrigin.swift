@@ -77,12 +77,12 @@ final class StormOrigin: Transport {
         }
         let version = state.versions[variant.shelf, default: 0]
         let condition = request.head.headerFields[.ifNoneMatch] ?? ""
-        let confirmed = state.log.answers.indices.first { number in
-            let answer = state.log.answers[number]
-            return answer.variant == variant && answer.version == version && condition.contains("\"\(number)\"")
+        let confirmed = state.log.responses.indices.first { number in
+            let stored = state.log.responses[number]
+            return stored.variant == variant && stored.version == version && condition.contains("\"\(number)\"")
         }
-        if confirmed == nil { state.log.answers.append(StormLog.Answer(variant: variant, version: version)) }
-        let number = confirmed ?? state.log.answers.count - 1
+        if confirmed == nil { state.log.responses.append(StormLog.Answer(variant: variant, version: version)) }
+        let number = confirmed ?? state.log.responses.count - 1
         let maxAge = state.number(0...20)
         let directive = ["no-store", "no-cache", "stale-while-revalidate=10", "private", "private"][state.number(0...4)]
         state.log.exchanges[exchange].number = number

@@ -59,14 +59,14 @@ final class CarryingTransport: Transport {
                 parked?.continuation.resume(returning: .failure(Self.gone))
             }
         } onDeadline: {
-            if self.listens { self.answer(number, with: .failure(NetworkError(.timedOut, in: .transporting, "late"))) }
+            if self.listens { self.respond(number, with: .failure(NetworkError(.timedOut, in: .transporting, "late"))) }
         }
         return try result.get()
     }
 
     /// Answers a request that waits; `false` where it does not.
     @discardableResult
-    func answer(_ number: UInt64, with result: Result<Response, NetworkError>) -> Bool {
+    func respond(_ number: UInt64, with result: Result<Response, NetworkError>) -> Bool {
         let parked = state.withLock { $0.parked.removeValue(forKey: number) }
         parked?.continuation.resume(returning: result)
         return parked != nil
@@ -74,7 +74,7 @@ final class CarryingTransport: Transport {
 
     /// Answers with a JSON object that holds the number of the flight.
     @discardableResult
-    func answer(_ number: UInt64) -> Bool { answer(number, with: .success(.json(#"{"flight":\#(number)}"#))) }
+    func respond(_ number: UInt64) -> Bool { respond(number, with: .success(.json(#"{"flight":\#(number)}"#))) }
 
     /// Waits until `condition` holds.
     func wait(

@@ -16,7 +16,7 @@ struct CoalescingDeadlineTests {
         return calls
     }
 
-    @Test(arguments: [true, false]) func everyCallKeepsItsOwnDeadline(listens: Bool) async throws {
+    @Test(arguments: [true, false]) func everyCallHasItsOwnDeadline(listens: Bool) async throws {
         let room = ReadingRoom(listens: listens)
         let calls = try await calls(room, [.seconds(2), .seconds(9), .seconds(1), .seconds(9)])
         for (index, instant) in [(2, 1), (0, 2)] {
@@ -26,13 +26,13 @@ struct CoalescingDeadlineTests {
             #expect(error.detail == "There was no answer within \(instant).0 seconds.")
             #expect(room.transport.cancelled.isEmpty)
         }
-        room.transport.answer(1)
+        room.transport.respond(1)
         #expect(try await calls[1].number == 1)
         #expect(try await calls[3].number == 1)
         #expect(room.transport.sent == [1])
     }
 
-    @Test func theSharedFlightsDeadlineIsTheLatestOfThoseThatWait() async throws {
+    @Test func theSharedDeadlineIsTheLatestOfTheWaiters() async throws {
         let room = ReadingRoom()
         let calls = try await calls(room, [.seconds(5), .seconds(3), .seconds(9)])
         let flight = try #require(room.transport.flight(1))
@@ -43,7 +43,7 @@ struct CoalescingDeadlineTests {
         calls[0].cancel()
         _ = try await calls[0].failure()
         #expect(flight.deadline == .seconds(3), "also where the flight's own call has left")
-        room.transport.answer(1)
+        room.transport.respond(1)
         #expect(try await calls[1].number == 1)
         #expect(flight.deadline == .seconds(5))
     }
@@ -58,7 +58,7 @@ struct CoalescingDeadlineTests {
         room.clock.advance(to: ManualClock.Instant(offset: .seconds(2)))
         #expect(try await calls[1].failure().kind == .timedOut)
         try await room.transport.wait { $0.cancelled == [1] }
-        room.transport.answer(1)
+        room.transport.respond(1)
         #expect(try await room.records(count: 2).map(\.outcome.name) == ["failed", "failed"])
     }
 
@@ -69,7 +69,7 @@ struct CoalescingDeadlineTests {
         room.clock.advance(by: .seconds(1))
         for call in calls { #expect(try await call.failure().kind == .timedOut) }
         #expect(room.transport.parked == [1])
-        room.transport.answer(1)
+        room.transport.respond(1)
     }
 
     @Test func aCallNeedsNoTaskBesideTheSharedOneWhateverIsBelow() async throws {

@@ -32,7 +32,7 @@ struct CoalescingManagersTests {
         var flights: [FlightID] = []
         for (index, manager) in managers.enumerated() { flights.append(try await load(manager, waiting: index + 1)) }
         try await room.transport.waitForArrival(of: flights[0].number)
-        room.transport.answer(flights[0].number)
+        room.transport.respond(flights[0].number)
         let landings = try await recorder.landings(count: 3)
         #expect(Set(landings.compactMap(\.flight)) == Set(flights))
         #expect(managers.allSatisfy { $0.rawData?["flight"].uint64 == flights[0].number })
@@ -49,7 +49,7 @@ struct CoalescingManagersTests {
         // The replaced call leaves and the new one joins, in whichever order.
         try await waitUntil { room.network.reads.flights(waitingFor: 1).map(\.id).elementsEqual([second, third]) }
         #expect(room.transport.cancelled.isEmpty)
-        room.transport.answer(first.number)
+        room.transport.respond(first.number)
         let landings = try await recorder.landings(count: 2)
         #expect(Set(landings.compactMap(\.flight)) == [second, third])
         let records = try await room.records(count: 3)
@@ -64,7 +64,7 @@ struct CoalescingManagersTests {
         try await room.transport.waitForArrival(of: first.number)
         managers.removeFirst()
         try await waitUntil { room.network.reads.flights(waitingFor: 1).count == 1 }
-        room.transport.answer(first.number)
+        room.transport.respond(first.number)
         #expect(try await recorder.landings(count: 1).count == 1)
         #expect(try await room.records(count: 2).map(\.outcome.name) == ["cancelled", "succeeded"])
     }
@@ -75,7 +75,7 @@ struct CoalescingManagersTests {
         for count in 1...3 { flights.append(try await load(manager, waiting: count)) }
         try await room.transport.waitForArrival(of: flights[0].number)
         manager.cancel(flights[1])
-        room.transport.answer(flights[0].number)
+        room.transport.respond(flights[0].number)
         let landings = try await recorder.landings(count: 2)
         #expect(Set(landings.compactMap(\.flight)) == [flights[0], flights[2]])
         #expect(room.transport.sent.count == 1)

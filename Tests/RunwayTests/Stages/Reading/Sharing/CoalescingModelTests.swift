@@ -11,7 +11,7 @@ struct CoalescingModelTests {
     /// How many sequences are played; `RUNWAY_COALESCING` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_COALESCING"].flatMap { Int($0) } ?? 1000
 
-    @Test func callsEndAsASmallModelSaysTheyShould() async throws {
+    @Test func callsEndAsInTheModel() async throws {
         for seed in Seeds.some(Self.count) {
             var play = CoalescingPlay(seed: seed)
             try await play.run()
@@ -30,7 +30,7 @@ private struct CoalescingPlay {
         var waiting: [UInt64]
     }
     enum Ending: Equatable {
-        case answer(of: UInt64)
+        case response(of: UInt64)
         case failed(NetworkError.Kind)
     }
 
@@ -56,7 +56,7 @@ private struct CoalescingPlay {
             switch Int.random(in: 0..<12, using: &random) {
             case 0...5: await call()
             case 6, 7: await cancel()
-            case 8, 9: await answer()
+            case 8, 9: await respond()
             case 10: await advance()
             default:
                 let account = [nil, "ann", "bob"].randomElement(using: &random) ?? nil
@@ -65,8 +65,8 @@ private struct CoalescingPlay {
             check()
             if !problems.isEmpty { break }
         }
-        for _ in reads { await answer() }
-        for number in room.transport.parked { room.transport.answer(number) }
+        for _ in reads { await respond() }
+        for number in room.transport.parked { room.transport.respond(number) }
         if problems.isEmpty { try await checkRecords() }
     }
 
@@ -107,16 +107,16 @@ private struct CoalescingPlay {
         for id in late { await leave(id, .failed(.timedOut)) }
     }
 
-    private mutating func answer() async {
+    private mutating func respond() async {
         guard let place = reads.indices.randomElement(using: &random) else { return }
         let read = reads.remove(at: place)
         let isFine = Bool.random(using: &random)
         if isFine {
-            room.transport.answer(read.carrier)
+            room.transport.respond(read.carrier)
         } else {
-            room.transport.answer(read.carrier, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+            room.transport.respond(read.carrier, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         }
-        for id in read.waiting { await end(id, isFine ? .answer(of: read.carrier) : .failed(.noNetwork)) }
+        for id in read.waiting { await end(id, isFine ? .response(of: read.carrier) : .failed(.noNetwork)) }
     }
 
     private mutating func leave(_ id: UInt64, _ ending: Ending) async {
@@ -136,7 +136,7 @@ private struct CoalescingPlay {
         guard let task = tasks.removeValue(forKey: id) else { return problems.append("call \(id) ends twice") }
         let found: Ending =
             switch await task.result {
-            case .success(let rawData): .answer(of: rawData["flight"].uint64 ?? 0)
+            case .success(let rawData): .response(of: rawData["flight"].uint64 ?? 0)
             case .failure(let error): .failed((error as? NetworkError)?.kind ?? .storage)
             }
         if found != expected { problems.append("call \(id) ended as \(found), not as \(expected)") }
@@ -178,7 +178,7 @@ private struct CoalescingPlay {
             if joined != [carrier].compactMap({ $0 == id ? nil : $0 }) { problems.append("\(id) joined \(joined)") }
             let name =
                 switch endings[id] {
-                case .answer: "succeeded"
+                case .response: "succeeded"
                 case .failed(.cancelled): "cancelled"
                 default: "failed"
                 }

@@ -6,12 +6,12 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct CoalescingRecordTests {
-    @Test func aCallThatJoinedSaysWhichAndThatNothingOfItsOwnFlew() async throws {
+    @Test func aFollowersRecordNamesTheLeaderAndHasNoAttempt() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.join(Shelf())]
         room.clock.advance(by: .seconds(2))
         room.transport.flight(1)?.noteHTTPVersion("HTTP/2")
-        room.transport.answer(1)
+        room.transport.respond(1)
         for call in calls { _ = try await call.value }
         let records = try await room.records(count: 3)
         #expect(records.map(\.outcome.name) == ["succeeded", "succeeded", "succeeded"])
@@ -33,12 +33,12 @@ struct CoalescingRecordTests {
     @Test func aCallAloneHasNothingToSay() async throws {
         let room = ReadingRoom()
         let call = try await room.begin(Shelf(), as: 1)
-        room.transport.answer(1)
+        room.transport.respond(1)
         _ = try await call.value
         #expect(try await room.records(count: 1)[0].decisions(of: SharingDecision.self).isEmpty)
     }
 
-    @Test func theRecordOfACallThatLeftIsToldOnceAndHoldsTheWholeRequest() async throws {
+    @Test func theRecordOfALeaderThatLeftIsReportedOnceAndComplete() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(Shelf(), as: 1)
         let second = try await room.join(Shelf())
@@ -47,7 +47,7 @@ struct CoalescingRecordTests {
         await room.network.flushRecords()
         #expect(room.records.records.isEmpty, "its request still flies")
         room.clock.advance(by: .seconds(3))
-        room.transport.answer(1)
+        room.transport.respond(1)
         #expect(try await second.number == 1)
         let records = try await room.records(count: 2)
         await room.network.flushRecords()
@@ -60,7 +60,7 @@ struct CoalescingRecordTests {
         #expect(records[0].decisions(of: SharingDecision.self).contains(.left(others: 1)))
     }
 
-    @Test func theRecordOfACallThatLeftIsToldWhenTheOthersLeaveToo() async throws {
+    @Test func theRecordOfALeaderThatLeftIsReportedWhenAllLeave() async throws {
         for listens in [true, false] {
             let room = ReadingRoom(listens: listens)
             let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
@@ -71,7 +71,7 @@ struct CoalescingRecordTests {
             let records = try await room.records(count: 2)
             #expect(records.map(\.outcome.name) == ["cancelled", "cancelled"])
             #expect(records.map(\.attempts.count) == [1, 0])
-            room.transport.answer(1)
+            room.transport.respond(1)
         }
     }
 

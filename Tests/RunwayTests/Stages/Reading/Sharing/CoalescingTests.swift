@@ -27,38 +27,38 @@ struct CoalescingTests {
         let room = ReadingRoom(listens: listens)
         var calls = [try await room.begin(Shelf(), as: 1)]
         for _ in 0..<9 { calls.append(try await room.join(Shelf())) }
-        room.transport.answer(1)
+        room.transport.respond(1)
         for call in calls { #expect(try await call.number == 1) }
         #expect(room.transport.sent == [1])
     }
 
-    @Test func aCallAfterTheAnswerBeginsAnew() async throws {
+    @Test func aCallAfterTheResponseSendsANewRequest() async throws {
         let room = ReadingRoom()
         for number: UInt64 in 1...3 {
             let call = try await room.begin(Shelf(), as: number)
-            room.transport.answer(number)
+            room.transport.respond(number)
             #expect(try await call.number == number)
         }
         #expect(room.transport.sent == [1, 2, 3])
     }
 
-    @Test func aFailureIsSharedByThoseWhoWaitAndByNobodyAfter() async throws {
+    @Test func aFailureIsSharedOnlyByTheWaiters() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
-        room.transport.answer(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        room.transport.respond(1, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         for call in calls {
             let error = try await call.failure()
             #expect(error.kind == .noNetwork && error.attempt == 1 && error.host == "library.test")
         }
         let later = try await room.begin(Shelf(), as: 3)
-        room.transport.answer(3)
+        room.transport.respond(3)
         #expect(try await later.number == 3)
     }
 
     @Test func anAnswerThatIsNotFineFailsEveryCallOfTheRead() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
-        room.transport.answer(1, with: .success(.json("{}", status: .notFound)))
+        room.transport.respond(1, with: .success(.json("{}", status: .notFound)))
         for call in calls { #expect(try await call.failure().kind == .refused) }
     }
 
@@ -71,7 +71,7 @@ struct CoalescingTests {
         #expect(try await leaving.failure().kind == .cancelled)
         #expect(room.transport.cancelled.isEmpty)
         let third = try await room.join(Shelf())
-        room.transport.answer(1)
+        room.transport.respond(1)
         #expect(try await staying.number == 1)
         #expect(try await third.number == 1)
         #expect(room.transport.sent == [1], "nobody's leaving costs a second request")
@@ -87,12 +87,12 @@ struct CoalescingTests {
         }
         try await room.transport.wait { $0.cancelled == [1] }
         let later = try await room.begin(Shelf(), as: 4)
-        room.transport.answer(4)
+        room.transport.respond(4)
         #expect(try await later.number == 4, "what was cancelled is joined by nobody")
-        room.transport.answer(1)
+        room.transport.respond(1)
     }
 
-    @Test func aCancelledCallJoinsAndBeginsNothing() async throws {
+    @Test func aCancelledCallNeitherJoinsNorStarts() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(Shelf(), as: 1)
         let gate = ScriptedGate()
@@ -104,14 +104,14 @@ struct CoalescingTests {
             call.cancel()
             #expect(try await call.failure().kind == .cancelled)
         }
-        room.transport.answer(1)
+        room.transport.respond(1)
         _ = try await first.value
         #expect(room.transport.sent == [1])
         let records = try await room.records(count: 3)
         #expect(records.flatMap { $0.decisions(of: SharingDecision.self) }.isEmpty)
     }
 
-    @Test func readsThatDifferInAnythingFlyApart() async throws {
+    @Test func differentReadsAreSentSeparately() async throws {
         let room = ReadingRoom()
         let network = room.network
         var calls = [try await room.begin(Shelf(), as: 1)]
@@ -129,11 +129,11 @@ struct CoalescingTests {
         calls.append(try await room.begin(Shelf(), as: 9))
         network.configure(Library.self) { $0.environment = .releaseCandidate }
         calls.append(try await room.begin(Shelf(), as: 10))
-        for number: UInt64 in 1...10 { room.transport.answer(number) }
+        for number: UInt64 in 1...10 { room.transport.respond(number) }
         for (index, call) in calls.enumerated() { #expect(try await call.number == UInt64(index + 1)) }
     }
 
-    @Test func aCallThatDoesNotWaitForANetworkFailsAtOnceBesideOneThatDoes() async throws {
+    @Test func callsThatDoNotWaitForANetworkFailAtOnce() async throws {
         let status = SettableNetworkStatus(.none)
         let transport = CarryingTransport()
         let network = NetworkLayer(
@@ -151,12 +151,12 @@ struct CoalescingTests {
         #expect(network.reads.flights(waitingFor: 1).count == 1)
         status.set(.wifi)
         try await transport.waitForArrival(of: 1)
-        transport.answer(1)
+        transport.respond(1)
         #expect(try await patient.number == 1)
         #expect(try await hasty.failure().kind == .noNetwork)
     }
 
-    @Test func aCallThatMayBeTriedAgainDoesNotShareTheFailureOfOneThatMayNot() async throws {
+    @Test func callsWithDifferentRetryPoliciesShareNoFailure() async throws {
         let room = ReadingRoom()
         let once = room.call(Shelf(), CallOptions(retry: .off))
         try await room.transport.waitForArrival(of: 1)
@@ -166,11 +166,11 @@ struct CoalescingTests {
             room.network.reads.flights(waitingFor: 1).count == 2 || room.transport.parked.count == 2
         }
         #expect(room.network.reads.flights(waitingFor: 1).count == 1)
-        for number: UInt64 in 1...2 { room.transport.answer(number) }
+        for number: UInt64 in 1...2 { room.transport.respond(number) }
         for call in [once, other] { _ = try await call.value }
     }
 
-    @Test func aReadAfterAClearDoesNotJoinOneOfBeforeIt() async throws {
+    @Test func aReadAfterAClearJoinsNoEarlierOne() async throws {
         for clear in [
             { @Sendable (network: NetworkLayer) in network.cache.clear() }, { $0.cache.clear(Library.self) },
             { $0.cache.clear(Shelf.self) }, { try? $0.clearCache(of: Shelf()) },
@@ -184,7 +184,7 @@ struct CoalescingTests {
             try await room.settle {
                 room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
             }
-            for number in room.transport.parked { room.transport.answer(number) }
+            for number in room.transport.parked { room.transport.respond(number) }
             #expect(try await before.number == 1)
             #expect(try await after.number != 1)
         }
@@ -197,11 +197,11 @@ struct CoalescingTests {
         room.network.cache.clear(Estates.self)
         room.network.cache.clear(account: "ann")
         let second = try await room.join(Shelf())
-        room.transport.answer(1)
+        room.transport.respond(1)
         for call in [first, second] { #expect(try await call.number == 1) }
     }
 
-    @Test func whatIsNoWholeReadFliesAlone() async throws {
+    @Test func streamsAndChangesAreSentSeparately() async throws {
         let room = ReadingRoom()
         for number: UInt64 in 1...2 { _ = try await room.begin(Put(), as: number) }
         for number: UInt64 in 3...4 { _ = try await room.begin(Alone(), as: number) }
@@ -214,14 +214,14 @@ struct CoalescingTests {
             Task { [network = room.network] in try await network.exchange(request, with: Library.self) }
             try await room.transport.waitForArrival(of: number)
         }
-        for number: UInt64 in 1...8 { room.transport.answer(number) }
+        for number: UInt64 in 1...8 { room.transport.respond(number) }
         #expect(try await room.records(count: 8).allSatisfy { $0.attempts.count == 1 })
     }
 
     @Test func headsAreShared() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Head(), as: 1), try await room.join(Head())]
-        room.transport.answer(1)
+        room.transport.respond(1)
         for call in calls { _ = try await call.value }
         #expect(room.transport.sent == [1])
     }
@@ -245,13 +245,13 @@ struct CoalescingTests {
         let room = ReadingRoom()
         let calls = [try await room.begin(Query(word: "a"), as: 1), try await room.join(Query(word: "a"))]
         let other = try await room.begin(Query(word: "b"), as: 3)
-        for number: UInt64 in [1, 3] { room.transport.answer(number) }
+        for number: UInt64 in [1, 3] { room.transport.respond(number) }
         for call in calls { #expect(try await call.number == 1) }
         #expect(try await other.number == 3)
     }
 
     @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted(), .http(), .off])
-    func postsAreSharedWhereTheirAnswersAreKeptAsThoseOfReads(_ policy: CachePolicy) async throws {
+    func cachedPostsAreShared(_ policy: CachePolicy) async throws {
         let room = ReadingRoom()
         let isShared = policy.rule == .timeToLive || policy.rule == .untilEvicted
         let first = room.call(Search(word: "a"), CallOptions(cache: policy))
@@ -261,7 +261,7 @@ struct CoalescingTests {
             room.transport.parked.count == 2 || room.network.reads.flights(waitingFor: 1).count == 2
         }
         #expect(room.transport.parked == (isShared ? [1] : [1, 2]))
-        for number in room.transport.parked { room.transport.answer(number) }
+        for number in room.transport.parked { room.transport.respond(number) }
         #expect(try await first.number == 1)
         #expect(try await second.number == (isShared ? 1 : 2))
     }
@@ -272,20 +272,20 @@ struct CoalescingTests {
             try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.begin(Shelf(), as: 3),
             try await room.join(Shelf(), read: 2), try await room.begin(Shelf(), as: 5),
         ]
-        for number: UInt64 in [1, 3, 5] { room.transport.answer(number) }
+        for number: UInt64 in [1, 3, 5] { room.transport.respond(number) }
         for (call, number) in zip(calls, [1, 1, 3, 3, 5] as [UInt64]) { #expect(try await call.number == number) }
     }
 
-    @Test func oneRequestMoreThanMayBeSharedFliesAlone() async throws {
+    @Test func aRequestBeyondTheLimitIsSentSeparately() async throws {
         let room = ReadingRoom(limits: CoalescingLimits(maximumRequests: 1))
         var calls = [try await room.begin(Shelf(), as: 1), try await room.begin(Shelf(number: 2), as: 2)]
         calls.append(try await room.begin(Shelf(number: 2), as: 3))
         calls.append(try await room.join(Shelf()))
-        for number: UInt64 in 1...3 { room.transport.answer(number) }
+        for number: UInt64 in 1...3 { room.transport.respond(number) }
         for (call, number) in zip(calls, [1, 2, 3, 1] as [UInt64]) { #expect(try await call.number == number) }
     }
 
-    @Test func nothingIsLeftOfReadsThatAreOver() async throws {
+    @Test func completedReadsLeaveNoState() async throws {
         let room = ReadingRoom()
         weak var flight: Flight?
         do {
@@ -293,7 +293,7 @@ struct CoalescingTests {
             let second = try await room.join(Shelf())
             flight = room.network.reads.flights(waitingFor: 1).last
             #expect(flight?.id.number == 2)
-            room.transport.answer(1)
+            room.transport.respond(1)
             _ = try await (first.value, second.value)
         }
         await room.network.flushRecords()

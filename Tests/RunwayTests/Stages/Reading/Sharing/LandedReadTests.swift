@@ -58,20 +58,20 @@ struct LandedReadTests {
 
     /// A room in which the first call has its answer and has not kept it.
     private func roomWithAnAnswer(
-        _ answer: String = #"{"flight":1}"#, _ options: CallOptions = .standard
+        _ response: String = #"{"flight":1}"#, _ options: CallOptions = .standard
     ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
         var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(number: 1, gate: gate), before: .reading)
         let room = ReadingRoom(pipeline: pipeline)
         let first = room.call(KeptShelf(), options)
         try await room.transport.waitForArrival(of: 1)
-        room.transport.answer(1, with: .success(.json(answer)))
+        room.transport.respond(1, with: .success(.json(response)))
         try await gate.waitForArrivals()
         #expect(room.network.cache.count == 0)
         return (room, first)
     }
 
-    @Test func aCallBetweenAnAnswerAndItsKeepingSendsNothing() async throws {
+    @Test func aCallBeforeTheResponseIsStoredSendsNoRequest() async throws {
         let (room, first) = try await roomWithAnAnswer()
         let call = room.call(KeptShelf())
         try await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
@@ -90,16 +90,16 @@ struct LandedReadTests {
         gate.open()
         #expect(try await first.failure().kind == .invalidResponse)
         let second = try await room.begin(KeptShelf(), as: 2)
-        room.transport.answer(2)
+        room.transport.respond(2)
         #expect(try await second.number == 2)
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aCallAfterAClearIsGivenNothingOfBefore() async throws {
+    @Test func aCallAfterAClearGetsNoEarlierResponse() async throws {
         let (room, first) = try await roomWithAnAnswer()
         room.network.cache.clear()
         let second = try await room.begin(KeptShelf(), as: 2)
-        room.transport.answer(2)
+        room.transport.respond(2)
         #expect(try await second.number == 2)
         gate.open()
         #expect(try await first.number == 1)
@@ -112,20 +112,20 @@ struct LandedReadTests {
         let (room, first) = try await roomWithAnAnswer(#"{"flight":1}"#, refresh)
         let second = room.call(KeptShelf(), refresh)
         try await room.transport.waitForArrival(of: 2)
-        room.transport.answer(2)
+        room.transport.respond(2)
         #expect(try await second.number == 2)
         gate.open()
         #expect(try await first.number == 1)
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aCallThatWasOverBeforeTheAnswerLeavesNothingBehind() async throws {
+    @Test func aCallThatEndedBeforeTheResponseLeavesNoState() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(KeptShelf(), as: 1)
         let second = try await room.join(KeptShelf())
         first.cancel()
         #expect(try await first.failure().kind == .cancelled)
-        room.transport.answer(1)
+        room.transport.respond(1)
         #expect(try await second.number == 1)
         try await room.settle { room.network.reads.isEmpty }
         #expect(try await room.network.call(KeptShelf()).source == .cache)
@@ -134,7 +134,7 @@ struct LandedReadTests {
     @Test func callThatLookedUpBeforeTheStoringLooksUpAgain() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(KeptShelf(), as: 1)
-        room.transport.answer(1)
+        room.transport.respond(1)
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(KeptShelf.self, .standard)
         var draft = try room.network.draft(KeptShelf(), in: flight)
@@ -159,7 +159,7 @@ struct LandedReadTests {
         let room = ReadingRoom(pipeline: pipeline)
         let first = try await room.begin(KeptShelf(), as: 1)
         let second = try await room.join(KeptShelf())
-        room.transport.answer(1)
+        room.transport.respond(1)
         for call in [first, second] { #expect(try await call.number == 101) }
         let third = try await room.call(KeptShelf()).value
         #expect(third.source == .cache && third["flight"].uint64 == 101)

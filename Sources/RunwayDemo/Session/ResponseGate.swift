@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The clock by which the demo's backend puts answers off. Its time stands still: what is put off waits until the session lets it go.
+/// The clock by which the demo's backend delays responses. Its time stands still: a delayed response waits until the session
+/// opens the gate.
 ///
-/// So it is the session that decides what comes before what, and not how fast the machine is.
-final class AnswerGate: Clock, Sendable {
+/// So the session decides the order of events, and not the speed of the machine.
+final class ResponseGate: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration
 
@@ -21,10 +22,10 @@ final class AnswerGate: Clock, Sendable {
     let now = Instant(offset: .zero)
     let minimumResolution = Duration.zero
 
-    /// Guards who waits, one for each request whose response is put off.
+    /// Guards the waiting continuations, one for each delayed response.
     private let state = Mutex(State())
 
-    /// Lets go of every response that is put off, and of those to come until the gate is closed.
+    /// Releases every delayed response, and lets later ones pass until the gate is closed.
     func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
@@ -34,7 +35,7 @@ final class AnswerGate: Clock, Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Lets answers be put off again.
+    /// Delays responses again.
     func close() {
         state.withLock { $0.isOpen = false }
     }

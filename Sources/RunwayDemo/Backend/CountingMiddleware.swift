@@ -1,9 +1,9 @@
 import Hummingbird
 import HummingbirdCore
 
-/// Counts requests and answers, makes every error that no team has put into its envelope a JSON answer, and answers 503 while the
-/// backend is down.
-struct AnsweringMiddleware: RouterMiddleware {
+/// Counts requests and responses, turns every error outside of a team's envelope into a JSON response, and responds with 503
+/// while the backend is down.
+struct CountingMiddleware: RouterMiddleware {
     typealias Context = ListingsRequestContext
 
     let counter: StatisticsCounter
@@ -18,14 +18,14 @@ struct AnsweringMiddleware: RouterMiddleware {
     ) async throws -> Response {
         if context.isMerged {
             counter.mergedRequestArrived()
-            return try await answer(to: request, context: context, next: next)
+            return try await respond(to: request, context: context, next: next)
         }
         // The router has set the pattern already, except for paths that it does not have.
         let route = context.endpointPath ?? BackendStatistics.unknownRoute
         counter.requestArrived(at: route)
         do {
-            let response = try await answer(to: request, context: context, next: next)
-            counter.requestAnswered(at: route, bodyBytes: response.body.contentLength ?? 0)
+            let response = try await respond(to: request, context: context, next: next)
+            counter.requestCompleted(at: route, bodyBytes: response.body.contentLength ?? 0)
             return response
         } catch {
             counter.requestAbandoned(at: route)
@@ -33,7 +33,7 @@ struct AnsweringMiddleware: RouterMiddleware {
         }
     }
 
-    private func answer(
+    private func respond(
         to request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {

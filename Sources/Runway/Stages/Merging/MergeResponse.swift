@@ -2,37 +2,37 @@ import Foundation
 import HTTPTypes
 import RunwayJSON
 
-/// The answer to an envelope, taken apart: `{"responses":[{"id","status","headers","body"}]}`.
+/// Parses the response to an envelope: `{"responses":[{"id","status","headers","body"}]}`.
 ///
-/// Order means nothing. A request of which the answer says nothing, or says two things, has no answer that could be trusted: it
-/// fails as ``NetworkError/Kind/invalidResponse``, and so does one whose answer is not of this shape or too large; the others are not
-/// touched by it. Answers to requests that were not in the envelope are counted and passed over.
-struct MergeAnswer {
-    /// The answer to every request, in the order of the envelope.
+/// The order of the items has no meaning. A request without an item, with two items, or with an item that is malformed or too
+/// large fails as ``NetworkError/Kind/invalidResponse``; the others are not affected. Items that match no request of the
+/// envelope are counted and ignored.
+struct MergeResponse {
+    /// The response to every request, in the order of the envelope.
     let results: [Result<Response, NetworkError>]
-    /// How many answers there were to nothing that was asked.
+    /// The number of items that match no request.
     let unknownCount: Int
 
-    /// No envelope has more values than this, with hundreds of header fields to every answer.
+    /// No envelope has more values than this, with hundreds of header fields for every item.
     private static let limits = JSONLimits(
         maximumByteCount: JSONLimits.largestByteCount, maximumDepth: 32, maximumValueCount: 200_000)
 
-    /// Takes an answer apart.
+    /// Parses a response.
     ///
     /// - Parameters:
-    ///   - bytes: The body of the answer.
-    ///   - head: Its head; the date in it counts for every item that has none.
-    ///   - bounds: The largest answer that each request's reader allows, in bytes.
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for what is not an envelope.
+    ///   - bytes: The body of the response.
+    ///   - head: Its head; its date is that of every item without one.
+    ///   - bounds: The largest response that each request's caller accepts, in bytes.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the body is not an envelope.
     init(_ bytes: [UInt8], head: HTTPResponse, within bounds: [Int]) throws(NetworkError) {
         let root: JSONValue
         do {
             root = try JSONDocument(bytes, limits: Self.limits).root
         } catch {
-            throw Self.invalid("The answer to the merged requests can't be read: \(error)", head, underlying: error)
+            throw Self.invalid("The response to the merged requests can't be read: \(error)", head, underlying: error)
         }
         guard root["responses"].kind == .array else {
-            throw Self.invalid("The answer to the merged requests has no array \"responses\".", head)
+            throw Self.invalid("The response to the merged requests has no array \"responses\".", head)
         }
         var found: [[JSONValue]] = bounds.map { _ in [] }
         var unknownCount = 0
@@ -43,18 +43,19 @@ struct MergeAnswer {
                 unknownCount += 1
                 continue
             }
-            // Two of one id are as good as many.
+            // Two items with one id are enough to reject the response.
             if found[number - 1].count < 2 { found[number - 1].append(element) }
         }
         self.unknownCount = unknownCount
         results = zip(found, bounds).map { elements, bound in
             switch elements.count {
-            case 0: .failure(Self.invalid("The answer to the merged requests leaves this one out.", head))
+            case 0: .failure(Self.invalid("The response to the merged requests has no item for this one.", head))
             case 1:
                 Result { () throws(NetworkError) in
                     try Response(item: elements[0], upTo: bound, envelope: head)
                 }
-            default: .failure(Self.invalid("The merged answer has more than one answer to this request.", head))
+            default:
+                .failure(Self.invalid("The response to the merged requests has more than one item for this one.", head))
             }
         }
     }
@@ -67,35 +68,35 @@ struct MergeAnswer {
 }
 
 extension Response {
-    /// Reads the answer to one request out of an envelope.
+    /// Reads the response to one request from its item.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse``.
     fileprivate init(
         item: JSONValue, upTo maximumByteCount: Int, envelope: HTTPResponse
     ) throws(NetworkError) {
         guard let code = item["status"].int, (200...599).contains(code) else {
-            throw MergeAnswer.invalid("The merged answer has no status for this request.", envelope)
+            throw MergeResponse.invalid("The merged response has no status for this request.", envelope)
         }
         var fields = HTTPFields()
         for pair in item["headers"].elements {
             guard pair.count == 2, let name = pair[0].string.flatMap({ HTTPField.Name($0) }),
                 let value = pair[1].string, HTTPField.isValidValue(value)
             else {
-                throw MergeAnswer.invalid(
-                    "The merged answer has a header field for this request that is none.", envelope)
+                throw MergeResponse.invalid(
+                    "The merged response has an invalid header field for this request.", envelope)
             }
             fields.append(HTTPField(name: name, value: value))
         }
         fields = fields.endToEnd
         if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
-            throw MergeAnswer.invalid("The merged answer has coded content for this request.", envelope)
+            throw MergeResponse.invalid("The merged response has coded content for this request.", envelope)
         }
-        // Whatever reads the age of an answer needs to know when it was made.
+        // The age of a response is computed from its date.
         if fields[.date] == nil, let date = envelope.headerFields[.date] { fields[.date] = date }
         let bytes = try Self.bytes(item, envelope)
         guard bytes.count <= maximumByteCount else {
-            throw MergeAnswer.invalid(
-                "The answer is larger than the \(maximumByteCount) bytes that its reader allows.", envelope)
+            throw MergeResponse.invalid(
+                "The response is larger than the \(maximumByteCount) bytes that its caller accepts.", envelope)
         }
         let head = HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)
         self.init(head: head, body: .whole(RawData(bytes, response: head)))
@@ -111,6 +112,6 @@ extension Response {
             if let data = base64.string.flatMap({ Data(base64Encoded: $0) }) { return Array(data) }
         default: break
         }
-        throw MergeAnswer.invalid("The merged answer to this request is not of the shape it should have.", envelope)
+        throw MergeResponse.invalid("The merged response to this request is malformed.", envelope)
     }
 }

@@ -3,9 +3,9 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// Where the body of a response goes.
-enum AnswerSink: Sendable {
-    /// To standard output, made readable: see ``AnswerText``.
+/// Where the body of a response is written.
+enum ResponseSink: Sendable {
+    /// To standard output, made readable: see ``ResponseText``.
     case shown
     /// To standard output as it comes.
     case verbatim
@@ -21,14 +21,14 @@ enum AnswerSink: Sendable {
 }
 
 /// What became of the body of a response.
-enum ShownAnswer: Sendable {
+enum ShownResponse: Sendable {
     case written
-    /// Likewise, of a body that says that it is JSON and is not.
+    /// Likewise, of a body that is declared to be JSON and is not.
     case writtenDespite(JSONError)
     case saved(path: String)
     case collected(RawData)
 
-    /// What is wrong with a body that was read as JSON, as it says it is.
+    /// The error of a body that is declared to be JSON.
     var jsonFault: JSONError? {
         switch self {
         case .writtenDespite(let fault): fault
@@ -38,16 +38,16 @@ enum ShownAnswer: Sendable {
     }
 }
 
-extension AnswerSink {
-    /// Reads the body to its end and puts it where it belongs.
+extension ResponseSink {
+    /// Reads the body to its end and writes it.
     ///
     /// - Parameter progress: Receives every part, and is removed when the terminal is needed for the response.
-    /// - Throws: The ``NetworkError`` of a body that did not come whole, and what writing throws.
-    func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownAnswer {
+    /// - Throws: The ``NetworkError`` of an incomplete body, and what writing throws.
+    func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownResponse {
         let parts = CountedParts(body: body, progress: progress)
         switch self {
         case .shown:
-            let fault = try await AnswerText(head: head, progress: progress).write(parts)
+            let fault = try await ResponseText(head: head, progress: progress).write(parts)
             return fault.map { .writtenDespite($0) } ?? .written
         case .verbatim:
             progress.giveWay()
@@ -91,7 +91,7 @@ struct CountedParts {
             guard bytes.count + part.count <= maximumByteCount else {
                 throw CommandFailure(
                     "The response is larger than \(ByteCount(maximumByteCount)). Use --output FILE, which takes any size.",
-                    status: ExitStatus.noAnswer)
+                    status: ExitStatus.noResponse)
             }
             bytes += part
         }

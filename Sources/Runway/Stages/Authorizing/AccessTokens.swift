@@ -5,19 +5,19 @@ import Synchronization
 ///
 /// Memory is authoritative. The store receives the same changes one at a time, in the same order. A call whose account has signed out
 /// since the call was made neither reads nor changes a token.
-final class TokenKeeper: Sendable {
-    /// What is known of an account's token.
+final class AccessTokens: Sendable {
+    /// The state of an account's token.
     enum Knowledge: Sendable {
-        /// The store has not been asked.
+        /// The store has not been read.
         case unknown
-        /// There is none.
+        /// The account has no token.
         case absent
         case held(HeldToken)
     }
 
-    /// What the layer does for its token keeper.
+    /// What the layer does for its tokens.
     struct Owner: Sendable {
-        /// Asks a service for a new token in place of one.
+        /// Requests a new token from a service in place of an old one.
         let refresh: @Sendable (any Credentials, AccessToken) async throws -> AccessToken
         /// Notifies the app that the user has to log in for these calls.
         let askForLogin: @Sendable (TokenIdentity, [Flight]) -> Void
@@ -25,15 +25,15 @@ final class TokenKeeper: Sendable {
 
     private struct Entry: Sendable {
         var knowledge = Knowledge.unknown
-        /// Counted up with every change of any token of the layer; 0 where nothing is known.
+        /// Incremented with every change of any token of the layer; 0 if the state is unknown.
         var version: UInt64 = 0
         /// The version of the token that the service refused.
         var refused: UInt64 = 0
         /// Whether the service had accepted that token before.
         var isRefusedAfterAcceptance = false
-        /// In which session of the account the token came into memory.
+        /// The session of the account in which the token was loaded or issued.
         var session: AccountSession?
-        /// The session in which the app was told that the user has to log in.
+        /// The session in which the app was notified that the user has to log in.
         var loginSession: AccountSession?
         var backoff = RenewalBackoff()
         var endpointBackoffs = EndpointBackoffs()
@@ -51,11 +51,11 @@ final class TokenKeeper: Sendable {
     private struct State {
         var changeCount: UInt64 = 0
         var entries: LeastRecentlyUsed<TokenIdentity, Entry>
-        /// The waits for the store that are under way, and those of them that somebody still waits for.
+        /// The waits for the store in progress, and those of them whose caller still waits.
         var waitCount = 0
         var awaitedCount = 0
 
-        /// Changes what is known of an account.
+        /// Changes the state of an account's token.
         mutating func update<Value>(_ identity: TokenIdentity, _ change: (inout Entry) -> Value) -> Value {
             var entry = entries.value(for: identity) ?? Entry()
             defer { entries.insert(entry, for: identity, byteCount: 0) }
@@ -71,7 +71,7 @@ final class TokenKeeper: Sendable {
     private let clock: LayerClock
     let timer: DeadlineTimer
     private let ownerBox = Mutex<Owner?>(nil)
-    /// Guards what is known, and the order of the store's changes.
+    /// Guards the tokens, and the order of the store's changes.
     private let state: Mutex<State>
 
     init(
@@ -90,10 +90,10 @@ final class TokenKeeper: Sendable {
     /// What the layer does; `nil` until ``setOwner(_:)`` was called.
     var owner: Owner? { ownerBox.withLock { $0 } }
 
-    /// Connects the keeper to its layer, which is made after it.
+    /// Connects these tokens to their layer, which is created after them.
     func setOwner(_ owner: Owner) { ownerBox.withLock { $0 = owner } }
 
-    /// What is known of an account's token, and the version of that knowledge.
+    /// Returns the state of an account's token, and its version.
     func knowledge(of identity: TokenIdentity) -> (knowledge: Knowledge, version: UInt64) {
         state.withLock { state in
             let entry = state.entries.value(for: identity) ?? Entry()
@@ -101,7 +101,7 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// The token that a call can use now; `nil` where one has to be loaded or renewed, or its account has signed out.
+    /// Returns the token that a call can use now; `nil` if one has to be loaded or renewed, or its account has signed out.
     func usableToken(for flight: Flight) -> HeldToken? {
         state.withLock { state in
             guard !flight.session.isOver, let entry = state.entries.value(for: TokenIdentity(flight)),
@@ -112,16 +112,16 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// The service refused the token of a call.
+    /// Records that the service refused the token of a call.
     ///
-    /// - Returns: Whether the call is to use another token; `false` where it is too soon to renew it, see ``RenewalBackoff`` and
+    /// - Returns: Whether the call has to use another token; `false` if it is too soon to renew it, see ``RenewalBackoff`` and
     ///   ``EndpointBackoffs``.
     @discardableResult
     func markRefused(_ held: HeldToken, in flight: Flight) -> Bool {
         let now = clock.now
         return state.withLock { state in
             state.update(TokenIdentity(flight)) { entry in
-                // Another token is there by now, or this one is to be renewed anyway.
+                // There is another token by now, or this one will be renewed anyway.
                 guard entry.version == held.version, !entry.needsRenewal(held, at: now) else { return true }
                 let isAccepted = held.acceptance.isAccepted
                 if isAccepted {
@@ -138,13 +138,13 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// The service accepted the token that was renewed for a call.
+    /// Records that the service accepted the token that was renewed for a call.
     func markAccepted(_ held: HeldToken, in flight: Flight) {
         held.acceptance.accept()
         state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointBackoffs.accepted(flight.endpoint) } }
     }
 
-    /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it gives itself.
+    /// How long the next renewal of an account's token has to wait, since the service refuses the tokens that it issues.
     func renewalDelay(of identity: TokenIdentity) -> Duration? {
         let now = clock.now
         return state.withLock { state in
@@ -155,10 +155,10 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// Notes that the app is told to ask for a login.
+    /// Records that the app is notified that a login is needed.
     ///
-    /// - Returns: `false` where the app is not told: it was told before in this session, the account has signed out since, or there
-    ///   is another token by now.
+    /// - Returns: `false` if the app must not be notified: it was notified before in this session, the account has signed out
+    ///   since, or there is another token by now.
     func beginsAskingForLogin(_ identity: TokenIdentity, in session: AccountSession, ifVersion version: UInt64) -> Bool
     {
         state.withLock { state in
@@ -171,8 +171,8 @@ final class TokenKeeper: Sendable {
     }
 }
 
-extension TokenKeeper {
-    /// Loads what the store has for the account of a call, if nothing is known of it yet.
+extension AccessTokens {
+    /// Loads the token of a call's account from the store, if its state is unknown.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     func load(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) {
@@ -202,13 +202,13 @@ extension TokenKeeper {
         }
     }
 
-    /// Takes a token in use that the service gave just now.
+    /// Takes a token into use that the service issued just now.
     ///
     /// - Parameters:
-    ///   - session: The session that it was given in.
-    ///   - renewed: The version that was renewed, where it was. If there is another by now, nothing changes.
-    /// - Returns: The token as it is held, and the change of the store; `nil` where nothing changed: the session is over, or the token
-    ///   that was renewed is not there any more.
+    ///   - session: The session in which it was issued.
+    ///   - renewed: The version of the token that was renewed, if one was. If there is another by now, nothing changes.
+    /// - Returns: The token in memory and the pending change of the store; `nil` if nothing changed: the session has ended, or
+    ///   the token that was renewed does not exist any more.
     func hold(
         _ token: AccessToken, of identity: TokenIdentity, in session: AccountSession, leeway: Duration,
         clock: LayerClock, renewing renewed: UInt64? = nil
@@ -216,12 +216,12 @@ extension TokenKeeper {
         state.withLock { state in
             if session.isOver { return nil }
             let entry = state.entries.peek(identity)
-            // Of one that had to make room there is no version any more, and only the session says whether it is still wanted.
+            // A token that was evicted has no version any more, and only the session says whether the new one is still wanted.
             if let renewed, let entry, entry.version != renewed { return nil }
             state.changeCount += 1
             let held = HeldToken(token, version: state.changeCount, leeway: leeway, isNew: true, clock: clock)
             state.update(identity) { entry in
-                // After a sign-in the app may be told again; after a renewal there was nothing to tell.
+                // After a sign-in the app may be notified again; after a renewal there was nothing to notify of.
                 let (backoff, endpointBackoffs) =
                     renewed == nil
                     ? (RenewalBackoff(), EndpointBackoffs())
@@ -242,7 +242,7 @@ extension TokenKeeper {
         }
     }
 
-    /// Removes the token of a session that is over; returns the change of the store. The token of a later session stays.
+    /// Removes the token of a session that has ended; returns the change of the store. The token of a later session stays.
     func drop(_ identity: TokenIdentity, of session: AccountSession) -> TokenStoreQueue.Completion? {
         state.withLock { state in
             if let owner = state.entries.peek(identity)?.session, owner != session, !owner.isOver { return nil }
@@ -253,7 +253,7 @@ extension TokenKeeper {
     private func drop(_ identity: TokenIdentity, _ state: inout State) -> TokenStoreQueue.Completion? {
         state.changeCount += 1
         let version = state.changeCount
-        // Remembered as absent, so that what is not removed from the store yet is not loaded again.
+        // Stored as absent, so that a token that is not removed from the store yet is not loaded again.
         state.update(identity) {
             $0 = Entry(
                 knowledge: .absent, version: version, session: $0.session, loginSession: $0.loginSession)
@@ -269,18 +269,18 @@ extension TokenKeeper {
     }
 }
 
-extension TokenKeeper {
-    /// The most waits for the store that may be left behind. As long as there are so many, it is taken for one that does not answer.
+extension AccessTokens {
+    /// The most waits for the store that may be left behind. While there are that many, the store counts as hanging.
     static let maximumForsakenWaits = 8
 
-    /// Waits until a change of the store is done, no longer than the store may take.
+    /// Waits until a change of the store is made, at most for the store's deadline.
     ///
-    /// - Throws: Why it is not done.
+    /// - Throws: Why it was not made.
     func settle(_ write: TokenStoreQueue.Completion) async throws {
         try await waiting { try await write.value.get() }
     }
 
-    /// Waits for the store, no longer than it may take. What was left behind then goes on by itself.
+    /// Waits for the store, at most for its deadline. Work that is left behind continues by itself.
     private func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let late = SlowTokenStore(limit: storeDeadline)
         let mayWait = state.withLock { state in
@@ -301,14 +301,14 @@ extension TokenKeeper {
     }
 }
 
-/// The token store has not answered in time.
+/// The token store did not respond in time.
 struct SlowTokenStore: DescribedError {
     let limit: Duration
 
-    var description: String { "the store gave no word within \(limit)" }
+    var description: String { "the store did not respond within \(limit)" }
 }
 
 extension AccessToken {
-    /// Whether the token can stand in a header field at all.
+    /// Whether the token is allowed in a header field.
     var isUsable: Bool { !value.isEmpty && HTTPField.isValidValue(value) }
 }

@@ -4,18 +4,18 @@ import Testing
 
 @testable import Runway
 
-struct AnswerOrderTests {
+struct ResponseOrderTests {
     private let layer = ParkedLayer()
     private let refresh = CallOptions(cacheUse: .refresh)
 
-    @Test func anOlderAnswerIsNotPutOverANewerOne() async throws {
+    @Test func anOlderResponseDoesNotReplaceANewerOne() async throws {
         async let older = layer.network.call(Work())
         let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)
         let second = try await layer.arrival(besides: [first])
-        layer.answer(second, 2)
+        layer.respond(second, 2)
         _ = try await newer
-        layer.answer(first, 1)
+        layer.respond(first, 1)
         #expect(try await older["n"].int == 1, "it lands with its own caller")
         #expect(try await layer.network.call(Work())["n"].int == 2)
         let record = try await layer.records.records(count: 3).first { $0.id.number == first }
@@ -27,14 +27,14 @@ struct AnswerOrderTests {
         let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)
         let second = try await layer.arrival(besides: [first])
-        layer.answer(first, 1)
+        layer.respond(first, 1)
         _ = try await older
-        layer.answer(second, 2)
+        layer.respond(second, 2)
         _ = try await newer
         #expect(try await layer.network.call(Work())["n"].int == 2)
     }
 
-    @Test func whatIsKnownOfNewerAnswersIsBounded() throws {
+    @Test func storedGenerationsAreBounded() throws {
         var generations = ClearGenerations()
         let count = ClearGenerations.maximumCount * 2
         let keys = try (1...count).map { id in
@@ -56,18 +56,19 @@ struct AnswerOrderTests {
         let flight = layer.network.makeFlight(Work.self, .standard)
         let request = try layer.network.assemble(Work(), delivery: .whole(maximumByteCount: 1), in: flight)
         let key = try #require(CacheKey(request, in: flight))
-        func answer(_ order: UInt64) -> CachedResponse {
+        func respond(_ order: UInt64) -> CachedResponse {
             CachedResponse(
                 RawData([]), for: key, sequenceNumber: order, fetched: .zero, entered: .zero,
                 date: layer.network.clock.date)
         }
         let cache = layer.network.cache
         let joined = cache.nextSequenceNumber()
-        #expect(cache.store(answer(cache.nextSequenceNumber()), from: cache.lastSequenceNumber, in: .memory) == .stored)
-        #expect(cache.store(answer(joined), from: cache.lastSequenceNumber, in: .memory) == .outdated)
+        #expect(
+            cache.store(respond(cache.nextSequenceNumber()), from: cache.lastSequenceNumber, in: .memory) == .stored)
+        #expect(cache.store(respond(joined), from: cache.lastSequenceNumber, in: .memory) == .outdated)
         let early = cache.nextSequenceNumber()
         cache.clear()
-        #expect(cache.store(answer(early), from: cache.lastSequenceNumber, in: .memory) == .outdated)
+        #expect(cache.store(respond(early), from: cache.lastSequenceNumber, in: .memory) == .outdated)
         #expect(cache.count == 0)
     }
 }

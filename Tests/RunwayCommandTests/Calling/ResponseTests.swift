@@ -15,7 +15,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func jsonIsIndentedAndItsNumbersKeepTheirDigits() async throws {
+    @Test func jsonIsIndentedWithItsDigits() async throws {
         let tool = try await shown(.json(#"{"a" : [1.10, 12345678901234567890,{}, [] ],"b":{"c":"x\"\u4e0a"}}"#))
 
         #expect(
@@ -131,7 +131,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func aFileIsNeverReplacedByWhatARefusingServerSaysNorByHalfABody() async throws {
+    @Test func aFileIsReplacedOnlyByACompleteResponse() async throws {
         let answers: [(ScriptedResponse, Int32, String)] = [
             (.json(#"{"error":1}"#, status: .notFound), 1, "{\n  \"error\": 1\n}\n"),
             (.text(String(repeating: "x", count: 5000)).cut(after: .bodyBytes(1000)), 3, ""),
@@ -158,7 +158,7 @@ struct AnswerTests {
         #expect(tool.errors.contains("404"))
     }
 
-    @Test func aReaderThatGoesAwayEndsTheCallQuietly() async throws {
+    @Test func aClosedPipeEndsTheCallSilently() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: .bytes([UInt8](repeating: 0x61, count: 2 << 20), contentType: "text/plain"))
             let tool = try await Tool.shell("runway call GET \(origin.baseURL)/x | head -c 3")

@@ -3,21 +3,21 @@ import HTTPTypes
 import RunwayJSON
 
 /// The responses as they are sent: `{"responses":[{"id","status","headers","body"}]}`, in the order of the requests.
-enum EnvelopeAnswer {
-    static func body(of answers: [(id: String, answer: MergedAnswer)]) -> [UInt8] {
+enum EnvelopeResponse {
+    static func body(of responses: [(id: String, response: MergedResponse)]) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("responses")
         writer.beginArray()
-        for (id, answer) in answers {
+        for (id, response) in responses {
             writer.beginObject()
             writer.name("id")
             writer.string(id)
             writer.name("status")
-            writer.integer(answer.status.code)
+            writer.integer(response.status.code)
             writer.name("headers")
             writer.beginArray()
-            for field in answer.headers
+            for field in response.headers
             where !field.name.belongsToConnection && field.name != .contentLength {
                 writer.beginArray()
                 writer.string(field.name.rawName)
@@ -25,13 +25,13 @@ enum EnvelopeAnswer {
                 writer.endArray()
             }
             writer.endArray()
-            if !answer.body.isEmpty {
-                if let text = String(validating: answer.body, as: UTF8.self) {
+            if !response.body.isEmpty {
+                if let text = String(validating: response.body, as: UTF8.self) {
                     writer.name("body")
                     writer.string(text)
                 } else {
                     writer.name("bodyBase64")
-                    writer.string(Data(answer.body).base64EncodedString())
+                    writer.string(Data(response.body).base64EncodedString())
                 }
             }
             writer.endObject()

@@ -6,7 +6,7 @@ import Testing
 
 /// Which answers are kept where calls, clears and answers that may not be kept overlap.
 @Suite(.timeLimit(.minutes(10)))
-struct HTTPAnswerOrderTests {
+struct HTTPResponseOrderTests {
     private let room = ReadingRoom()
 
     private func options(_ use: CacheUse = .standard) -> CallOptions { CallOptions(cache: .http(), cacheUse: use) }
@@ -19,11 +19,11 @@ struct HTTPAnswerOrderTests {
         return call
     }
 
-    private func answer(_ number: UInt64, _ control: String = "max-age=600") {
+    private func respond(_ number: UInt64, _ control: String = "max-age=600") {
         var response = Response.json(#"{"flight":\#(number)}"#)
         response.head.headerFields[.cacheControl] = control
         response.head.headerFields[.vary] = "Accept-Language"
-        room.transport.answer(number, with: .success(response))
+        room.transport.respond(number, with: .success(response))
     }
 
     /// The number of the answer that is kept; `nil` where none is.
@@ -31,17 +31,17 @@ struct HTTPAnswerOrderTests {
         try? await room.call(Shelf(fields: ["Accept-Language": language]), options(.onlyIfCached)).number
     }
 
-    @Test func anOlderAnswerDoesNotComeBackAfterANewerOneThatMayNotBeKept() async throws {
+    @Test func noOlderResponseReturnsAfterAnUncacheableNewerOne() async throws {
         let older = try await begin(1, "de")
-        answer(1)
+        respond(1)
         #expect(try await older.number == 1)
         let newer = try await begin(2, "de", .refresh)
         // Of the same target, in another language: what was asked for before it is not kept.
         let other = try await begin(3, "fr")
-        answer(3, "no-store")
+        respond(3, "no-store")
         #expect(try await other.number == 3)
         #expect(await kept("de") == 1)
-        answer(2)
+        respond(2)
         #expect(try await newer.number == 2)
         #expect(await kept("de") == nil)
     }
@@ -49,12 +49,12 @@ struct HTTPAnswerOrderTests {
     @Test func aClearOfOneAccountLetsAnothersAnswerBeKept() async throws {
         let call = try await begin(1, "de")
         room.network.cache.clear(account: "ann")
-        answer(1)
+        respond(1)
         #expect(try await call.number == 1)
         #expect(await kept("de") == 1)
     }
 
-    @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func aCallThatWaitedForItsTurnDuringAClearIsNotKept(
+    @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func aCallThatWaitedDuringAClearIsNotStored(
         _ clearing: Clearing
     ) async throws {
         let transport = CarryingTransport()
@@ -67,12 +67,12 @@ struct HTTPAnswerOrderTests {
         let waiting = Task { try await network.call(Work(), options: .policy(.http())) }
         try await waitUntil { network.admission.counts.waiting > 0 }
         try clearing.clear(network)
-        transport.answer(1)
+        transport.respond(1)
         _ = try await flying.value
         try await transport.waitForArrival(of: 2)
         var response = Response.json(#"{"flight":2}"#)
         response.head.headerFields[.cacheControl] = "max-age=600"
-        transport.answer(2, with: .success(response))
+        transport.respond(2, with: .success(response))
         #expect(try await waiting.number == 2, "it lands all the same")
         await #expect(throws: NetworkError.self) {
             try await network.call(Work(), options: .policy(.http(), .onlyIfCached))
@@ -85,23 +85,23 @@ struct HTTPAnswerOrderTests {
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(
                 httpCache: HTTPCacheLimits(maximumBodyByteCount: 20), admission: .none, retrying: .none))
-        func answer(_ number: UInt64, _ text: String) {
+        func respond(_ number: UInt64, _ text: String) {
             var response = Response.json(text)
             response.head.headerFields[.cacheControl] = "max-age=600"
             if number == 2 { response.body = .stream(BodyStream(Array(text.utf8))) }
-            transport.answer(number, with: .success(response))
+            transport.respond(number, with: .success(response))
         }
         let standard = options()
         let older = Task { try await network.call(Shelf(), options: standard) }
         try await transport.waitForArrival(of: 1)
-        answer(1, #"{"flight":1}"#)
+        respond(1, #"{"flight":1}"#)
         #expect(try await older.number == 1)
         #expect(network.cache.count == 1)
         let refresh = options(.refresh)
         let newer = Task { try await network.stream(Shelf(), options: refresh) }
         try await transport.waitForArrival(of: 2)
         let text = #"{"flight":2,"more":true}"#
-        answer(2, text)
+        respond(2, text)
         #expect(try await newer.value.body.collect(upTo: 100) == Array(text.utf8))
         #expect(network.cache.count == 0)
     }

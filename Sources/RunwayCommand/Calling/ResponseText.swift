@@ -5,10 +5,10 @@ import RunwayJSON
 
 /// Writes the body of a response to standard output so that a person can read it.
 ///
-/// JSON is indented, and coloured on a terminal. Other text is written as it is, with control characters escaped on a terminal.
-/// What is not text, or has a content coding that was not undone, goes out byte for byte where no terminal is, and is described
-/// by its size and type where one is.
-struct AnswerText {
+/// JSON is indented, and coloured on a terminal. Other text is written unchanged, with control characters escaped on a
+/// terminal. A body that is not text, or has a content coding that was not undone, is written byte for byte, or on a terminal
+/// described by its size and type.
+struct ResponseText {
     /// The largest body that is gathered to be made readable; larger ones are written as they come. 16 MiB.
     static let maximumGatheredByteCount = 16 << 20
 
@@ -29,7 +29,7 @@ struct AnswerText {
 
     /// Writes all parts.
     ///
-    /// - Returns: What is wrong with a body that says that it is JSON, and is not.
+    /// - Returns: The error of a body that is declared to be JSON, and is not.
     func write(_ parts: CountedParts) async throws -> JSONError? {
         var gathered: [UInt8] = []
         var isGathering = mustGather
@@ -37,23 +37,23 @@ struct AnswerText {
         var last: UInt8?
         if let coding = head.remainingCoding, !console.isTerminal {
             Console.error.remark(
-                "The body has the content coding \(coding), which is not known here, and is written as it came.")
+                "The body has the content coding \(coding), which is unknown, and is written unchanged.")
         }
         try await parts.forEach { part in
             if isGathering {
                 gathered += part
                 if gathered.count <= Self.maximumGatheredByteCount { return }
                 isGathering = false
-                // Too large to be made readable. A terminal is spared what is not text.
+                // Too large to be formatted. On a terminal, bytes that are not text are not shown.
                 if console.isTerminal, !isText(gathered.dropLast(3)) {
                     throw CommandFailure(
                         "The response is larger than \(ByteCount(Self.maximumGatheredByteCount)) and not text; "
-                            + "--output FILE keeps it.", status: ExitStatus.noAnswer)
+                            + "use --output FILE to save it.", status: ExitStatus.noResponse)
                 }
                 progress.giveWay()
                 if mediaType?.isJSON == true {
                     Console.error.remark(
-                        "The body is larger than \(ByteCount(Self.maximumGatheredByteCount)): it is written as it came, and not checked "
+                        "The body is larger than \(ByteCount(Self.maximumGatheredByteCount)): it is written unchanged, and not checked "
                             + "for being JSON.")
                 }
                 try output.write(gathered)
@@ -86,7 +86,7 @@ struct AnswerText {
                 try text.write(root.rawBytes)
                 return nil
             }
-            if error.kind == .limitExceeded { Console.error.remark("\(error). It is written as it came.") }
+            if error.kind == .limitExceeded { Console.error.remark("\(error). It is written unchanged.") }
         }
         try writeAsItIs(rawData)
         return rawData.jsonFault
@@ -106,18 +106,18 @@ struct AnswerText {
 }
 
 extension HTTPResponse {
-    /// The content codings of the body that nobody has undone, as a list; `nil` for none (RFC 9110 §8.4).
+    /// The content codings of the body that were not undone, as a list; `nil` if there are none (RFC 9110 §8.4).
     var remainingCoding: String? {
         let codings = headerFields[values: .contentEncoding].flatMap { $0.split { ", \t".contains($0) } }
-        // It stands for no coding, although it is not meant for this field (RFC 9110 §12.5.3).
+        // It means no coding, although it is not allowed in this field (RFC 9110 §12.5.3).
         let others = codings.filter { $0.lowercased() != "identity" }
         return others.isEmpty ? nil : others.joined(separator: ", ")
     }
 }
 
 extension RawData {
-    /// What is wrong with a body that says that it is JSON and is not. One of which nobody has undone the coding, or which is only
-    /// beyond the limits within which JSON is read here, is not wrong; an empty one says nothing.
+    /// The error of a body that is declared to be JSON and is not; `nil` if its coding was not undone, if it only exceeds the
+    /// limits of the JSON reader, and if it is empty.
     var jsonFault: JSONError? {
         guard mediaType?.isJSON == true, response.remainingCoding == nil, !bytes.isEmpty else { return nil }
         return json.invalidDocumentError.flatMap { $0.kind == .limitExceeded ? nil : $0 }

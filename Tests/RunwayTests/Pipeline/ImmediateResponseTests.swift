@@ -6,21 +6,21 @@ import Testing
 
 /// A stage that answers without waiting, or says that it can't.
 private final class Memory: RequestStage {
-    private let answer: ImmediateAnswer
+    private let response: ImmediateResponse
     let name: String
     /// Guards whether each question came on the main thread's actor.
     private let asked = Mutex(0)
     var askedCount: Int { asked.withLock { $0 } }
     var step: FlightStep { .customStage(name) }
 
-    init(_ name: String, _ answer: ImmediateAnswer) {
+    init(_ name: String, _ response: ImmediateResponse) {
         self.name = name
-        self.answer = answer
+        self.response = response
     }
 
-    func answerImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateAnswer {
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         asked.withLock { $0 += 1 }
-        return answer
+        return response
     }
 
     func respond(
@@ -30,7 +30,7 @@ private final class Memory: RequestStage {
     }
 }
 
-struct ImmediateAnswerTests {
+struct ImmediateResponseTests {
     private func kept(_ text: String) -> Response {
         var response = Response.json(text)
         response.source = .cache
@@ -38,9 +38,9 @@ struct ImmediateAnswerTests {
         return response
     }
 
-    @Test func answerOfAStageIsGivenWithoutARequest() async throws {
+    @Test func responseOfAStageNeedsNoRequest() async throws {
         var pipeline = RequestPipeline.tested
-        pipeline.insert(Memory("memory", .answer(kept(#"{"a":1}"#))), after: .reading)
+        pipeline.insert(Memory("memory", .response(kept(#"{"a":1}"#))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let rawData = try await layer.network.call(QueryCall())
         #expect(rawData["a"].int == 1)
@@ -49,7 +49,7 @@ struct ImmediateAnswerTests {
         let record = try await layer.record()
         #expect(record.source == .cache)
         #expect(record.outcome.name == "succeeded")
-        #expect(record.decisions(of: CallDecision.self) == [.answeredImmediately])
+        #expect(record.decisions(of: CallDecision.self) == [.landedImmediately])
         #expect(record.attempts.isEmpty)
     }
 
@@ -57,7 +57,7 @@ struct ImmediateAnswerTests {
     @MainActor
     @Test func callAnsweredImmediatelyNeverLeavesItsCallersActor() async throws {
         var pipeline = RequestPipeline.tested
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), before: .reading)
+        pipeline.insert(Memory("memory", .response(kept("{}"))), before: .reading)
         let network = StubbedLayer(pipeline: pipeline).network
         var hasRun = false
         let later = Task { @MainActor in hasRun = true }
@@ -67,9 +67,9 @@ struct ImmediateAnswerTests {
         #expect(hasRun)
     }
 
-    @Test func stageThatHasToWaitKeepsTheStagesBelowFromAnswering() async throws {
+    @Test func stageThatWaitsPreventsStagesBelowFromResponding() async throws {
         let waiting = Memory("waiting", .wait)
-        let below = Memory("below", .answer(kept("{}")))
+        let below = Memory("below", .response(kept("{}")))
         var pipeline = RequestPipeline.tested
         pipeline.insert(waiting, after: .reading)
         pipeline.insert(below, after: .reading)
@@ -83,20 +83,20 @@ struct ImmediateAnswerTests {
         let passing = Memory("passing", .pass)
         var pipeline = RequestPipeline.tested
         pipeline.insert(passing, before: .reading)
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .reading)
+        pipeline.insert(Memory("memory", .response(kept("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         #expect(try await layer.network.call(QueryCall()).source == .cache)
         #expect(passing.askedCount == 1)
     }
 
-    @Test func endpointChecksWhatAStageAnsweredImmediately() async throws {
+    @Test func endpointChecksAnImmediateResponse() async throws {
         struct Picky: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "p" }
             func validate(response: RawData) throws { _ = try response["must"].require(Int.self) }
         }
         var pipeline = RequestPipeline.tested
-        pipeline.insert(Memory("memory", .answer(kept("{}"))), after: .reading)
+        pipeline.insert(Memory("memory", .response(kept("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let error = try await layer.failure(of: Picky())
         #expect(error.kind == .invalidResponse && error.step == .checking)

@@ -1,7 +1,7 @@
 import HTTPTypes
 
-extension TokenKeeper {
-    /// The token in memory for a call; `nil` if it has to be loaded or renewed.
+extension AccessTokens {
+    /// Returns the token in memory for a call; `nil` if it has to be loaded or renewed.
     ///
     /// - Throws: ``NetworkError/Kind/needsLogin`` if nobody is signed in.
     func heldToken(for flight: Flight) throws(NetworkError) -> HeldToken? {
@@ -45,7 +45,7 @@ extension TokenKeeper {
         return NetworkError(.needsLogin, in: .stage(.authorizing), detail, underlying: underlying)
     }
 
-    /// Loads the token where it is not in memory, and asks for a new one where that is needed.
+    /// Loads the token if it is not in memory, and requests a new one if that is needed.
     private func renew(
         _ identity: TokenIdentity, _ number: UInt64, _ flight: Flight, _ credentials: any Credentials
     ) async throws(NetworkError) -> HeldToken {
@@ -60,7 +60,7 @@ extension TokenKeeper {
         if let held = usableToken(for: flight) { return held }
         let (knowledge, version) = knowledge(of: identity)
         guard !flight.session.isOver, case .held(let old) = knowledge else {
-            let detail = "There is no access token of \(identity.account ?? "nobody") for \(flight.service.name)."
+            let detail = "No access token is stored for \(identity.account ?? "nobody") for \(flight.service.name)."
             throw needsLogin(detail, identity, renewals.flights(waitingFor: number), ifVersion: version)
         }
         if let delay = renewalDelay(of: identity) {
@@ -79,7 +79,7 @@ extension TokenKeeper {
             if token.refreshToken == nil { token.refreshToken = old.token.refreshToken }
             return try await take(token, identity, version, flight, credentials)
         } catch {
-            // A sign-in brought a good token meanwhile: what became of the old one concerns nobody.
+            // A sign-in has brought a valid token in the meantime: the outcome of this renewal has no effect.
             if let newer = usableToken(for: flight), newer.version != old.version { return newer }
             throw failure(error, identity, old, number, flight, credentials)
         }
@@ -94,16 +94,16 @@ extension TokenKeeper {
                 token, of: identity, in: flight.session, leeway: credentials.leeway, clock: flight.clock,
                 renewing: version)
         else {
-            // Someone signed in or out meanwhile; who waits was told, and what came too late is for nobody.
+            // Somebody signed in or out in the meantime. The waiters were resumed then, and this outcome comes too late.
             throw NetworkError.cancelled(in: .stage(.authorizing))
         }
         flight.note(Authorizing.renewed)
         guard let write else { return held }
-        do { try await settle(write) } catch { flight.note(Authorizing.notKept(error.redactedDescription)) }
+        do { try await settle(write) } catch { flight.note(Authorizing.notSaved(error.redactedDescription)) }
         return held
     }
 
-    /// The one error of all calls that wait for a renewal which failed.
+    /// The error of all calls that wait for a renewal that failed.
     private func failure(
         _ error: any Error, _ identity: TokenIdentity, _ old: HeldToken, _ number: UInt64, _ flight: Flight,
         _ credentials: any Credentials
@@ -111,16 +111,16 @@ extension TokenKeeper {
         let known = error as? NetworkError
         flight.note(Authorizing.notRenewed(known?.kind ?? .needsLogin))
         if var known, known.leavesTokenValid {
-            // Nobody who waits cancelled: the refresh gave up by itself.
+            // No waiter cancelled: the renewal cancelled itself.
             if known.kind == .cancelled { known.kind = .needsAccessToken }
-            // It says nothing of the host that the calls are for, and is no reason to make them again.
+            // The error is no evidence about the host that the calls are for, and no reason to retry them.
             known.step = .stage(.authorizing)
             return known
         }
         let isRefused = credentials.isRefusal(error)
         var secrets = FlightSecrets()
         secrets.add([], old.token.secrets)
-        // The text of an error that is not the layer's own may show whatever the app put into it.
+        // The text of an error that is not the layer's own may contain secrets.
         let reason = known.map { secrets.masked($0.detail) } ?? "\(type(of: error))"
         let needed = needsLogin(
             "The access token was not renewed, the user has to log in: \(reason)", identity,
@@ -148,7 +148,7 @@ extension NetworkError {
 }
 
 extension TokenIdentity {
-    /// Whose call this is.
+    /// The identity of a call's token.
     init(_ flight: Flight) {
         self.init(service: flight.service, environment: flight.environment, account: flight.account)
     }

@@ -1,9 +1,9 @@
 import HTTPTypes
 import NIOCore
 
-/// Gives one response on a connection: performs its steps in order.
-struct OriginAnswer {
-    /// What the connection is good for after a response.
+/// Sends one response on a connection: performs its steps in order.
+struct OriginResponse {
+    /// Whether the connection can be used after a response.
     enum Outcome: Sendable {
         case next
         case over
@@ -11,12 +11,12 @@ struct OriginAnswer {
 
     let channel: any Channel
 
-    /// Makes up the response and gives it.
+    /// Creates the response and sends it.
     ///
-    /// A response that can't be given, because the connection ended, is over.
-    func give(_ answer: ScriptedAnswer, to request: ReceivedRequest) async -> Outcome {
+    /// A response that can't be sent, because the connection ended, has ended.
+    func send(_ reply: ScriptedReply, to request: ReceivedRequest) async -> Outcome {
         let response: ScriptedResponse
-        switch answer {
+        switch reply {
         case .response(let scripted): response = scripted
         case .closure(let closure):
             do {
@@ -29,7 +29,7 @@ struct OriginAnswer {
     }
 
     /// Performs `steps` until one ends the connection or the connection ends by itself.
-    func perform(_ steps: [AnswerStep]) async -> Outcome {
+    func perform(_ steps: [ResponseStep]) async -> Outcome {
         do {
             for step in steps {
                 switch step {
@@ -43,7 +43,7 @@ struct OriginAnswer {
             }
             return .next
         } catch {
-            // The client left, the origin is shutting down, or a clock would not sleep: nothing more can be said.
+            // The client disconnected, the origin is shutting down, or a clock threw: nothing more can be sent.
             channel.close(promise: nil)
             return .over
         }

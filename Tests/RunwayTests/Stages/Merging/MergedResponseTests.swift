@@ -8,13 +8,13 @@ import Testing
 
 /// Answers to envelopes that are not what they should be: each request ends in one clear outcome.
 @Suite(.timeLimit(.minutes(10)))
-struct MergedAnswerTests {
+struct MergedResponseTests {
     private static let good = #"{"id":"1","status":200,"headers":[],"body":"{}"}"#
 
     private func outcomes(
-        _ answer: @escaping EnvelopeServer.Answer, of count: Int = 2
+        _ response: @escaping EnvelopeServer.Answer, of count: Int = 2
     ) async throws -> (outcomes: [Result<RawData, NetworkError>], layer: MergingLayer) {
-        let layer = MergingLayer(EnvelopeServer(envelope: answer))
+        let layer = MergingLayer(EnvelopeServer(envelope: response))
         var outcomes: [Result<RawData, NetworkError>] = []
         for call in try await layer.merge((1...count).map { Read("item/\($0)") }) {
             do { outcomes.append(.success(try await call.value)) } catch let error as NetworkError {
@@ -44,8 +44,8 @@ struct MergedAnswerTests {
         #"{"responses":[\#(good),{"id":"2","status":200,"headers":[],"bodyBase64":"%%%"}]}"#,
         #"{"responses":[\#(good),"2"]}"#,
     ])
-    func whatIsWrongWithOneItemFailsItAlone(_ answer: String) async throws {
-        let (outcomes, layer) = try await outcomes { _ in .json(answer) }
+    func whatIsWrongWithOneItemFailsItAlone(_ response: String) async throws {
+        let (outcomes, layer) = try await outcomes { _ in .json(response) }
         #expect(try outcomes[0].get().bytes == Array("{}".utf8))
         let error = try #require(outcomes[1].error)
         #expect(error.kind == .invalidResponse)
@@ -59,14 +59,14 @@ struct MergedAnswerTests {
         "", "not JSON", "[]", "{}", #"{"responses":{}}"#, #"{"responses":[\#(good),{"id":"2","sta"#, "null",
         String(repeating: "[", count: 100_000),
     ])
-    func whatIsNoEnvelopeFailsAllItsItemsAndNothingElse(_ answer: String) async throws {
-        let (outcomes, layer) = try await outcomes { _ in .json(answer) }
+    func whatIsNoEnvelopeFailsAllItsItemsAndNothingElse(_ response: String) async throws {
+        let (outcomes, layer) = try await outcomes { _ in .json(response) }
         for outcome in outcomes { #expect(outcome.error?.kind == .invalidResponse) }
         #expect(try await layer.carrier(among: 4)?.outcome.error?.kind == .invalidResponse)
         #expect(try await layer.network.call(Read("next"))["path"].string == "/v1/next")
     }
 
-    @Test func unknownIDsArePassedOverAndNotedAndOrderMeansNothing() async throws {
+    @Test func unknownIDsAreIgnoredAndRecorded() async throws {
         let (outcomes, layer) = try await outcomes { _ in
             .json(
                 #"""
@@ -76,10 +76,10 @@ struct MergedAnswerTests {
         }
         #expect(try outcomes.map { try $0.get()["n"].int } == [1, 2])
         #expect(try outcomes[0].get().response.status == .created)
-        #expect(try await layer.carrier(among: 4)?.decisions(of: Merge.self).last == .unknownAnswers(3))
+        #expect(try await layer.carrier(among: 4)?.decisions(of: Merge.self).last == .unknownItems(3))
     }
 
-    @Test func anAnswerIsBoundedByItsReaderAndAllTogetherByThePolicy() async throws {
+    @Test func responsesAreBoundedByCallersAndPolicy() async throws {
         let long = String(repeating: "x", count: 11)
         let layer = MergingLayer(
             EnvelopeServer { request in
@@ -135,7 +135,7 @@ struct MergedAnswerTests {
         #expect(layer.server.requests.count == 2)
     }
 
-    @Test func arefusalOfTheEnvelopeIsTheAnswerToEachItem() async throws {
+    @Test func aRefusalOfTheEnvelopeIsTheResponseToEachItem() async throws {
         let (outcomes, layer) = try await outcomes { _ in
             var response = Response.json("busy", status: .serviceUnavailable)
             response.head.headerFields[.retryAfter] = "7"
@@ -155,7 +155,7 @@ struct MergedAnswerTests {
         }
     }
 
-    @Test func whatTheServiceSaysInsteadOfAnEnvelopeIsJudgedByIt() async throws {
+    @Test func responsesInsteadOfAnEnvelopeAreJudged() async throws {
         let (outcomes, _) = try await outcomes { _ in .json(#"{"code":401,"message":"token expired"}"#) }
         for outcome in outcomes { #expect(outcome.error?.kind == .needsAccessToken) }
     }
