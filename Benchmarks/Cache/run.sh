@@ -10,8 +10,13 @@ program=.build-release/release/CacheBenchmark
 
 if [ "${1:-}" != --instructions ]; then exec "$program" "$@"; fi
 
+# Without its debug information, which Debian's valgrind can't read.
+plain=$(mktemp)
+trap 'rm -f "$plain"' EXIT
+strip -g -o "$plain" "$program"
+
 counted() {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" --count "$2" --rounds 1 --contenders "$1" 2>&1 |
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$plain" --count "$2" --rounds 1 --contenders "$1" 2>&1 |
         sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
 }
 less=$(counted "$2" 2000)

@@ -102,9 +102,11 @@ openssl x509 -req -in "$work/server.csr" -CA "$work/root.pem" -CAkey "$work/root
     -extfile <(printf 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:127.0.0.2,IP:192.0.2.2') -out "$work/server.pem" 2>/dev/null
 
 mkdir -p "$work/files"
-head -c 768 /dev/urandom | base64 -w0 >"$work/files/1k"
+# A JSON string of so many bytes, as the media type has it: a manager reads the JSON of its responses.
+json() { printf '"%s"' "$(head -c "$1" /dev/urandom | base64 -w0 | head -c $(($1 - 2)))"; }
+json 1024 >"$work/files/1k"
 head -c 1400000 /dev/zero >"$work/files/1400k"
-head -c 38400 /dev/urandom | base64 -w0 >"$work/files/50k"
+json 51200 >"$work/files/50k"
 head -c 300000 /dev/urandom >"$work/files/300k"
 # Uploads stay here, each under a name of its own, until they were read back.
 mkdir "$work/uploads"
