@@ -6,7 +6,7 @@ public import struct Foundation.Date
 /// Instants of the monotonic clock are given as the `Duration` since this value was made.
 public struct LayerClock: Sendable {
     /// A hundred years. Systems know no much longer wait, and trap.
-    private static let longestWait = Duration.seconds(3_155_760_000)
+    private static let longestWait = Duration.seconds(3_155_760_000 as Int64)
 
     /// The time since this clock was made.
     public var now: Duration { readMonotonic() }

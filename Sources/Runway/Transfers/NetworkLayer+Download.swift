@@ -26,16 +26,17 @@ extension NetworkLayer {
     ///
     /// - Parameters:
     ///   - endpoint: What to fetch. Only GET can be resumed.
-    ///   - file: Where to put it; its folder has to be there.
-    ///   - maximumByteCount: The largest file that is taken. The default is 64 GiB.
+    ///   - file: Where to put it; its folder has to be there. On iOS it is not in the container of an app group: the download locks its
+    ///     file, and the system ends an app that is suspended while it holds a lock there.
+    ///   - maximumByteCount: The largest file that is taken. The default is 64 GiB, or the largest `Int`.
     ///   - options: What this call asks for that differs from what its endpoint says.
     ///   - progress: Receives the progress of the download, at most ten times a second, and at the end.
     /// - Throws: The one error that the call ended in: of kind ``NetworkError/Kind/storage`` where the file can't be written or another
     ///   download to it is under way, ``NetworkError/Kind/invalidResponse`` where it is too large or the server's responses contradict each
     ///   other, ``NetworkError/Kind/cancelled`` when the task is cancelled.
     public func download<E: Endpoint>(
-        _ endpoint: E, to file: URL, upTo maximumByteCount: Int = 64 << 30, options: CallOptions = .standard,
-        progress: TransferProgress.Report? = nil
+        _ endpoint: E, to file: URL, upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30),
+        options: CallOptions = .standard, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> DownloadedFile {
         var options = options
         options.cache = .off

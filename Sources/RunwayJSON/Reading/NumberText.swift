@@ -110,7 +110,7 @@ extension NumberText<UInt64> {
     /// The nearest double where one multiplication or division of exact operands gives it, which rounds once, as
     /// IEEE 754 demands (Clinger's fast path); nil where it takes more than that.
     var quickDouble: Double? {
-        guard isExact, digits <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
+        guard isExact, digits <= UInt64(1) << 53, exponent >= -22, exponent <= 22 else { return nil }
         let magnitude = Double(digits)
         let value =
             exponent < 0 ? magnitude / PowersOfTen.doubles[-exponent] : magnitude * PowersOfTen.doubles[exponent]
