@@ -75,6 +75,10 @@ turn macOS "$root/Tests" "$work/macOS/Tests"
 for target in RunwayJSON Runway RunwayTesting; do object "$target" "$work/macOS/Sources/$target"; done
 
 fakes() {
+    # The one part of which watchOS has another, as a module of its own.
+    turn watchOS "$root/Sources/Runway/Status" "$work/watchOS/Status"
+    rm "$work"/watchOS/Status/Network{StatusMonitor,Track}.swift
+    object WatchStatus "$work/watchOS/Status"
     object AppleTests Scripts/apple/Tests
     # All that the debug build has compiled, of which the linker takes what is needed.
     find -L "$built" -path '*.build/*.o' ! -path '*/Runway*.build/*.swift.o' ! -path '*-tool.build/*' -printf '"%p"\n' >"$work/objects"

@@ -73,11 +73,14 @@ public final class NWPathMonitor: @unchecked Sendable {
     public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)?
     // developer.apple.com: NWPathMonitor.start(queue:)
     public func start(queue: DispatchQueue) {
-        queue.async { [pathUpdateHandler] in pathUpdateHandler?(Self.fakePath.withLock(\.self)) }
+        queue.async(group: Self.reports) { [pathUpdateHandler] in pathUpdateHandler?(Self.fakePath.withLock(\.self)) }
     }
     // developer.apple.com: NWPathMonitor.cancel()
     public func cancel() {}
 
+    /// Returns when every monitor has reported.
+    public static func waitForReports() { reports.wait() }
+    private static let reports = DispatchGroup()
     /// What every monitor of the fakes reports when it starts.
     public static let fakePath = Mutex(NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")]))
 }

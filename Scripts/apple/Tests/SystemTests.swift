@@ -5,34 +5,40 @@ import RunwayTesting
 import Security
 import Synchronization
 import Testing
+import WatchStatus
 
 @testable import Runway
 
 /// What the layer asks of the system beside sessions.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SystemTests {
-    /// The status that the system's first report brings.
-    private func status(_ path: NWPath) async throws -> NetworkStatus {
+    /// What a source of the status makes of the system's first report.
+    private func report<Source>(_ path: NWPath, to source: () -> Source) -> Source {
         NWPathMonitor.fakePath.withLock { $0 = path }
-        defer { NWPathMonitor.fakePath.withLock { $0 = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")]) } }
-        let status = PathNetworkStatus()
-        let reported = ScriptedGate()
-        let observation = status.observe { reported.open() }
-        if status.current == .unknown { try await reported.pass() }
-        withExtendedLifetime(observation) {}
-        return status.current
+        let source = source()
+        NWPathMonitor.waitForReports()
+        return source
     }
 
-    @Test func unsatisfiedPathIsNoNetwork() async throws {
-        #expect(try await status(NWPath(fake: .unsatisfied)) == .none)
+    @Test func unsatisfiedPathIsNoNetwork() {
+        #expect(report(NWPath(fake: .unsatisfied), to: Runway.PathNetworkStatus.init).current == .none)
     }
 
-    @Test func pathNamesItsLinkAndItsNetwork() async throws {
-        let gateway = NWEndpoint.hostPort(host: .ipv4(IPv4Address()), port: NWEndpoint.Port(rawValue: 0)!)
-        let wifi = try await status(NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")], gateways: [gateway]))
-        #expect(wifi == NetworkStatus(.wifi, identity: "10.0.0.1 on en0"))
-        let cellular = try await status(NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")]))
-        #expect(cellular == NetworkStatus(.cellular, isExpensive: true, identity: "pdp_ip0"))
+    /// There every path of most apps is unsatisfied.
+    @Test func unsatisfiedPathOnAWatchIsUnknown() {
+        #expect(report(NWPath(fake: .unsatisfied), to: WatchStatus.PathNetworkStatus.init).current == .unknown)
+        let path = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")])
+        #expect(report(path, to: WatchStatus.PathNetworkStatus.init).current.link == .wifi)
+    }
+
+    @Test func pathNamesItsLinkAndItsNetwork() throws {
+        let gateway = NWEndpoint.hostPort(host: .ipv4(IPv4Address()), port: try #require(NWEndpoint.Port(rawValue: 0)))
+        let wifi = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")], gateways: [gateway])
+        #expect(report(wifi, to: Runway.PathNetworkStatus.init).current == Runway.NetworkStatus(.wifi, identity: "10.0.0.1 on en0"))
+        let cellular = NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")])
+        #expect(
+            report(cellular, to: Runway.PathNetworkStatus.init).current
+                == Runway.NetworkStatus(.cellular, isExpensive: true, identity: "pdp_ip0"))
     }
 
     @Test func keychainWithoutEntitlementSaysWhatToDo() async throws {
