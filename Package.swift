@@ -9,6 +9,13 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// On Linux a resource would add a bundle, and code that looks for it, to every program.
+#if canImport(Darwin)
+    let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#else
+    let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#endif
+
 /// A product of a package that is resolved only with one of the traits of this package.
 func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
@@ -80,7 +87,7 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ],
-            swiftSettings: settings
+            exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
         .target(
             name: "RunwayTransport",

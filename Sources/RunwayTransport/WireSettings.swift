@@ -46,7 +46,7 @@ public struct WireSettings: Sendable {
     /// How many times its coded size a decoded response may have, beyond its first MiB. The default is 250.
     public var maximumExpansion = 250
     /// The most bytes of a decoded response. The default is 64 GiB; a whole response has a lower limit of its own.
-    public var maximumDecodedByteCount = 64 << 30
+    public var maximumDecodedByteCount = Int(clamping: Int64(64) << 30)
 
     /// Creates settings; see the properties for the defaults.
     public init() {}

@@ -6,7 +6,7 @@ public import struct Foundation.Date
 /// of the monotonic clock are the `Duration` since this value was created.
 public struct LayerClock: Sendable {
     /// A hundred years. Systems trap for much longer waits.
-    private static let longestWait = Duration.seconds(3_155_760_000)
+    private static let longestWait = Duration.seconds(3_155_760_000 as Int64)
 
     /// The time since this clock was created.
     public var now: Duration { readMonotonic() }

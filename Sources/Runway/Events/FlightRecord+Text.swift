@@ -52,7 +52,7 @@ extension Duration {
             case 1e-3...: (seconds * 1e3, "ms")
             default: (seconds * 1e6, "µs")
             }
-        if abs(value) >= 100 { return "\(Int(value.rounded())) \(unit)" }
+        if abs(value) >= 100 { return "\(Int64(value.rounded())) \(unit)" }
         let scale = abs(value) >= 10 ? 10.0 : 100.0
         let rounded = (value * scale).rounded() / scale
         return "\(rounded.shortestText) \(unit)"

@@ -37,8 +37,13 @@ final class OpenFile: Sendable {
             isSameFile(as: other) && byteCount == other.byteCount && modified == other.modified
         }
 
-        fileprivate init(_ status: stat) {
-            byteCount = Int(status.st_size)
+        fileprivate init(_ status: stat, at path: String) throws(FileError) {
+            // The largest `Int` of some watches is 2 GiB.
+            guard let byteCount = Int(exactly: status.st_size) else {
+                throw FileError(
+                    path, "can't be used", reason: "it has more bytes than this system's programs can count")
+            }
+            self.byteCount = byteCount
             #if canImport(Darwin)
                 let time = status.st_mtimespec
             #else
@@ -83,13 +88,13 @@ final class OpenFile: Sendable {
     func status() throws(FileError) -> Metadata {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileError(path, "can't be looked at") }
-        return Metadata(status)
+        return try Metadata(status, at: path)
     }
 
     /// What stands at a path, a link itself and not what it leads to; `nil` for nothing.
     static func status(at path: String) throws(FileError) -> Metadata? {
         var status = stat()
-        if lstat(path, &status) == 0 { return Metadata(status) }
+        if lstat(path, &status) == 0 { return try Metadata(status, at: path) }
         if errno == ENOENT { return nil }
         throw FileError(path, "can't be looked at")
     }
@@ -132,6 +137,10 @@ final class OpenFile: Sendable {
 
     /// Lets what was written outlive a loss of power.
     func sync() throws(FileError) {
+        #if canImport(Darwin)
+            // `fsync` there leaves the bytes in the drive's own memory. Some file systems know no more than that.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
         guard fsync(descriptor) == 0 else { throw FileError(path, "can't be stored") }
     }
 

@@ -37,15 +37,15 @@ enum ByteRange: Sendable, Equatable {
         }
     }
 
-    /// A number of digits alone; what is too large is larger than any body.
+    /// A number of digits alone; what is too large is larger than any body, and one more is still an `Int`.
     static func position(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty else { return nil }
-        var value = 0
+        var value: Int64 = 0
         for byte in text.utf8 {
             guard (0x30...0x39).contains(byte) else { return nil }
-            value = min(value * 10 + Int(byte - 0x30), 1 << 48)
+            value = min(value * 10 + Int64(byte - 0x30), Int64(1) << 48)
         }
-        return value
+        return min(Int(clamping: value), .max - 1)
     }
 }
 

@@ -5,7 +5,7 @@ extension BodyStream {
         let wholeDeadline = flight.wholeDeadline
         if wholeDeadline == nil, flight.account == nil { return self }
         // No clock counts further than some centuries.
-        let deadline = wholeDeadline ?? flight.takeOff + .seconds(36_525 * 86_400)
+        let deadline = wholeDeadline ?? flight.takeOff + .seconds(Int64(36_525) * 86_400)
         return BodyStream {
             let reading = BoundedReading(makeAsyncIterator(), in: flight, until: deadline)
             return { try await reading.next() }

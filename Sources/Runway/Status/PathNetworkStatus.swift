@@ -7,7 +7,8 @@
     ///
     /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are distinguished by
     /// gateway and interface, mobile ones by interface alone. Two networks with the same gateway on the same interface, as many at home
-    /// have, count as one: the system reports more only to apps with access to the location.
+    /// have, count as one: the system reports more only to apps with access to the location. On watchOS, where the system reports no
+    /// network to most apps whatever there is, an absent network is unknown.
     public final class PathNetworkStatus: NetworkStatusSource {
         private let monitor = NWPathMonitor()
         private let status = SettableNetworkStatus()
@@ -30,14 +31,25 @@
     }
 
     extension NetworkStatus {
-        /// What a path of the system's says. A path that a connection would have to establish first counts as there.
+        /// The link of an unsatisfied path. On watchOS the path of an app that neither streams audio nor makes calls is never satisfied,
+        /// although its sessions reach their hosts (Apple's technical note TN3135).
+        private static var linkWithoutPath: Link {
+            #if os(watchOS)
+                .unknown
+            #else
+                .none
+            #endif
+        }
+
+        /// The status of a path. A path that a connection would have to establish first counts as reachable.
         fileprivate init(_ path: NWPath) {
             let kinds: [(type: NWInterface.InterfaceType, link: Link)] = [
                 (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),
             ]
             let kind = path.status == .unsatisfied ? nil : kinds.first { path.usesInterfaceType($0.type) }
             self.init(
-                path.status == .unsatisfied ? .none : kind?.link ?? .unknown, isExpensive: path.isExpensive,
+                path.status == .unsatisfied ? Self.linkWithoutPath : kind?.link ?? .unknown,
+                isExpensive: path.isExpensive,
                 isConstrained: path.isConstrained, identity: kind.flatMap { Self.identity(of: path, over: $0.type) })
         }
 

@@ -26,16 +26,17 @@ extension NetworkLayer {
     ///
     /// - Parameters:
     ///   - endpoint: What to fetch. Only GET can be resumed.
-    ///   - file: The file to write; its folder has to exist.
-    ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB.
+    ///   - file: The file to write; its folder has to exist. On iOS it must not be in the container of an app group: the download locks
+    ///     its file, and the system ends an app that is suspended while it holds a lock there.
+    ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
     ///   - options: Overrides for this call what its endpoint specifies.
     ///   - progress: Receives the progress of the download, at most ten times a second, and at the end.
     /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download to it is
     ///   in progress, ``NetworkError/Kind/invalidResponse`` if it is too large or the server's responses contradict each other,
     ///   ``NetworkError/Kind/cancelled`` when the task is cancelled.
     public func download<E: Endpoint>(
-        _ endpoint: E, to file: URL, upTo maximumByteCount: Int = 64 << 30, options: CallOptions = .standard,
-        progress: TransferProgress.Report? = nil
+        _ endpoint: E, to file: URL, upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30),
+        options: CallOptions = .standard, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> DownloadedFile {
         var options = options
         options.cache = .off

@@ -63,6 +63,8 @@ extension NetworkError {
         case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             return (.noNetwork, "No connection to \(place) could be made: the device has no network for it.", .notSent)
         case .networkConnectionLost: return (.noNetwork, "The connection to \(place) was lost.", .unknown)
+        case .secureConnectionFailed where error.isOfConnection:
+            return (.noNetwork, "The connection to \(place) was lost before TLS was set up.", .notSent)
         case .secureConnectionFailed: return notTrusted(place, "TLS could not be set up")
         case .serverCertificateHasBadDate: return notTrusted(place, "its certificate has expired or is not valid yet")
         case .serverCertificateNotYetValid: return notTrusted(place, "its certificate is not valid yet")
@@ -130,4 +132,17 @@ extension NetworkError {
 extension URLError {
     /// The error with its number.
     fileprivate var named: String { "URLError \(errorCode)" }
+
+    /// Whether a failure of TLS is that of its connection, by the error of the stream below.
+    ///
+    /// Domain 1 is POSIX's. Of domain 3, Secure Transport's, these are `errSSLClosedGraceful`, `errSSLClosedAbort` and
+    /// `errSSLClosedNoNotify`.
+    fileprivate var isOfConnection: Bool {
+        let code = userInfo["_kCFStreamErrorCodeKey"] as? Int
+        switch userInfo["_kCFStreamErrorDomainKey"] as? Int {
+        case 1: return true
+        case 3: return [-9805, -9806, -9816].contains(code)
+        default: return false
+        }
+    }
 }

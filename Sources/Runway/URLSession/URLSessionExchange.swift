@@ -57,12 +57,7 @@ final class URLSessionExchange: Sendable {
 
     // MARK: The reader's side
 
-    func start() {
-        #if canImport(Darwin)
-            upload?.start { [weak self] error in self?.stop(error) }
-        #endif
-        task.resume()
-    }
+    func start() { task.resume() }
 
     /// Returns the response, whole or with a stream, as the request's delivery says.
     func response() async throws -> Response {
@@ -109,19 +104,20 @@ final class URLSessionExchange: Sendable {
 
     private func nextPart() async throws -> [UInt8]? {
         await wait(for: .part)
-        let (part, isToResume) = try state.withLock { state -> ([UInt8]?, Bool) in
+        return try state.withLock { state in
             guard !state.parts.isEmpty else {
                 try state.end?.get()
-                return (nil, false)
+                return nil
             }
             let part = state.parts.removeFirst()
             state.unreadByteCount -= part.count
-            let isToResume = state.isSuspended && state.unreadByteCount <= maximumBufferedByteCount / 2
-            if isToResume { state.isSuspended = false }
-            return (part, isToResume)
+            if state.isSuspended, state.unreadByteCount <= maximumBufferedByteCount / 2 {
+                state.isSuspended = false
+                // Under the lock, as the suspension is: a resumption that came first would not undo it.
+                task.resume()
+            }
+            return part
         }
-        if isToResume { task.resume() }
-        return part
     }
 
     /// Ends the exchange with an error, at once, unless it has ended.
@@ -149,7 +145,8 @@ final class URLSessionExchange: Sendable {
     // MARK: The session's side
 
     func receive(_ response: HTTPURLResponse) {
-        let (head, lostFields, isDecoded) = HTTPResponse.reading(response)
+        let (head, lostFields, isDecoded) = HTTPResponse.reading(
+            response, sessionNamesCodings: request.head.headerFields[.acceptEncoding] == nil)
         if case .whole(let maximumByteCount) = request.delivery, !isDecoded, request.head.method != .head,
             response.expectedContentLength > Int64(maximumByteCount)
         {
@@ -169,32 +166,27 @@ final class URLSessionExchange: Sendable {
             guard state.end == nil else { return 0 }
             state.parts.append(part)
             state.unreadByteCount += part.count
+            #if canImport(Darwin)
+                if request.delivery == .streamed, state.unreadByteCount > maximumBufferedByteCount, !state.isSuspended {
+                    state.isSuspended = true
+                    task.suspend()
+                }
+            #endif
             return state.unreadByteCount
         }
         switch request.delivery {
         case .whole(let maximumByteCount):
             if byteCount > maximumByteCount { stop(BodyTooLarge(limit: maximumByteCount)) }
         case .streamed:
-            if byteCount > maximumBufferedByteCount { pause() }
+            #if canImport(FoundationNetworking)
+                if byteCount > maximumBufferedByteCount { stop(ReaderTooSlow(limit: maximumBufferedByteCount)) }
+            #endif
         }
     }
 
     func finish(_ error: (any Error)?) {
         end(error.map { .failure($0) } ?? .success(()))
-        upload?.stop()
-    }
-
-    /// Pauses the task, or fails it if the session can't pause.
-    private func pause() {
-        #if canImport(FoundationNetworking)
-            stop(ReaderTooSlow(limit: maximumBufferedByteCount))
-        #else
-            let isToSuspend = state.withLock { state in
-                defer { state.isSuspended = true }
-                return !state.isSuspended
-            }
-            if isToSuspend { task.suspend() }
-        #endif
+        upload?.finish()
     }
 
     /// Ends the exchange; returns `false` if it has ended already.
@@ -221,6 +213,9 @@ final class URLSessionExchange: Sendable {
     }
 
     #if canImport(Darwin)
+        /// The stream with the request's body, for one sending.
+        func bodyStream() -> InputStream? { upload?.start { [weak self] error in self?.stop(error) } }
+
         func note(_ metrics: URLSessionTaskMetrics) {
             guard let last = metrics.transactionMetrics.last else { return }
             if let version = last.httpVersion { flight.noteHTTPVersion(version, of: request) }

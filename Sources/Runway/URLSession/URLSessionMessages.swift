@@ -52,10 +52,12 @@ struct BodyNotAllowed: Error {
 
 extension HTTPResponse {
     /// The head of a response, and whether the session decoded the body; then the fields of the coded body are removed.
+    ///
+    /// - Parameter sessionNamesCodings: Whether the request left it to the session to name the codings that it decodes.
     static func reading(
-        _ response: HTTPURLResponse
+        _ response: HTTPURLResponse, sessionNamesCodings: Bool
     ) -> (head: HTTPResponse, lostFields: [HTTPField.Name], isDecoded: Bool) {
-        let isDecoded = isDecoded(response.value(forHTTPHeaderField: "Content-Encoding"))
+        let isDecoded = isDecoded(response.value(forHTTPHeaderField: "Content-Encoding"), sessionNamesCodings)
         let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
         var decoded = DecodedFields(capacity: fields.count)
         for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
@@ -69,10 +71,11 @@ extension HTTPResponse {
         return (head, decoded.lost, isDecoded)
     }
 
-    private static func isDecoded(_ coding: String?) -> Bool {
+    private static func isDecoded(_ coding: String?, _ sessionNamesCodings: Bool) -> Bool {
         guard let coding else { return false }
         #if canImport(Darwin)
-            let known = ["gzip", "x-gzip", "deflate", "br"]
+            // Newer systems decode zstd, too, and only they ask for it.
+            let known = ["gzip", "x-gzip", "deflate", "br"] + (sessionNamesCodings ? ["zstd"] : [])
             return coding.split(separator: ",").allSatisfy {
                 known.contains($0.trimmingCharacters(in: .whitespaces).lowercased())
             }

@@ -74,12 +74,21 @@ extension URLSessionRelay: URLSessionDataDelegate {
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
-            // Stages supply credentials: without them the session returns the response.
-            completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+            // The system has the credentials of its proxies. Stages supply those of servers: without them the session returns the
+            // response.
+            let isSystems = isTrust || challenge.protectionSpace.isProxy()
+            completionHandler(isSystems ? .performDefaultHandling : .rejectProtectionSpace, nil)
         #endif
     }
 
     #if canImport(Darwin)
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(exchange(of: task)?.bodyStream())
+        }
+
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
         ) {

@@ -4,6 +4,9 @@ import HTTPTypes
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+#if canImport(Security)
+    import Security
+#endif
 
 /// Sends requests with the platform's `URLSession`: the choice on Apple's systems, where the system decides on HTTP/3, the radio,
 /// the VPN and the proxy. There it is the default of a ``NetworkLayer``.
@@ -12,27 +15,25 @@ import HTTPTypes
 /// let network = NetworkLayer(transport: URLSessionTransport())
 /// ```
 ///
-/// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. On Apple's systems
-/// a slow reader of a streamed response suspends its task, the system decides which servers are trusted, and the record has the
-/// times that the system measured.
+/// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. Header fields of one
+/// name are joined, and their order is lost; only `Set-Cookie` is split again. On Apple's systems a slow reader of a streamed
+/// response suspends its task, the system decides which servers are trusted and has the credentials of its proxies, and the record
+/// has the times that the system measured.
 ///
 /// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
 ///
 /// - A running task can't be paused: a reader of a streamed response that falls further behind than
 ///   ``Configuration/maximumBufferedByteCount`` gets an error.
 /// - The body of a redirect comes as a whole at its end.
-/// - A body that is a stream is written to a temporary file first, of at most ``Configuration/maximumSpooledByteCount``, and sent
-/// when it
-///   is whole.
+/// - A body that is a stream is written to a temporary file first, of at most ``Configuration/maximumSpooledByteCount``, and sent when
+///   it is whole.
 /// - HTTP/1.1 alone, the system's certificate authorities alone, and no measured times. The record names no version of HTTP.
 /// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
 ///   loopback name or address therefore fails unless `no_proxy` lists the host.
-/// - Header fields of one name are joined, and their order is lost; only `Set-Cookie` is split again.
 /// - A content coding that libcurl does not know fails the call.
 /// - Time-outs are rounded up to whole seconds, at least one.
 /// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen with Swift
-/// 6.3): send
-///   requests to servers you know alone.
+///   6.3): send requests to servers you know alone.
 public final class URLSessionTransport: Transport {
     /// How a transport connects.
     public struct Configuration: Sendable {
@@ -50,7 +51,7 @@ public final class URLSessionTransport: Transport {
         /// Makes a configuration; see the properties for the defaults.
         public init(
             idleTimeout: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
-            maximumBufferedByteCount: Int = 4 << 20, maximumSpooledByteCount: Int = 4 << 30
+            maximumBufferedByteCount: Int = 4 << 20, maximumSpooledByteCount: Int = Int(clamping: Int64(4) << 30)
         ) {
             self.idleTimeout = idleTimeout
             self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
@@ -109,16 +110,15 @@ public final class URLSessionTransport: Transport {
         #endif
         var urlRequest = try request.urlRequest()
         urlRequest.timeoutInterval = configuration.idleSeconds
-        guard case .stream(let stream, let byteCount, _) = request.body else {
+        guard case .stream(let stream, let byteCount, let isReplayable) = request.body else {
             return relay.start(session.dataTask(with: urlRequest), for: request, in: flight, configuration, nil)
         }
         #if canImport(FoundationNetworking)
             let upload = try await Upload(stream, byteCount: byteCount, upTo: configuration.maximumSpooledByteCount)
             let task = session.uploadTask(with: urlRequest, fromFile: upload.file)
         #else
-            let upload = Upload(stream, byteCount: byteCount)
-            urlRequest.httpBodyStream = upload.stream
-            let task = session.dataTask(with: urlRequest)
+            let upload = Upload(stream, byteCount: byteCount, isReplayable: isReplayable)
+            let task = session.uploadTask(withStreamedRequest: urlRequest)
         #endif
         return relay.start(task, for: request, in: flight, configuration, upload)
     }

@@ -3,77 +3,158 @@
     import Foundation
     import Synchronization
 
-    /// A body that is read while it is sent, through a pair of bound streams: the session reads one, a thread fills the other.
+    /// A body that is read while it is sent, through a pair of bound streams: the session reads one, a queue fills the other.
+    ///
+    /// Each sending has a pair of its own, since the session sends a request again over another connection if it was lost, or refused
+    /// for absent credentials of a proxy.
     final class Upload: Sendable {
-        /// The most bytes that the session has not read.
-        private static let bufferByteCount = 1 << 16
-
         private struct State {
+            var pipe: BodyPipe?
             var task: Task<Void, Never>?
             var isStopped = false
         }
 
-        /// The end that the session alone reads.
-        nonisolated(unsafe) let stream: InputStream?
-        /// The end that the queue `writing` alone writes.
-        nonisolated(unsafe) private let output: OutputStream?
         private let body: BodyStream
         private let byteCount: Int?
-        /// Guards the task that reads the body, and whether it was stopped.
+        private let isReplayable: Bool
+        /// Guards the sending in progress, and whether it was stopped.
         private let state = Mutex(State())
-        /// A write waits for the session to read, which no task may.
-        private let writing = DispatchQueue(label: "runway.upload")
 
-        init(_ body: BodyStream, byteCount: Int?) {
+        init(_ body: BodyStream, byteCount: Int?, isReplayable: Bool) {
             self.body = body
             self.byteCount = byteCount
-            var (input, output): (InputStream?, OutputStream?)
-            Stream.getBoundStreams(withBufferSize: Self.bufferByteCount, inputStream: &input, outputStream: &output)
-            (stream, self.output) = (input, output)
+            self.isReplayable = isReplayable
         }
 
         /// Starts to read the body; calls `fail` if that fails.
-        func start(onFailure fail: @escaping @Sendable (RequestBodyFailure) -> Void) {
-            let task = Task {
-                writing.async { self.output?.open() }
-                var parts = RequestBodyParts(body, byteCount: byteCount)
-                do throws(RequestBodyFailure) {
-                    while let part = try await parts.next() { if await !write(part) { return } }
-                    writing.async { self.output?.close() }
-                } catch {
-                    fail(error)
+        ///
+        /// - Returns: The stream that the session reads; `nil` if the upload was stopped, or was sent before and can't be read again.
+        func start(onFailure fail: @escaping @Sendable (RequestBodyFailure) -> Void) -> InputStream? {
+            let (input, pipe) = BodyPipe.makePair()
+            let (isStarted, last) = state.withLock { state in
+                guard !state.isStopped, state.pipe == nil || isReplayable else { return (false, (nil, nil) as Sending) }
+                let last = (state.pipe, state.task) as Sending
+                state.pipe = pipe
+                state.task = Task { [body, byteCount] in
+                    var parts = RequestBodyParts(body, byteCount: byteCount)
+                    do throws(RequestBodyFailure) {
+                        while let part = try await parts.next() { if await !pipe.write(part) { return } }
+                        pipe.endBody()
+                    } catch {
+                        fail(error)
+                    }
                 }
+                return (true, last)
             }
-            let isStopped = state.withLock { state in
-                state.task = task
-                return state.isStopped
-            }
-            if isStopped { task.cancel() }
+            last.pipe?.close()
+            last.task?.cancel()
+            return isStarted ? input : nil
         }
 
-        /// Stops the reading; the rest is not sent.
+        private typealias Sending = (pipe: BodyPipe?, task: Task<Void, Never>?)
+
+        /// Stops the reading. The streams stay open until the session has ended the task: to a session that has not, their end would
+        /// be that of the body.
         func stop() {
-            let task = state.withLock { state in
-                defer { (state.isStopped, state.task) = (true, nil) }
-                return state.task
+            let (pipe, task) = state.withLock { state -> Sending in
+                state.isStopped = true
+                return (state.pipe, state.task)
             }
+            pipe?.stop()
             task?.cancel()
         }
 
-        /// Writes a part as fast as the session reads. Returns `false` if the upload was stopped.
-        private func write(_ part: [UInt8]) async -> Bool {
+        /// Stops the reading and closes the streams.
+        func finish() {
+            stop()
+            state.withLock(\.pipe)?.close()
+        }
+    }
+
+    /// The end of a pair of bound streams that is written, without blocking a thread while the other is not read.
+    // Unchecked: only `queue` uses the stream and what changes.
+    private final class BodyPipe: NSObject, StreamDelegate, @unchecked Sendable {
+        /// The most bytes that the session has not read.
+        private static let bufferByteCount = 1 << 16
+
+        private let queue = DispatchQueue(label: "runway.upload")
+        private let output: OutputStream
+        /// What is left of the part that is written.
+        private var rest: ArraySlice<UInt8> = []
+        private var writer: CheckedContinuation<Bool, Never>?
+        private var isStopped = false
+
+        /// Returns the end that the session reads, and the other.
+        static func makePair() -> (InputStream, BodyPipe) {
+            var (input, output): (InputStream?, OutputStream?)
+            Stream.getBoundStreams(withBufferSize: bufferByteCount, inputStream: &input, outputStream: &output)
+            guard let input, let output else { preconditionFailure("The system made no pair of bound streams.") }
+            return (input, BodyPipe(output))
+        }
+
+        private init(_ output: OutputStream) {
+            self.output = output
+            super.init()
+            output.delegate = self
+            CFWriteStreamSetDispatchQueue(output as CFWriteStream, queue)
+            output.open()
+        }
+
+        /// Writes a part as fast as the session reads. Returns `false` if the pipe was stopped, or the session has closed its end.
+        func write(_ part: [UInt8]) async -> Bool {
             await withCheckedContinuation { continuation in
-                writing.async {
-                    var rest = part[...]
-                    while !rest.isEmpty, !self.state.withLock(\.isStopped) {
-                        let count = rest.withUnsafeBufferPointer { buffer in
-                            buffer.baseAddress.flatMap { self.output?.write($0, maxLength: buffer.count) } ?? 0
-                        }
-                        guard count > 0 else { break }
-                        rest = rest.dropFirst(count)
-                    }
-                    continuation.resume(returning: rest.isEmpty)
+                queue.async {
+                    self.rest = part[...]
+                    self.writer = continuation
+                    self.isStopped ? self.resumeWriter(false) : self.writeRest()
                 }
+            }
+        }
+
+        func stream(_ stream: Stream, handle event: Stream.Event) {
+            if event.contains(.errorOccurred) || event.contains(.endEncountered) {
+                isStopped = true
+                resumeWriter(false)
+            } else if event.contains(.hasSpaceAvailable) {
+                writeRest()
+            }
+        }
+
+        private func writeRest() {
+            while !rest.isEmpty, output.hasSpaceAvailable {
+                let count = rest.withUnsafeBufferPointer { buffer in
+                    buffer.baseAddress.map { output.write($0, maxLength: buffer.count) } ?? 0
+                }
+                guard count > 0 else { return resumeWriter(false) }
+                rest = rest.dropFirst(count)
+            }
+            if rest.isEmpty { resumeWriter(true) }
+        }
+
+        private func resumeWriter(_ isWritten: Bool) {
+            writer?.resume(returning: isWritten)
+            writer = nil
+        }
+
+        /// Stops the writing, and leaves the stream open.
+        func stop() {
+            queue.async {
+                self.isStopped = true
+                self.resumeWriter(false)
+            }
+        }
+
+        /// Ends the body after its last part, unless the pipe was stopped.
+        func endBody() { queue.async { if !self.isStopped { self.output.close() } } }
+
+        /// Closes the stream.
+        func close() {
+            queue.async {
+                self.isStopped = true
+                self.resumeWriter(false)
+                self.output.delegate = nil
+                CFWriteStreamSetDispatchQueue(self.output as CFWriteStream, nil)
+                self.output.close()
             }
         }
     }

@@ -29,9 +29,12 @@
             }
         }
 
-        deinit { stop() }
+        deinit { finish() }
+
+        /// Stops the upload: the task that reads the file is cancelled.
+        func stop() { finish() }
 
         /// Removes the file; the rest is not sent.
-        func stop() { try? FileManager.default.removeItem(at: file) }
+        func finish() { try? FileManager.default.removeItem(at: file) }
     }
 #endif

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
     import Foundation
+    import Security
 
     extension URLSessionTaskTransactionMetrics {
         /// The version of HTTP, as records name it; `nil` if the system does not report it.
@@ -38,8 +39,8 @@
             receiving = Self.time(metrics.responseStartDate, metrics.responseEndDate)
             let sent = metrics.countOfRequestHeaderBytesSent + metrics.countOfRequestBodyBytesSent
             let received = metrics.countOfResponseHeaderBytesReceived + metrics.countOfResponseBodyBytesReceived
-            sentByteCount = sent > 0 ? Int(sent) : nil
-            receivedByteCount = received > 0 ? Int(received) : nil
+            sentByteCount = sent > 0 ? Int(clamping: sent) : nil
+            receivedByteCount = received > 0 ? Int(clamping: received) : nil
         }
 
         private static func time(_ start: Date?, _ end: Date?) -> Duration? {

@@ -110,7 +110,7 @@ extension NumberText<UInt64> {
     /// The nearest double if one multiplication or division of exact operands yields it, which rounds once, as IEEE 754
     /// requires (Clinger's fast path); `nil` otherwise.
     var quickDouble: Double? {
-        guard isExact, digits <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
+        guard isExact, digits <= UInt64(1) << 53, exponent >= -22, exponent <= 22 else { return nil }
         let magnitude = Double(digits)
         let value =
             exponent < 0 ? magnitude / PowersOfTen.doubles[-exponent] : magnitude * PowersOfTen.doubles[exponent]

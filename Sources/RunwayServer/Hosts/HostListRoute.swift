@@ -51,7 +51,7 @@ public struct HostListRoute: Sendable {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let bytes = try encoder.encode(Content(hosts: hosts, ttl: Int(lifetime.components.seconds)))
+        let bytes = try encoder.encode(Content(hosts: hosts, ttl: Int(clamping: lifetime.components.seconds)))
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-cache"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))

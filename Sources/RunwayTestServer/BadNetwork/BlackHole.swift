@@ -19,7 +19,8 @@ final class BlackHole: Sendable {
             setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
             try SocketAddress(ipAddress: address, port: port).withSockAddr { socketAddress, size in
                 let length = socklen_t(size)
-                guard bind(listener, socketAddress, length) == 0, listen(listener, 0) == 0 else { throw Self.error }
+                // To Apple's systems a limit of 0 is the largest that there is.
+                guard bind(listener, socketAddress, length) == 0, listen(listener, 1) == 0 else { throw Self.error }
                 // The system takes one more than its limit, at least.
                 for _ in 0..<64 {
                     let filler = try Self.makeSocket()

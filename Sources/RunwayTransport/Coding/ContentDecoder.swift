@@ -23,7 +23,7 @@ final class ContentDecoder {
     /// How much a response may grow when it is decoded.
     struct Limits: Sendable {
         /// The most decoded bytes. The default is 64 GiB; whole and cached responses have limits of their own.
-        var maximumByteCount = 64 << 30
+        var maximumByteCount = Int(clamping: Int64(64) << 30)
         /// The largest ratio of decoded to coded bytes, beyond ``freeByteCount``. The default is 250.
         ///
         /// Text and JSON seldom reach a tenth of it; gzip can't exceed 1032, Brotli and zstd have no bound.

@@ -41,7 +41,8 @@ final class DialOperation {
         host = proxy?.host ?? origin.bareHost
         port = proxy?.port ?? origin.port
         if let address = IPAddress(host) {
-            race = DialRace(HostPlan(order: [address]), lookup: .never)
+            // On a network without IPv4, Apple's resolver turns an IPv4 address into the IPv6 address that leads to it (NAT64).
+            race = DialRace(HostPlan(order: [address]), lookup: address.family == .v4 ? .onTrouble : .never)
         } else {
             let listed = proxy == nil ? dialer.hosts?.addresses(of: host, scheme: origin.scheme) ?? [] : []
             let plan = listed.isEmpty ? HostPlan() : dialer.selector.plan(listed, of: host).avoiding(avoided)

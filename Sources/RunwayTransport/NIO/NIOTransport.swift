@@ -20,6 +20,8 @@ public import Runway
 /// sent again on another connection (RFC 9112 §9.3.1). Every other retry is up to the layer, also after a reset of the stream or
 /// after an error with which the server closed the connection. The deinit of a transport closes its connections at once;
 /// ``shutdown(_:)`` waits for the requests in flight.
+///
+/// It is of no use on watchOS, which gives sockets only to apps that stream audio or make calls: use `URLSessionTransport` there.
 public final class NIOTransport: Transport {
     private let pools: OriginPools
     private let arrival: NetworkArrival

@@ -47,6 +47,19 @@ struct DialerTests {
         }
     }
 
+    /// As on a network without IPv4.
+    @Test func ipv4LiteralThatFailsIsLookedUp() async throws {
+        let test = try TestDialer(resolved: ["::1"])
+        try await withScriptedOrigin(hostname: "::1") { origin in
+            let dial = test.dialer.start(
+                Origin(scheme: "http", host: "127.0.0.9", port: origin.port),
+                on: MultiThreadedEventLoopGroup.singleton.next(), deadline: .now() + .seconds(60))
+            let connection = try await dial.connection.get()
+            #expect(connection.ip == "::1")
+            try await connection.close()
+        }
+    }
+
     @Test func refusalSaysWhichAddressAndThatNothingWasSent() async throws {
         let deaf = try DeafPort()
         let error = try await TestDialer(resolved: ["127.0.0.1"]).failure(port: Int(deaf.number))

@@ -7,7 +7,7 @@ extension DateStyle {
     func text(_ date: Date, at path: String) throws(UnencodableParameter) -> String {
         let seconds = try Self.seconds(of: date, at: path)
         return switch self {
-        case .iso8601: Self.rfc3339(Int(seconds.rounded(.down)))
+        case .iso8601: Self.rfc3339(Int64(seconds.rounded(.down)))
         case .secondsSince1970: seconds.shortestText
         case .millisecondsSince1970: "\(Int64((seconds * 1000).rounded()))"
         }
@@ -19,14 +19,14 @@ extension DateStyle {
     static func seconds(of date: Date, at path: String) throws(UnencodableParameter) -> Double {
         let seconds = date.timeIntervalSince1970
         // The first and the last second of the years 0000 and 9999, in UTC.
-        guard (-62_167_219_200..<253_402_300_800).contains(seconds) else { throw .dateOutOfRange(path) }
+        guard (-62_167_219_200.0..<253_402_300_800.0).contains(seconds) else { throw .dateOutOfRange(path) }
         return seconds
     }
 
     /// The time as RFC 3339 §5.6 writes it, in UTC.
     ///
     /// RFC 3339 has the Gregorian calendar for all times; Foundation's ISO 8601 style has the Julian one before 1582.
-    private static func rfc3339(_ seconds: Int) -> String {
+    private static func rfc3339(_ seconds: Int64) -> String {
         let secondOfDay = (seconds % 86_400 + 86_400) % 86_400
         // Days are counted from 0000-03-01, so that a leap day is the last of its year; the range that is written begins two
         // months before. The calendar repeats every 400 years, which have 146 097 days.
@@ -39,7 +39,7 @@ extension DateStyle {
         let dayOfMonth = dayOfYear - (153 * month + 2) / 5 + 1
         let calendarMonth = month < 10 ? month + 3 : month - 9
         let calendarYear = year + (cycle - 1) * 400 + (calendarMonth <= 2 ? 1 : 0)
-        func digits(_ value: Int, _ count: Int = 2) -> String {
+        func digits(_ value: Int64, _ count: Int = 2) -> String {
             let text = "\(value)"
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }

@@ -71,6 +71,11 @@
         }
 
         private static func error(_ status: OSStatus) -> TokenStoreError {
+            if status == errSecMissingEntitlement {
+                return TokenStoreError(
+                    "The keychain refused (-34018): the program has no entitlement for it. Sign it with a development team, and "
+                        + "turn on the capability Keychain Sharing for an access group.")
+            }
             let text = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "error \(status)"
             return TokenStoreError("The keychain refused: \(text)")
         }

@@ -11,7 +11,7 @@ enum Freshness: Equatable {
 extension CachePolicy {
     /// The longest lifetime that is not infinite: a hundred years. A negative one is zero.
     private static func bounded(_ lifetime: Duration) -> Duration {
-        min(max(lifetime, .zero), .seconds(100 * 365 * 86_400))
+        min(max(lifetime, .zero), .seconds(Int64(100) * 365 * 86_400))
     }
 
     /// The freshness of a response in memory, at an instant of the layer's clock.
@@ -50,6 +50,6 @@ extension Date {
     func age(at now: Date) -> Duration? {
         let seconds = now.timeIntervalSince(self)
         // Longer ages are limited to a thousand years, so that no clock overflows.
-        return seconds >= 0 ? .seconds(min(seconds, 1000 * 365 * 86_400)) : nil
+        return seconds >= 0 ? .seconds(min(seconds, 1000.0 * 365 * 86_400)) : nil
     }
 }

@@ -10,7 +10,8 @@ extension HTTP2Connection {
             HTTP2Setting(parameter: .enablePush, value: 0),
             HTTP2Setting(parameter: .initialWindowSize, value: window),
             HTTP2Setting(
-                parameter: .maxHeaderListSize, value: min(max(1, settings.maximumHeadByteCount), Int(UInt32.max))),
+                parameter: .maxHeaderListSize,
+                value: min(max(1, settings.maximumHeadByteCount), Int(clamping: UInt32.max))),
         ]
         // Some servers send an empty frame now and then; many in a row are an attack.
         connection.maximumSequentialEmptyDataFrames = 8

@@ -20,7 +20,7 @@ struct RequestDirectives: Sendable {
     var staleIfError: Duration?
 
     /// Longer than any staleness.
-    static var anyStaleness: Duration { .seconds(1 << 40) }
+    static var anyStaleness: Duration { .seconds(Int64(1) << 40) }
 
     init(_ fields: HTTPFields, use: CacheUse = .standard) {
         let values = fields[values: .cacheControl]

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Type-checks and runs region isolation of Apple-only code against hand-written stubs; it does not mean that it compiles on Apple.
+#
+#   Scripts/apple.sh            every target with its tests, then the program over the fakes
+#   Scripts/apple.sh run        what the program over the fakes needs, and the program
+#   Scripts/apple.sh planted    plants mistakes in a copy of the sources, one after the other, and fails if one is not found
+#
+# Wants a debug build, swift build --build-tests, of which it takes the modules and objects of the dependencies. The sources are copied
+# with their #if conditions as they are on Apple's systems, and compiled with the modules in Scripts/apple in place of Apple's. The
+# program over the fakes runs the URLSession code: the stubs of URLSession behave as Apple documents. docs/apple.md says what all this
+# can't find. RUNWAY_SOURCES names another copy of Sources and Tests.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+what=${1:-all}
+root=${RUNWAY_SOURCES:-$PWD}
+built=$(realpath .build/debug)
+[ -e "$built/Modules/NIOHTTP2.swiftmodule" ] || { echo "apple.sh: swift build --build-tests first" >&2; exit 1; }
+[ "$what" = planted ] && exec Scripts/apple/planted.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/stubs" "$work/modules" "$work/watch"
+echo "apple.sh: type-checks and runs region isolation of Apple-only code against hand-written stubs;" \
+    "it does not mean that it compiles on Apple"
+
+maps=()
+while read -r map; do
+    maps+=(-Xcc "-fmodule-map-file=$map")
+done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap')
+plugins=$(dirname "$(readlink -f "$(command -v swiftc)")")/../lib/swift/host/plugins/testing
+features=(-enable-testing -D Transport -D Pins -D Server -D Command -plugin-path "$plugins"
+    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
+    -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault)
+
+# Copies a folder with the conditions of a system of Apple's: turn SYSTEM FROM TO
+turn() {
+    mkdir -p "$3"
+    cp -R "$2/." "$3"
+    find "$3" -name '*.swift' -exec sed -i -E "
+        /^ *#(if|elseif) /{
+            s/canImport\((Darwin|Network|Security|Dispatch)\)/true/g
+            s/canImport\((Glibc|Musl|FoundationNetworking|FoundationEssentials)\)/false/g
+            s/os\($1\)/true/g
+            s/os\([A-Za-z]+\)/false/g
+        }
+        s/^( *((public|package) )?import )(Foundation|Dispatch|NIOPosix)\$/\1Apple\4/
+        /import/!s/\bFoundation\./AppleFoundation./g" {} +
+}
+
+# Compiles a folder as a module against the modules of another folder, where its own goes: compile NAME SOURCES MODULES FLAG...
+compile() {
+    local name=$1 sources=$2 modules=$3 files
+    shift 3
+    mapfile -t files < <(find "$sources" -name '*.swift')
+    if ! swiftc -swift-version 6 -parse-as-library -wmo -warnings-as-errors -package-name runway -module-name "$name" \
+        -emit-module-path "$modules/$name.swiftmodule" -I "$modules" -I "$work/modules" -I "$work/stubs" -I "$built/Modules" \
+        "${maps[@]}" "$@" "${files[@]}" >"$work/$name.log" 2>&1; then
+        sed "s|$work/macOS/||; s|$work/||" "$work/$name.log" >&2
+        echo "apple.sh: $name does not compile" >&2
+        return 1
+    fi
+    echo "apple.sh: $name ($SECONDS s)"
+}
+
+# `-typecheck` alone would leave out region isolation.
+check() { compile "$1" "$2" "$work/modules" "${features[@]}" -emit-sil -o /dev/null; }
+object() { compile "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
+
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network AppleNIOPosix; do
+    compile "$stub" "Scripts/apple/$stub" "$work/stubs" -c -o "$work/stubs/$stub.o"
+done
+turn macOS "$root/Sources" "$work/macOS/Sources"
+turn macOS "$root/Tests" "$work/macOS/Tests"
+
+for target in RunwayJSON Runway RunwayTesting; do object "$target" "$work/macOS/Sources/$target"; done
+
+fakes() {
+    # The one part of which watchOS has another, as a module of its own.
+    turn watchOS "$root/Sources/Runway/Status" "$work/watchOS/Status"
+    rm "$work"/watchOS/Status/Network{StatusMonitor,Track}.swift
+    object WatchStatus "$work/watchOS/Status"
+    object AppleTests Scripts/apple/Tests
+    # All that the debug build has compiled, of which the linker takes what is needed.
+    find -L "$built" -path '*.build/*.o' ! -path '*/Runway*.build/*.swift.o' ! -path '*-tool.build/*' -printf '"%p"\n' >"$work/objects"
+    ar --thin -qcs "$work/dependencies.a" "@$work/objects"
+    swiftc -use-ld=lld "$work"/modules/*.o "$work"/stubs/*.o "$work/dependencies.a" -lz -lstdc++ -lTesting -o "$work/fakes"
+    "$work/fakes" >"$work/fakes.log" 2>&1 || { grep -vE '^(◇|✔|.\[[0-9;]*m.)' "$work/fakes.log" >&2; return 1; }
+    tail -n 1 "$work/fakes.log"
+    echo "apple.sh: the program over the fakes ($SECONDS s)"
+}
+
+sources() { for target in "$@"; do check "$target" "$work/macOS/Sources/$target"; done; }
+tests() { for target in "$@"; do check "${target}Tests" "$work/macOS/Tests/${target}Tests"; done; }
+
+if [ "$what" = run ]; then
+    fakes
+    exit
+fi
+sources RunwayTestServer RunwayTransport RunwayServer RunwayDemo RunwayCommand
+# Two at a time.
+(
+    tests Runway RunwayJSON RunwayTesting Tidy
+    fakes
+) &
+first=$!
+(
+    turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
+    compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o /dev/null
+    tests RunwayTransport RunwayTestServer RunwayServer RunwayDemo RunwayCommand
+) &
+second=$!
+code=0
+wait "$first" || code=1
+wait "$second" || code=1
+exit $code

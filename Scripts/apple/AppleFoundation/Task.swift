@@ -1,0 +1,217 @@
+import Synchronization
+
+// developer.apple.com: URLSessionTask
+open class URLSessionTask: NSObject, @unchecked Sendable {
+    private struct State {
+        /// Suspensions nest, and a task starts suspended.
+        var suspensionCount = 1
+        var isOver = false
+        var work: Task<Void, Never>?
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    // developer.apple.com: URLSessionTask.originalRequest
+    public let originalRequest: URLRequest?
+    fileprivate weak var session: URLSession?
+    private let state = Mutex(State())
+
+    fileprivate init(_ request: URLRequest, of session: URLSession) {
+        originalRequest = request
+        self.session = session
+    }
+
+    // developer.apple.com: URLSessionTask.resume(). A task that is not suspended stays as it is.
+    open func resume() {
+        let waiters = state.withLock { state in
+            guard state.suspensionCount > 0, !state.isOver else { return [CheckedContinuation<Void, Never>]() }
+            state.suspensionCount -= 1
+            guard state.suspensionCount == 0 else { return [] }
+            if state.work == nil { state.work = Task { await FakeNetwork.perform(FakeExchange(task: self)) } }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    // developer.apple.com: URLSessionTask.suspend(). "There may still be delegate calls", for instance to report data.
+    open func suspend() { state.withLock { $0.suspensionCount += 1 } }
+
+    // developer.apple.com: URLSessionTask.cancel(). The task completes with URLError.cancelled, later, on the delegate's queue.
+    open func cancel() { complete(URLError(.cancelled)) }
+
+    fileprivate func waitWhileSuspended() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.suspensionCount == 0 || state.isOver { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    var isOver: Bool { state.withLock(\.isOver) }
+    var isSuspended: Bool { state.withLock { $0.suspensionCount > 0 } }
+
+    /// Completes the task once; later completions do nothing.
+    fileprivate func complete(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics? = nil) {
+        let ended = state.withLock { state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>])? in
+            if state.isOver { return nil }
+            state.isOver = true
+            defer { state.waiters = [] }
+            return (state.work, state.waiters)
+        }
+        guard let (work, waiters) = ended, let session else { return }
+        work?.cancel()
+        for waiter in waiters { waiter.resume() }
+        session.delegateQueue.addOperation { [self] in
+            if let metrics { session.delegate?.urlSession(session, task: self, didFinishCollecting: metrics) }
+            session.delegate?.urlSession(session, task: self, didCompleteWithError: error)
+            session.remove(self)
+        }
+    }
+}
+
+// developer.apple.com: URLSessionDataTask, URLSessionUploadTask
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
+    override init(_ request: URLRequest, of session: URLSession) { super.init(request, of: session) }
+}
+open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
+
+/// What the server and the network do in one task, and how the session reports it.
+///
+/// Every event comes on the delegate's queue, one after the other, and none begins while the task is suspended; one that was enqueued
+/// before a suspension comes after it.
+public struct FakeExchange: Sendable {
+    fileprivate let task: URLSessionTask
+
+    public var request: URLRequest { task.originalRequest! }
+    /// Whether the task completed or was cancelled.
+    public var isOver: Bool { task.isOver }
+    public var isSuspended: Bool { task.isSuspended }
+
+    private func deliver<Value: Sendable>(
+        or last: Value,
+        _ event:
+            @escaping @Sendable (URLSession, any URLSessionDataDelegate, @escaping @Sendable (Value) -> Void) -> Void
+    ) async -> Value {
+        await task.waitWhileSuspended()
+        guard let session = task.session, !task.isOver else { return last }
+        return await withCheckedContinuation { continuation in
+            session.delegateQueue.addOperation {
+                guard let delegate = session.delegate else { return continuation.resume(returning: last) }
+                event(session, delegate) { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
+    /// Reports the head of a response; returns whether the delegate allows its body.
+    @discardableResult
+    public func respond(_ status: Int = 200, _ fields: [String: String] = [:]) async -> Bool {
+        let response = HTTPURLResponse(
+            url: request.url!, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)!
+        let task = task as! URLSessionDataTask
+        let disposition = await deliver(or: URLSession.ResponseDisposition.cancel) {
+            $1.urlSession($0, dataTask: task, didReceive: response, completionHandler: $2)
+        }
+        return disposition == .allow
+    }
+
+    /// Reports a part of the body, and returns at once: the session does not wait for its delegate.
+    public func send(_ bytes: [UInt8]) async {
+        await task.waitWhileSuspended()
+        guard let session = task.session, !task.isOver else { return }
+        let task = task as! URLSessionDataTask
+        session.delegateQueue.addOperation {
+            session.delegate?.urlSession(session, dataTask: task, didReceive: Data(bytes))
+        }
+    }
+
+    /// Reports a redirect; returns the request that the delegate lets the session follow it with.
+    public func redirect(_ status: Int, to url: URL) async -> URLRequest? {
+        let response = HTTPURLResponse(
+            url: request.url!, statusCode: status, httpVersion: "HTTP/1.1",
+            headerFields: ["Location": url.absoluteString])!
+        let task = task
+        return await deliver(or: nil) {
+            $1.urlSession(
+                $0, task: task, willPerformHTTPRedirection: response, newRequest: URLRequest(url: url),
+                completionHandler: $2)
+        }
+    }
+
+    /// Reports a challenge; returns what the delegate decides.
+    public func challenge(_ space: URLProtectionSpace) async -> URLSession.AuthChallengeDisposition {
+        let task = task
+        return await deliver(or: .cancelAuthenticationChallenge) { session, delegate, done in
+            delegate.urlSession(session, task: task, didReceive: URLAuthenticationChallenge(fakeOf: space)) {
+                disposition, _ in
+                done(disposition)
+            }
+        }
+    }
+
+    /// The stream with the body, asked of the delegate: for the second sending, and for the first of a task that was made without one.
+    public func newBodyStream() async -> InputStream? {
+        let task = task
+        let box = await deliver(or: nil as FakeBox?) { session, delegate, done in
+            delegate.urlSession(session, task: task) { done(FakeBox($0)) }
+        }
+        return box?.stream
+    }
+
+    /// Reads a part of a stream; empty at its end.
+    public func read(_ stream: InputStream, upTo count: Int = 1 << 16) async -> [UInt8] {
+        let box = FakeBox(stream)
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
+                        read = max(0, box.stream?.read(buffer.baseAddress!, maxLength: count) ?? 0)
+                    })
+            }
+        }
+    }
+
+    /// The whole body of the request.
+    public func body() async -> [UInt8] {
+        if let bytes = request.httpBody { return Array(bytes) }
+        let stream = if let first = request.httpBodyStream { first } else { await newBodyStream() }
+        guard let stream else { return [] }
+        return await body(stream)
+    }
+
+    /// All that is left of a stream.
+    public func body(_ stream: InputStream) async -> [UInt8] {
+        var bytes: [UInt8] = []
+        while case let part = await read(stream), !part.isEmpty { bytes += part }
+        return bytes
+    }
+
+    /// Completes the task.
+    public func complete(_ error: (any Error)? = nil, _ metrics: URLSessionTaskMetrics? = nil) async {
+        await task.waitWhileSuspended()
+        task.complete(error, metrics)
+    }
+}
+
+private struct FakeBox: Sendable {
+    nonisolated(unsafe) let stream: InputStream?
+    init(_ stream: InputStream?) { self.stream = stream }
+}
+
+/// The network of the fakes: what happens to the requests for each host.
+public enum FakeNetwork {
+    public typealias Host = @Sendable (FakeExchange) async -> Void
+    private static let hosts = Mutex<[String: Host]>([:])
+
+    /// Sets what happens to the requests for a host.
+    public static func serve(_ name: String, _ host: @escaping Host) { hosts.withLock { $0[name] = host } }
+
+    static func perform(_ exchange: FakeExchange) async {
+        guard let host = exchange.request.url?.host, let serve = hosts.withLock({ $0[host] }) else {
+            return await exchange.complete(URLError(.cannotFindHost))
+        }
+        await serve(exchange)
+    }
+}

@@ -1,0 +1,68 @@
+import AppleDispatch
+import AppleFoundation
+import Network
+import RunwayTesting
+import Security
+import Synchronization
+import Testing
+import WatchStatus
+
+@testable import Runway
+
+/// What the layer asks of the system beside sessions.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SystemTests {
+    /// What a source of the status makes of the system's first report.
+    private func report<Source>(_ path: NWPath, to source: () -> Source) -> Source {
+        NWPathMonitor.fakePath.withLock { $0 = path }
+        let source = source()
+        NWPathMonitor.waitForReports()
+        return source
+    }
+
+    @Test func unsatisfiedPathIsNoNetwork() {
+        #expect(report(NWPath(fake: .unsatisfied), to: Runway.PathNetworkStatus.init).current == .none)
+    }
+
+    /// There every path of most apps is unsatisfied.
+    @Test func unsatisfiedPathOnAWatchIsUnknown() {
+        #expect(report(NWPath(fake: .unsatisfied), to: WatchStatus.PathNetworkStatus.init).current == .unknown)
+        let path = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")])
+        #expect(report(path, to: WatchStatus.PathNetworkStatus.init).current.link == .wifi)
+    }
+
+    @Test func pathNamesItsLinkAndItsNetwork() throws {
+        let gateway = NWEndpoint.hostPort(host: .ipv4(IPv4Address()), port: try #require(NWEndpoint.Port(rawValue: 0)))
+        let wifi = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")], gateways: [gateway])
+        #expect(report(wifi, to: Runway.PathNetworkStatus.init).current == Runway.NetworkStatus(.wifi, identity: "10.0.0.1 on en0"))
+        let cellular = NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")])
+        #expect(
+            report(cellular, to: Runway.PathNetworkStatus.init).current
+                == Runway.NetworkStatus(.cellular, isExpensive: true, identity: "pdp_ip0"))
+    }
+
+    @Test func keychainWithoutEntitlementSaysWhatToDo() async throws {
+        let place = TokenPlace(network: "a", service: "b", environment: "c", account: "d")
+        let error = #expect(throws: TokenStoreError.self) { try KeychainTokenStore().load(place) }
+        #expect(error?.description.contains("Keychain Sharing") == true)
+    }
+
+    @Test func memoryPressureEvictsCachedResponses() async throws {
+        let network = layer { exchange in
+            await exchange.respond()
+            await exchange.send(Array(repeating: 1, count: 1000))
+            await exchange.complete()
+        }
+        _ = try await network.call(CachedGet())
+        #expect(network.cache.byteCount > 0)
+        FakeMemory.press(.critical)
+        try await waitUntil("the cache is empty") { network.cache.byteCount == 0 }
+    }
+}
+
+private struct CachedGet: Endpoint {
+    static let service = FakeService.self
+    static let cache = CachePolicy.timeToLive(.seconds(600))
+    let path: EndpointPath = "a"
+    func encode(to encoder: any Encoder) {}
+}

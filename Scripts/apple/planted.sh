@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Plants mistakes of different kinds in copies of the sources, and fails unless Scripts/apple.sh reports each of them.
+#
+# The mistakes of one group are planted together: those that the type checker finds, those that only region isolation finds, and those
+# that only the program over the fakes finds. Called by Scripts/apple.sh planted.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+code=0
+expected=()
+
+# Starts a group with the sources as they are.
+group() {
+    rm -rf "$copy/Sources"
+    cp -R Sources Tests "$copy"
+    expected=()
+}
+
+# plant FILE SED REPORT: changes a file below Sources/Runway; REPORT is a regular expression of the lines that report it.
+plant() {
+    local file=$copy/Sources/Runway/$1
+    cp "$file" "$copy/before"
+    sed -i -E "$2" "$file"
+    cmp -s "$file" "$copy/before" && { echo "planted: nothing to change in $1: $2" >&2; exit 1; }
+    expected+=("$3")
+}
+
+# Checks the planted sources and compares the reports with what was expected.
+report() {
+    RUNWAY_SOURCES=$copy Scripts/apple.sh run >"$copy/log" 2>&1 && { echo "planted: nothing was reported of ${expected[*]}" >&2; code=1; }
+    for line in "${expected[@]}"; do
+        if grep -qE "$line" "$copy/log"; then echo "found: $line"; else
+            echo "planted: not found: $line" >&2
+            code=1
+        fi
+    done
+}
+
+group
+# A delegate method that no session calls, since its name is another.
+plant URLSession/URLSessionRelay.swift 's/needNewBodyStream completionHandler/needsNewBodyStream completionHandler/' \
+    "'URLSessionRelay' does not conform to protocol 'URLSessionTaskDelegate'"
+# A module that is not imported.
+plant URLSession/WireRecord+Darwin.swift '/import Security/d' "'TLSv12' is not available due to missing import.*'Security'"
+# A member that only Linux has.
+plant Files/OpenFile.swift 's/status\.st_mtimespec/status.st_mtim/' "'stat' has no member 'st_mtim'"
+# An integer of another width.
+plant Files/PrivateFile.swift 's/mkdir\(path, 0o700\)/mkdir(path, UInt32(0o700))/' "PrivateFile.swift.*'UInt32' to expected argument type"
+# A property that does not exist.
+plant Status/PathNetworkStatus.swift 's/path\.isExpensive/path.isMetered/' "'NWPath' has no member 'isMetered'"
+# A constant that does not exist.
+plant Stages/Authorizing/KeychainTokenStore.swift 's/kSecMatchLimitOne/kSecMatchLimitFirst/' "cannot find 'kSecMatchLimitFirst'"
+# A case that does not exist.
+plant Stages/Reading/SystemMemoryPressure.swift 's/eventMask: \.warning/eventMask: .low/' "has no member 'low'"
+# An optional that is not unwrapped.
+plant URLSession/NetworkLayer+Darwin.swift 's/transport: URLSessionTransport\(\)/transport: URLSessionTransport?.none/' \
+    "NetworkLayer.Darwin.swift.*(optional|unwrapped)"
+report
+
+group
+# A stream that two tasks use at a time.
+plant URLSession/Upload+Darwin.swift 's/^( *)return isStarted \? input : nil/\1Task { input.close() }\n\1return isStarted ? input : nil/' \
+    "Upload.Darwin.swift.*sending 'input' risks causing data races"
+report
+
+group
+# A suspension after the reader was resumed, who may be faster than it.
+plant URLSession/URLSessionExchange.swift 's/^( *)task\.suspend\(\)/\1Task { [task] in task.suspend() }/' \
+    'streamedResponseArrivesWholeWhateverItsReaderDoes.* failed'
+# The credentials of a proxy are refused.
+plant URLSession/URLSessionRelay.swift 's/isTrust \|\| challenge\.protectionSpace\.isProxy\(\)/isTrust/' \
+    'challengesOfServersAreLeftToStages.* failed'
+# A cancelled upload looks like a body that ended.
+plant URLSession/Upload+Darwin.swift 's/queue\.async \{ if !self\.isStopped \{ self\.output\.close\(\) \} \}/queue.async { self.output.close() }/' \
+    'bodyOfACancelledCallHasNoEnd.* failed'
+report
+exit $code
