@@ -5,7 +5,7 @@ import RunwayTesting
 import RunwayTransport
 import Testing
 
-/// Connections are kept, shared, bounded and given back.
+/// Connections are reused, shared, bounded and released.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct ConnectionTests {
     @Test func callsOneAfterAnotherShareOneConnection() async throws {
@@ -57,7 +57,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test(.except(.urlSession, "its system decides how long connections are kept"))
+    @Test(.except(.urlSession, "its system decides how long connections persist"))
     func anUnusedConnectionIsClosedAfterTheTimeItIsKept() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))

@@ -192,11 +192,11 @@ struct RedirectTests {
                 "/b",
                 respond: .chunks(["or ", "there"], status: .found).header(.location, "/c")
                     .pausing(.beforeChunk(1), .gate(gate)))
-            origin.on("/c", respond: .chunks(["the ", "answer"]))
+            origin.on("/c", respond: .chunks(["the ", "response"]))
             let configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 1)
             let network = try NetworkLayer(to: origin.baseURL, configuration)
             let response = try await network.stream(Fetch<GET>("a"))
-            #expect(try await answer.body.text() == "the answer")
+            #expect(try await response.body.text() == "the response")
             gate.open()
         }
     }
@@ -204,9 +204,9 @@ struct RedirectTests {
     @Test func theBodyOfARedirectIsNotMistakenForTheResponse() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))
-            home.on("/b", respond: .chunks(["the ", "answer"]))
+            home.on("/b", respond: .chunks(["the ", "response"]))
             let response = try await network.stream(Fetch<GET>("a"))
-            #expect(try await answer.body.text() == "the answer")
+            #expect(try await response.body.text() == "the response")
         }
     }
 }

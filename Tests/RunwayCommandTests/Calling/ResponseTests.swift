@@ -6,7 +6,7 @@ import Testing
 /// What `runway call` prints of a response if there is no terminal.
 @Suite(.timeLimit(.minutes(10)))
 struct AnswerTests {
-    /// Runs `runway call GET` for one answer.
+    /// Runs `runway call GET` for one response.
     private func shown(_ response: ScriptedResponse, _ arguments: String...) async throws -> Tool {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: response)

@@ -4,7 +4,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// Bodies through `runway proxy`: large ones, slow ones, broken ones, and those that somebody gives up.
+/// Bodies through `runway proxy`: large ones, slow ones, truncated ones, and cancelled ones.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyBodyTests {
     /// More than the proxy gathers of a request.
@@ -72,7 +72,7 @@ struct ProxyBodyTests {
         }
     }
 
-    /// What becomes of a request whose answer breaks before its body.
+    /// The outcome of a request whose response breaks before its body.
     @Test(arguments: [
         (ScriptedResponse.closing, 502), (.resetting, 502), (.raw("this is nothing\r\n\r\n"), 502),
         (.raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), 502),
@@ -83,7 +83,7 @@ struct ProxyBodyTests {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: response)
             for cache in ["http", "none"] {
-                // Who is answered has all the time that a busy machine needs; only silence is waited out.
+                // A client with a response has all the time that a busy machine needs; only silence times out.
                 let timeout = status == 504 ? "1" : "60"
                 _ = try await proxying(to: origin.baseURL, "--cache", cache, "--timeout", timeout) { proxy in
                     let answer = try await fetch("\(proxy.url)/")

@@ -100,7 +100,7 @@ struct MisbehaviourTests {
             try await client.get("/")
             #expect(try await client.readToEnd().hasSuffix("bye"))
             #expect(client.end == .finished)
-            // A closed socket would answer what is sent now with a reset; a half-closed one takes it.
+            // A closed socket would respond to these bytes with a reset; a half-closed one accepts them.
             try await client.get("/ignored")
             #expect(origin.openConnectionCount == 1)
             #expect(origin.requestCount == 1)

@@ -83,7 +83,7 @@ struct FloodGuardTests {
         }
         let isRepeated = flood.isLetOut(0)
         #expect(!isRepeated)
-        // One more than is kept: counting begins anew.
+        // One more than is stored: counting starts again.
         let isOneMore = flood.isLetOut(-1)
         #expect(isOneMore)
         let isForgotten = flood.isLetOut(0)

@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever comes in from outside ends in one error that names what and where, on one record; nothing traps.
 struct BadInputTests {
-    /// An endpoint that reads what its answer must have.
+    /// An endpoint that requires certain members in its response.
     private struct Shelf: Endpoint {
         static let service = Library.self
         static let maximumResponseByteCount = 1000
@@ -92,10 +92,10 @@ struct BadInputTests {
     @Test func answerThatATransportFindsTooLarge() async throws {
         let layer = StubbedLayer { request throws(NetworkError) in
             guard case .whole(let limit) = request.delivery else { return .json("{}") }
-            throw NetworkError(.invalidResponse, in: .transporting, "The answer is larger than \(limit) bytes.")
+            throw NetworkError(.invalidResponse, in: .transporting, "The response is larger than \(limit) bytes.")
         }
         let error = try await layer.failure(of: Shelf())
-        #expect(error.kind == .invalidResponse && error.detail == "The answer is larger than 1000 bytes.")
+        #expect(error.kind == .invalidResponse && error.detail == "The response is larger than 1000 bytes.")
     }
 
     @Test func parameterThatCanNotBeEncoded() async throws {

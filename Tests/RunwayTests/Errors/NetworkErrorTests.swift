@@ -132,7 +132,7 @@ private struct Encoding: Endpoint {
     var locked = Locked()
 }
 
-/// Keeps what is in the errors that records bring.
+/// Collects the texts of the errors in records.
 private final class ErrorCollector: EventSink {
     /// Guards the texts.
     private let texts = Mutex<[String]>([])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// A sink that blocks its thread at its first record until it is let go.
+/// A sink that blocks its thread at its first record until it is released.
 private final class BlockingSink: EventSink {
     let entered = ScriptedGate()
     private let released = DispatchSemaphore(value: 0)

@@ -17,7 +17,7 @@ struct HostBookTests {
         static let deadline = Duration.seconds(600)
     }
 
-    /// Gives what a test says, and counts.
+    /// Returns what a test sets, and counts.
     private final class ListTransport: Transport {
         let state = Mutex<(responses: [String], count: Int)>(([], 0))
 

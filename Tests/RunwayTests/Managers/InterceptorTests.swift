@@ -91,7 +91,7 @@ struct InterceptorTests {
         #expect(manager.error?.step == .validating, "parameters are checked after interceptors changed them")
         #expect(
             spy.log.entries.suffix(3) == ["manager shouldCall", "manager shouldFail", "manager didFail"],
-            "what never took off does not come back")
+            "a call that never started does not complete")
     }
 
     @Test func changedTypeFailsAsInvalidParameters() async throws {
@@ -273,6 +273,6 @@ private final class Judge: Validator {
         if (endpoint as? Filter)?.city == "forbidden" { throw Refused("That city is forbidden.") }
     }
     func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
-        if rawData["forged"].bool == true { throw Refused("The answer is forged.") }
+        if rawData["forged"].bool == true { throw Refused("The response is forged.") }
     }
 }

@@ -41,11 +41,11 @@ private final class Interleaving: APIManagerDelegate {
     private var owners: [FlightID: Int] = [:]
     /// What each call asked for.
     private var pages: [FlightID: Int] = [:]
-    /// The calls that a hook did not let take off.
+    /// The calls that a hook did not let start.
     private var unsent: Set<FlightID> = []
     /// The calls that the play cancelled before they landed: these, and no others, may end without a landing.
     private var cancelled: Set<FlightID> = []
-    /// What was answered, and whether with a success.
+    /// The flights with a response, and whether it was a success.
     private var answered: [FlightID: Bool] = [:]
     private var notified: [(flight: FlightID, isSuccess: Bool)] = []
     private var loadCount = 0
@@ -68,7 +68,7 @@ private final class Interleaving: APIManagerDelegate {
 
     func run() async throws -> [String] {
         for _ in 0..<Int.random(in: 5...30, using: &random) { await step() }
-        // What still waits is answered, until every call has its record.
+        // The remaining requests get a response, until every call has its record.
         do {
             try await waitUntil("a record of each of \(loadCount) calls") {
                 hangar.records.records.count >= loadCount
@@ -164,7 +164,7 @@ private final class Interleaving: APIManagerDelegate {
             let isOfPage = kept.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
             if !isFetched || !isOfPage { problems.append("memory had what nobody fetched, or of another page") }
         } else if fetcher != manager.landedFlight?.number {
-            problems.append("the answer of another flight")
+            problems.append("the response of another flight")
         }
     }
 
@@ -220,7 +220,7 @@ private struct Released {
     weak var manager: APIManager<Bulletin>?
 }
 
-/// Lets some calls not take off, and some not land.
+/// Prevents some calls from starting, and some from landing.
 private final class Vetoes: Interceptor {
     var vetoesNextCall = false
     /// How many landings were vetoed.

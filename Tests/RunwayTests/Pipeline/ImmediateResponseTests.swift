@@ -4,7 +4,7 @@ import RunwayTesting
 import Synchronization
 import Testing
 
-/// A stage that answers without waiting, or says that it can't.
+/// A stage that responds without waiting, or has to wait.
 private final class Memory: RequestStage {
     private let response: ImmediateResponse
     let name: String

@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 struct StreamedResponseTests {
-    /// A layer whose answers are streams of the given parts, after which the stream fails, if it is to.
+    /// A layer whose responses are streams of the given parts, which may fail at the end.
     private func layer(_ parts: [[UInt8]], failing error: (any Error)? = nil) -> StubbedLayer {
         StubbedLayer { _ in
             Response(

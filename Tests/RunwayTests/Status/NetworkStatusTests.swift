@@ -6,7 +6,7 @@ import Testing
 @testable import Runway
 
 struct NetworkStatusTests {
-    /// The notifications of one layer, as long as somebody keeps this.
+    /// Collects the notifications of one layer, as long as it is retained.
     private final class ReportedStatuses {
         private final class Posts: Sendable {
             /// Guards what was posted: the layer's name and the status.

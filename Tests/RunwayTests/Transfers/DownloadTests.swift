@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// What a download makes of the answers of one server, and what it leaves on the disk.
+/// What a download does with the responses of one server, and the files that it leaves.
 @Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
     private let folder: TestFolder

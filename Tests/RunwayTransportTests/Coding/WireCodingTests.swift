@@ -15,7 +15,7 @@ struct WireCodingTests {
         ("deflate", Coded.rawDeflate, 1), ("gzip", Coded.gzip + Coded.gzip, 2), ("gzip", [], 0),
     ]
 
-    /// Runs `body` with a layer whose calls of "a" are answered with a coded body.
+    /// Runs `body` with a layer whose calls of "a" get a coded body.
     private func withAnswer(
         _ coded: [UInt8], _ coding: String, over version: Version, _ wire: WireSettings = WireSettings(),
         _ body: (NetworkLayer) async throws -> Void

@@ -3,7 +3,7 @@ import RunwayTesting
 
 @testable import RunwayTransport
 
-/// An app that calls one host in simulated time: a selector, races, and connections that are kept or not.
+/// An app that calls one host in simulated time: a selector, races, and connections that are reused or not.
 final class SimulatedApp {
     static let host = "api.example.com"
 

@@ -17,8 +17,8 @@ struct DyingConnectionTests {
     /// How many bytes the response to one call has: a head, and its path.
     private static let answerByteCount = RawFrame.headers(1).bytes.count + RawFrame.data(1, "/1000/10").bytes.count
 
-    /// After how many bytes the connection is cut: every eleventh, from one that chance picks, which falls on each byte of an
-    /// answer in turn; with `RUNWAY_EVERY_BYTE` every one.
+    /// After how many bytes the connection is cut: every eleventh, from a random one, so that each byte of a response is
+    /// covered in turn; with `RUNWAY_EVERY_BYTE` every one.
     private static let cuts: [Int] = {
         let last = 20 * answerByteCount
         if ProcessInfo.processInfo.environment["RUNWAY_EVERY_BYTE"] != nil { return Array(0...last) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunwayTransport
 
-/// What callers are told of handshakes that fail: a sentence, and nothing of the library's sources.
+/// The messages of failed handshakes: a sentence, and nothing of the library's sources.
 @Suite(.timeLimit(.minutes(5)))
 struct TLSFailureTests {
     @Test(

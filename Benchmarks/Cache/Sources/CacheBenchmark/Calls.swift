@@ -1,6 +1,6 @@
 import Runway
 
-/// Whole calls whose answers memory holds: the request made, its key, the lookup, the record.
+/// Whole calls with cached responses: the request, its key, the lookup, the record.
 struct Calls {
     let contenders: [Contender]
 
@@ -32,7 +32,7 @@ struct Calls {
     }
 }
 
-/// Controllers' managers, which load and are told.
+/// Controllers' managers, which load and notify.
 @MainActor
 private final class Managers: APIManagerDelegate {
     private var managers: [APIManager<RentalList>] = []
@@ -43,8 +43,8 @@ private final class Managers: APIManagerDelegate {
         managers = (0..<32).map { _ in APIManager(on: network, delegate: self) }
     }
 
-    /// What `load` took until it returned with the answer in the manager; and what all threads took until the delegate had been told,
-    /// the records made for the sink among it.
+    /// The time until `load` returned with the response in the manager; and the time of all threads until the delegate was
+    /// notified, including the records for the sink.
     func load(count: Int) async throws -> (returned: Double, landed: Double) {
         var (returned, landed, done) = (0.0, 0.0, 0)
         while done < count {

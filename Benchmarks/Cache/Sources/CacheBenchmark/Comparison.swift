@@ -1,9 +1,9 @@
 import Foundation
 
-/// One way to have an answer that was kept, measured beside the others.
+/// One way to get a stored response, measured next to the others.
 struct Contender {
     let name: String
-    /// Does it so many times, and gives the seconds of the processor that it took.
+    /// Repeats the lookup, and returns the seconds of processor time.
     let run: (_ count: Int) async throws -> Double
 }
 

@@ -8,7 +8,7 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// Answers found by a key that is in hand already.
+/// Responses found by an existing key.
 struct Lookups {
     let contenders: [Contender]
 
@@ -75,7 +75,7 @@ struct Lookups {
 
 /// A dictionary behind a lock.
 private final class LockedDictionary: Sendable {
-    /// Guards the answers.
+    /// Guards the responses.
     private let answers: Mutex<[String: CachedResponse]>
 
     init(_ responses: [String: CachedResponse]) { self.responses = Mutex(responses) }

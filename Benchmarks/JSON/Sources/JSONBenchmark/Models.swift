@@ -18,7 +18,7 @@ struct Row {
     var area: Double
 }
 
-/// Models of everything that the answer has.
+/// Models of all members of the response.
 struct FullAnswer: Decodable {
     struct Body: Decodable {
         var total: Int

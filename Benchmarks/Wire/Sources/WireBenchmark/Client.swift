@@ -17,7 +17,7 @@ struct Client {
         case urlSession = "URLSession"
     }
 
-    /// GETs a URL whose answer has so many bytes.
+    /// GETs a URL whose response has a number of bytes.
     let call: (_ url: String, _ byteCount: Int) async throws -> Void
     /// GETs the same, reads the body part by part, and gives when its first byte came, as ``monotonicTime()`` has it.
     let stream: (_ url: String, _ byteCount: Int) async throws -> Double

@@ -1,7 +1,7 @@
 import CurlClient
 import Foundation
 
-/// libcurl with connections that it keeps. One run at a time.
+/// libcurl with connections that it reuses. One run at a time.
 final class CurlClient: @unchecked Sendable {
     // Unchecked: runs follow each other, as the benchmark makes them.
     private let client: OpaquePointer

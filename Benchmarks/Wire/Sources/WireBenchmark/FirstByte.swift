@@ -19,7 +19,7 @@ func firstByte<Body: AsyncSequence>(
     return first
 }
 
-/// What a session of URLSession tells of the one answer that it is asked for at a time.
+/// What a session of URLSession reports of its one response at a time.
 final class ArrivalDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Arrival {
         var first: Double?

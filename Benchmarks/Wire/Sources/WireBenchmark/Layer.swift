@@ -15,7 +15,7 @@ struct File: Endpoint {
     var path: EndpointPath { "\(name)" }
 }
 
-/// A sink that keeps the newest records, as an inspector would.
+/// A sink that stores the newest records, as an inspector would.
 final class NewestRecords: EventSink {
     private let kept = Mutex<[FlightRecord]>([])
 
@@ -27,7 +27,7 @@ final class NewestRecords: EventSink {
     }
 }
 
-/// A layer whose transport answers at once, so that only the layer's own work is left.
+/// A layer whose transport responds at once, so that only the layer's own work is left.
 func makeNetwork(answering byteCount: Int) -> NetworkLayer {
     makeNetwork(over: InstantTransport(byteCount: byteCount), at: "https://localhost")
 }
@@ -59,7 +59,7 @@ private struct InstantTransport: Transport {
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response { response }
 }
 
-/// `network.call`, with all default stages, a kept record and one sink.
+/// `network.call`, with all default stages, a stored record and one sink.
 func networkCall(_ name: String, _ network: NetworkLayer, file: String, byteCount: Int) -> Contender {
     Contender(name: name) { count, atATime in
         try await spread(count, atATime) {

@@ -26,10 +26,10 @@ struct SoakTraffic: Sendable {
     /// Removes the folder, and what downloads that failed have left in it.
     func removeFiles() { try? FileManager.default.removeItem(at: folder) }
 
-    /// Makes a call of a kind that chance chooses.
+    /// Makes a call of a random kind.
     ///
-    /// - Parameter worker: The number of the one who calls, which makes one call at a time.
-    /// - Throws: ``UnexpectedAnswer`` for an answer that is not the right one, byte by byte.
+    /// - Parameter worker: The number of the worker, which makes one call at a time.
+    /// - Throws: ``UnexpectedAnswer`` for a response that is not the right one, byte by byte.
     func call(_ worker: Int, over network: NetworkLayer, _ random: inout SeededGenerator) async throws {
         let kind = Int.random(in: 0..<1000, using: &random)
         switch kind {
@@ -40,7 +40,7 @@ struct SoakTraffic: Sendable {
             let response = try await network.call(SoakPost(text: String(repeating: "a", count: 9000)))
             try check(response.bytes == Array("ok".utf8))
         case 870..<920:
-            // The beginning of a body is read, and the rest let go.
+            // The beginning of a body is read, and the rest discarded.
             for try await part in try await network.stream(File(name: "50k")).body where !part.isEmpty {
                 try check(medium.starts(with: part))
                 break
@@ -65,7 +65,7 @@ struct SoakTraffic: Sendable {
         try FileManager.default.removeItem(at: file)
     }
 
-    /// Uploads under a name that nothing else has, so that no upload that was given up is taken for this one; and reads it back.
+    /// Uploads under a unique name, so that no cancelled upload is taken for this one; and reads it back.
     private func upload(_ bytes: [UInt8], as name: String, over network: NetworkLayer) async throws {
         _ = try await network.upload(SoakUpload(name: name, bytes: bytes))
         let response: RawData

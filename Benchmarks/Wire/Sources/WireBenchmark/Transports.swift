@@ -83,7 +83,7 @@ struct Lent: Endpoint {
     var path: EndpointPath { "" }
 }
 
-/// Answers a call when what it was lent for is done.
+/// Responds to a call when its borrowed operation has ended.
 struct Lender: Transport {
     let use: @Sendable (Flight) async throws -> Void
 

@@ -188,7 +188,7 @@ struct CircuitTests {
         #expect(error?.kind == .overloaded)
     }
 
-    /// Makes calls that nobody answers, and lets so much time pass in each.
+    /// Makes calls without responses, and advances the clock by this much in each.
     private func time(out count: Int, after time: Duration, _ options: CallOptions = .standard) async throws -> Bool {
         let host = SilentHost()
         for page in 1...count {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// How many calls are in the air, and whose turn is next.
+/// How many calls are in flight, and which is next.
 @Suite(.timeLimit(.minutes(10)))
 struct TurnTests {
     private let transport = ParkingTransport()
@@ -21,7 +21,7 @@ struct TurnTests {
         AdmissionLimits(maximumFlights: flights, maximumWaiting: waiting)
     }
 
-    /// Starts a call, and returns when it flies or stands in the line.
+    /// Starts a call, and returns when it is in flight or in the queue.
     private func start(
         _ page: Int, _ network: NetworkLayer, _ priority: CallPriority? = nil
     ) async throws -> Task<RawData, any Error> {
@@ -212,7 +212,7 @@ struct TurnTests {
     }
 }
 
-/// The place in the air of an answer that is read as a stream.
+/// The slot of a response that is read as a stream.
 @Suite(.timeLimit(.minutes(10)))
 struct StreamPlaceTests {
     private func layer(failing error: NetworkError? = nil) -> StubbedLayer {

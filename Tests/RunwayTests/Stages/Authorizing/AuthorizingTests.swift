@@ -84,7 +84,7 @@ struct AuthorizingTests {
         try await gate.waitForArrivals()
         #expect(network.admission.counts == (1, 0))
         _ = try await network.call(OpeningHours())
-        // Who has the token flies again, no more at a time than may.
+        // Calls with the token are sent again, within the limit of slots.
         gate.open()
         for call in calls { _ = try await call.value }
         #expect(network.admission.counts == (0, 0))
@@ -97,7 +97,7 @@ struct AuthorizingTests {
         let gate = ScriptedGate()
         let origin = ClubOrigin(refreshGate: gate)
         let clock = ManualClock()
-        // One for the renewal, which may fly before the last of the calls does, and one for the calls.
+        // One for the renewal, which may be sent before the last of the calls, and one for the calls.
         let network = NetworkLayer(
             transport: origin, pipeline: .tested, clock: LayerClock(clock),
             limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 2), retrying: .none))

@@ -99,7 +99,7 @@ final class ClubOrigin: Transport {
     private let state = Mutex(State())
     /// Where refreshes wait, if a test wants them to.
     let refreshGate: ScriptedGate?
-    /// Where other calls wait for their answers, if a test wants them to.
+    /// Where other calls wait for their responses, if a test sets it.
     let callGate: ScriptedGate?
 
     init(refreshGate: ScriptedGate? = nil, callGate: ScriptedGate? = nil) {
@@ -113,13 +113,13 @@ final class ClubOrigin: Transport {
     /// The most refreshes that were under way at one time.
     var mostRefreshing: Int { state.withLock { $0.mostRefreshing } }
 
-    /// Takes every token that was given out of use.
+    /// Invalidates every issued token.
     func revoke() { state.withLock { $0.goodToken = "none" } }
     /// Makes a token good, as a login on another path would.
     func accept(_ token: String) { state.withLock { $0.goodToken = token } }
     /// Gives tokens from now on that are never good.
     func refuseRenewedTokens() { state.withLock { $0.refusesRenewed = true } }
-    /// Answers every second call of the strongroom with a status, and refuses the others.
+    /// Responds to every second call of the strongroom with a status, and refuses the others.
     func failStrongroomOnce(with status: HTTPResponse.Status) {
         state.withLock { ($0.strongroomStatus, $0.strongroomCount) = (status, 0) }
     }

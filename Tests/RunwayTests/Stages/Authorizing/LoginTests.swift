@@ -223,7 +223,7 @@ struct LoginTests {
     }
 }
 
-/// The needs that a layer told of.
+/// The notifications of a layer.
 @MainActor
 private final class Needs {
     private(set) var all: [NeedsLogin] = []

@@ -166,7 +166,7 @@ private struct TokenPlay {
     }
 
     private mutating func revoke() {
-        // Where the origin itself is about to give a new token there is none to take out of use.
+        // While the origin is issuing a new token there is none to invalidate.
         guard token == .good else { return }
         origin.accept("none")
         token = .revoked

@@ -106,7 +106,7 @@ struct TokenTimeTests {
     }
 }
 
-/// A store that fails so many times, and then gives one token.
+/// A store that fails a number of times, and then returns one token.
 private final class CountingStore: TokenStore {
     /// Guards the counts.
     private let state: Mutex<(loads: Int, failures: Int)>

@@ -38,7 +38,7 @@ struct HedgeModelTests {
             if let next = clock.nextDeadline, next.offset < Library.deadline / 2 { clock.advance(to: next) }
             if Int.random(in: 0..<20, using: &random) == 0 { for number in cancelled { calls[number].cancel() } }
         }
-        // What was called off ends without any more time.
+        // A cancelled attempt ends at once.
         try await waitUntil { wire.flyingCount == 0 }
         await network.flushRecords()
         try #require(records.records.count == callCount, "seed \(seed)")
@@ -113,7 +113,7 @@ private final class ChancyTransport: Transport {
             try await flight.clock.sleep(until: flight.clock.now + waits[1])
         } catch {
             state.withLock { $0.courses[course.number].wasCancelled = true }
-            throw NetworkError(.cancelled, in: .transporting, "called off")
+            throw NetworkError(.cancelled, in: .transporting, "cancelled")
         }
         guard let status = course.status, !course.breaksOff else {
             throw NetworkError(.noNetwork, in: .transporting, "broken off")

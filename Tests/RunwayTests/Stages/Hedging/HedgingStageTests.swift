@@ -34,7 +34,7 @@ struct HedgingStageTests {
             ])
         #expect(record.attempts.map(\.start) == [.zero, .milliseconds(100)])
         #expect(record.attempts.map(\.status) == [nil, .ok])
-        #expect(record.attempts[0].failure == "The other attempt was answered first.")
+        #expect(record.attempts[0].failure == "The other attempt received its response first.")
         #expect(record.attempts[0].end == .milliseconds(120))
         #expect(record.attempts[1].failure == nil)
     }
@@ -247,6 +247,6 @@ struct HedgingStageTests {
         let attempts = try await layer.record().attempts
         #expect(attempts.map(\.responseByteCount) == [3, nil])
         #expect(attempts[0].end != nil && attempts[0].failure == nil)
-        #expect(attempts[1].failure == "The other attempt was answered first.")
+        #expect(attempts[1].failure == "The other attempt received its response first.")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// What every request in an envelope keeps: its end, its deadline, its record, its judgement.
+/// Every request in an envelope has its own end, deadline, record and judgement.
 @Suite(.timeLimit(.minutes(10)))
 struct MergedItemTests {
     @Test func cancelledWaitersAreNotInTheEnvelope() async throws {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Runway
 
-/// What is kept of answers that came out of an envelope, and what their redirects carry.
+/// How responses from an envelope are stored, and what their redirects carry.
 @Suite(.timeLimit(.minutes(10)))
 struct MergedReadTests {
-    /// A read whose answers are kept as the server says.
+    /// A read whose responses are stored by the server's rules.
     private struct KeptRead: Endpoint {
         static let service = Merged.self
         static let cache = CachePolicy.http()
@@ -16,7 +16,7 @@ struct MergedReadTests {
         func encode(to encoder: any Encoder) {}
     }
 
-    /// A read whose answers are kept for three minutes.
+    /// A read whose responses are stored for three minutes.
     private struct TimedRead: Endpoint {
         static let service = Merged.self
         static let cache = CachePolicy.timeToLive()
@@ -114,7 +114,7 @@ struct MergedReadTests {
         try await waitUntil { network.merger.waitingCount >= 2 }
         transport.respond(1)
         try await transport.waitForArrival(of: 4)
-        // A newer request, which leaves after the envelope and is answered before it.
+        // A newer request, which is sent after the envelope and completes before it.
         let newer = call("x", CallOptions(cacheUse: .refresh))
         try await waitUntil { network.merger.waitingCount >= 1 }
         clock.advance(by: .milliseconds(50))

@@ -60,7 +60,7 @@ struct MergingStageTests {
         #expect(records.last?.attempts.count == 1)
     }
 
-    /// Eight callers who each call again as soon as they have their answer share nearly every request.
+    /// Eight callers who each call again after their response share nearly every request.
     @Test func repeatedCallersAreMerged() async throws {
         let layer = MergingLayer(EnvelopeServer(holdsEnvelopes: true)) { $0.settling = .milliseconds(2) }
         let first = try await layer.holdOne()
@@ -167,7 +167,7 @@ extension MergingLayer {
         try await waitUntil { network.merger.waitingCount >= count }
     }
 
-    /// Puts requests into one envelope, while one is in the air, and gives their calls in order.
+    /// Merges requests into one envelope, while one is in flight, and returns their calls in order.
     func merge<E: Endpoint>(_ endpoints: [E]) async throws -> [Task<RawData, any Error>] {
         let first = try await holdOne()
         var calls: [Task<RawData, any Error>] = []

@@ -2,7 +2,7 @@ import RunwayTesting
 
 @testable import Runway
 
-/// One of the calls that a random sequence makes; with whose it is, and where, it names an answer.
+/// One of the calls that a random sequence makes; with account and environment, it identifies a response.
 struct ModelKey: Hashable {
     enum API: Int, CaseIterable { case work, artist, book }
 
@@ -24,7 +24,7 @@ struct ModelKey: Hashable {
     }
 }
 
-/// What a cache by time should do, written down as plainly as can be: a list of answers, and a list of what was cleared.
+/// The expected behaviour of a cache by time, as simple as possible: a list of responses, and a list of clears.
 struct CacheModel {
     struct Kept {
         var key: ModelKey
@@ -40,9 +40,9 @@ struct CacheModel {
         var policy: CachePolicy
         var mark: Int
         var order: Int
-        /// The number of the stale answer that may stand in, and since when it is stale.
+        /// The number of the stale response that may land instead of an error, and since when it is stale.
         var fallback: (number: Int, since: Int)?
-        /// The number of the stale answer whose validator is sent.
+        /// The number of the stale response whose validator is sent.
         var validated: Int?
         var isOfTheLayer = false
     }
@@ -50,14 +50,14 @@ struct CacheModel {
     /// What a call should do at once.
     enum Prediction: Equatable {
         case cached(String)
-        /// It answers stale, and a flight of the layer's own takes off.
+        /// It returns a stale response, and a background flight starts.
         case cachedAndSent(String)
         case sent
     }
 
     enum ServerResponse { case number(Int), notModified, refusedByTheEndpoint, serverError, notFound, noNetwork }
 
-    /// What answers have an entity tag.
+    /// Which responses have an entity tag.
     static func hasTag(_ number: Int) -> Bool { number.isMultiple(of: 2) }
 
     let maximumCount: Int
@@ -67,7 +67,7 @@ struct CacheModel {
     private(set) var kept: [Kept] = []
     /// What the tier below memory holds.
     private var below: [ModelKey: Kept] = [:]
-    /// The newest order of a request whose answer came, whether it is still kept or not.
+    /// The newest order of a request whose response was received, whether it is still stored or not.
     private var newest: [ModelKey: Int] = [:]
     private var clears: [(scope: CacheScope, order: Int)] = []
     private var counter = 0

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// What is kept below memory.
+/// Responses stored below memory.
 final class CacheTierTests: Sendable {
     private let tier: FileTier
     private let layer: CachedLayer
@@ -32,7 +32,7 @@ final class CacheTierTests: Sendable {
         let later = await nextLaunch(after: 100)
         let rawData = try await later.network.call(Work(), options: options)
         #expect(rawData["n"].int == 1 && rawData.source == .cache && later.server.requestCount == 0)
-        #expect(rawData.mediaType?.isJSON == true, "the head is kept with it")
+        #expect(rawData.mediaType?.isJSON == true, "the head is stored with it")
         #expect(await later.lastDecisions() == [.hitOnDisk(age: .seconds(100))])
         _ = try await later.network.call(Work(), options: options)
         #expect(await later.lastDecisions() == [.hit(age: .seconds(100))], "it was brought up into memory")
@@ -188,7 +188,7 @@ final class CacheTierTests: Sendable {
         #expect(await layer.lastDecisions().prefix(2) == [.tierTimedOut, .miss])
     }
 
-    /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
+    /// Cancelled calls leave their lookups behind; there are never more than sixteen of these.
     @Test(.timeLimit(.minutes(5))) func aHangingTierGetsABoundedNumberOfLookups() async throws {
         let deaf = DeafTier()
         let layer = CachedLayer(diskCache: deaf)

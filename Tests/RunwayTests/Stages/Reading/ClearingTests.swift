@@ -34,7 +34,7 @@ struct Clearing: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A call whose endpoint keeps nothing.
+/// A call whose endpoint stores nothing.
 private struct Unkept: Endpoint {
     static let service = Gallery.self
     static let coalesces = false
@@ -136,9 +136,9 @@ struct ClearingTests {
         for number in 0...5 * ClearGenerations.maximumCount { layer.network.cache.clear(account: "account \(number)") }
         layer.respond(flight, 1)
         _ = try await early
-        #expect(layer.network.cache.count == 0, "what can't be told apart any more is not kept")
+        #expect(layer.network.cache.count == 0, "responses of a forgotten scope are not stored")
         try await layer.fill(2)
-        #expect(layer.network.cache.count == 1, "what took off later is")
+        #expect(layer.network.cache.count == 1, "responses to later calls are")
     }
 
     @Test func aRevalidatedResponseIsNotStoredAfterASignOut() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// An origin that answers 304 to what it was not asked conditionally.
+/// An origin that responds with 304 to requests without conditions.
 struct NotModifiedTests {
     private func call(_ policy: CachePolicy, _ fields: [String: String]) async -> NetworkError? {
         let layer = CachedLayer()

@@ -93,7 +93,7 @@ struct PrefetchTests {
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == first && record.outcome.name == "cancelled")
         #expect(layer.transport.cancelled == [first.number] && layer.transport.parked == [other.number])
-        // Of the same number nothing is left to call off, and what flies now is another flight.
+        // No flight of this number is left to cancel, and the one in flight now is another.
         let second = layer.network.prefetch(Work())
         layer.network.cancelPrefetch(first)
         try await layer.transport.waitForArrival(of: second)

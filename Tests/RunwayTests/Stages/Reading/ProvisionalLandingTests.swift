@@ -5,14 +5,14 @@ import Testing
 
 @testable import Runway
 
-/// Stale answers that land in a manager while the fresh one is fetched.
+/// Stale responses that land in a manager while the fresh one is fetched.
 @MainActor
 struct ProvisionalLandingTests {
     private let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
     private let layer = ParkedLayer()
     private let recorder = LandingRecorder()
 
-    /// A manager after a load that found a stale answer, and the flight that is in the air.
+    /// A manager after a load that found a stale response, and the flight in progress.
     private func loaded(
         _ prepare: (APIManager<Work>) -> Void = { _ in }
     ) async throws -> (manager: APIManager<Work>, flight: FlightID) {
@@ -132,7 +132,7 @@ struct ProvisionalLandingTests {
         try await waitUntil { manager.rawData == nil }
         layer.respond(flight.number, 1)
         try await recorder.landings(count: 1)
-        #expect(told == ["1 network"], "the same bytes are told: nobody was told of them yet")
+        #expect(told == ["1 network"], "the same bytes land: the delegate was not notified of them yet")
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.decisions(of: CallDecision.self) == [.landedImmediately, .vetoedProvisional])
     }
@@ -162,7 +162,7 @@ struct ProvisionalLandingTests {
 
     @Test func aFreshAnswerIsNeverHeardOfBeforeTheStaleOne() async throws {
         let (manager, flight) = try await loaded()
-        // Lands in this very turn, in which the stale answer has not been told yet.
+        // Lands in this very turn, in which the delegate was not notified of the stale response yet.
         let fresh = try await network(answering: #"{"n":2}"#).call(QueryCall())
         manager.land(Landing(try #require(manager.state.machine.flight(flight)), Work(), fresh))
         #expect(told.last == "2 network" && told.first == "1 staleCache" && told.count == 2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// What is kept by time and has a validator: a re-read of what did not change costs one 304.
+/// Responses stored by time that have a validator: refetching an unchanged one costs one 304.
 struct RenewalTests {
     private static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -138,7 +138,7 @@ struct RenewalTests {
         layer.clock.advance(by: .seconds(10))
         answerNotModified(named)
         let error = await layer.failure(Work(), options)
-        #expect(error?.kind == .invalidResponse, "a 304 to a request without conditions is no answer")
+        #expect(error?.kind == .invalidResponse, "a 304 to a request without conditions is invalid")
         #expect(layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch) && !sent.contains(.ifModifiedSince))
         #expect(await layer.lastDecisions().contains(.unmatchedNotModified))
     }
@@ -159,7 +159,7 @@ struct RenewalTests {
         let error = await layer.failure(Work(refused: "n"), options)
         // The second request has no conditions, and this server says 304 again.
         #expect(error?.kind == .invalidResponse && layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch))
-        #expect(layer.network.cache.count == 0, "what was refused is let go, renewed or not")
+        #expect(layer.network.cache.count == 0, "a rejected response is removed, renewed or not")
     }
 
     @Test func aRefusedTokenIsNoRenewal() async throws {

@@ -61,7 +61,7 @@ struct TimeToLiveTests {
         #expect(try await layer.number(Work()) == 2)
         layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         #expect(await layer.failure(Work(), CallOptions(cacheUse: .refresh))?.kind == .noNetwork)
-        #expect(try await layer.number(Work()) == 2, "what is kept outlives a refresh that failed")
+        #expect(try await layer.number(Work()) == 2, "the stored response outlives a failed refresh")
     }
 
     @Test func onlyIfCachedNeverSends() async throws {
@@ -76,7 +76,7 @@ struct TimeToLiveTests {
         #expect(stale.source == .staleCache && stale["n"].int == 1)
         #expect(await layer.lastDecisions() == [.staleAllowed(by: .seconds(86_400 - 180))])
         #expect(
-            await layer.failure(QueryCall(), wish)?.kind == .notCached, "an endpoint that keeps nothing has nothing")
+            await layer.failure(QueryCall(), wish)?.kind == .notCached, "an endpoint without a policy has no stored response")
         #expect(await layer.failure(Rename(), wish)?.kind == .notCached)
         #expect(layer.server.requestCount == 1)
     }

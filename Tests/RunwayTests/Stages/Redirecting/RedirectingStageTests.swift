@@ -5,7 +5,7 @@ import RunwayTesting
 import Testing
 
 struct RedirectingStageTests {
-    /// A layer whose wire answers a path that is in `targets` with a redirect, and every other with 200.
+    /// A layer whose wire responds to a path that is in `targets` with a redirect, and to every other with 200.
     private func layer(_ targets: [String: String], status: HTTPResponse.Status = .found) -> StubbedLayer {
         StubbedLayer { request in
             guard let target = targets[request.url] else { return .json("{\"at\":\"\(request.url)\"}") }

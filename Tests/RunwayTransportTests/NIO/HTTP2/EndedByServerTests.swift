@@ -8,7 +8,7 @@ import Testing
 /// transport (RFC 9113 §8.7).
 @Suite(.timeLimit(.minutes(10)))
 struct EndedByServerTests {
-    /// Answers every request with its path, but does something else to `/ended` on a connection that carried `/warm` before.
+    /// Responds to every request with its path, but treats `/ended` differently on a connection that carried `/warm` before.
     private static func ending(
         _ end: @escaping @Sendable (RawConnection, _ stream: Int) -> Void
     ) -> RawHTTP2Server.Script {
@@ -104,7 +104,7 @@ struct EndedByServerTests {
         }
     }
 
-    /// The server may ask a client to stop sending once it has answered (RFC 9113 §8.1).
+    /// The server may ask a client to stop sending once it has responded (RFC 9113 §8.1).
     @Test func aResponseThatIsCompleteIsOneThoughItsRequestIsReset() async throws {
         let script = Self.ending { connection, stream in
             connection.write(.headers(stream), .data(stream, "enough"), .reset(stream, 0))

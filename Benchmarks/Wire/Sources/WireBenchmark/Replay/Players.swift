@@ -52,11 +52,11 @@ extension Player {
         }
     }
 
-    /// The layer with all its default limits: every answer is kept for three minutes.
+    /// The layer with all its default limits: every response is stored for three minutes.
     ///
     /// - Parameters:
-    ///   - prefetches: Whether the app has fetched ahead what a page of a list leads to, when it shows that page for the first time.
-    ///   - merges: Whether requests that are made at once leave as one.
+    /// - prefetches: Whether the app has prefetched the homes of a page of a list when it shows that page for the first time.
+    /// - merges: Whether concurrent requests are merged.
     static func runway(
         _ name: String, base: String, root: String, prefetches: Bool, merges: Bool, maximumRequests: Int? = nil,
         leastSpeedup: Double? = nil
@@ -93,7 +93,7 @@ private final class ReplayedApp: Sendable {
 
     private let network: NetworkLayer
     private let prefetches: Bool
-    /// Guards the pages that were shown before, and the count of answers that were in memory.
+    /// Guards the pages that were shown before, and the count of cached responses.
     private let state = Mutex(State())
 
     init(network: NetworkLayer, prefetches: Bool) {

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// Tells the backend, past the path that delays, what happens between the parts of a session, and asks what came to it.
+/// Controls the backend between the parts of a session, bypassing the delayed path, and reads its counts.
 struct ReplayControl {
     private let client: HTTPClient
     private let base: String

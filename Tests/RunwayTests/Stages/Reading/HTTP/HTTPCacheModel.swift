@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a private cache by RFC 9111 should do, written down as plainly as can be: a list of answers, the oldest first.
+/// The expected behaviour of a private cache by RFC 9111, as simple as possible: a list of responses, the oldest first.
 struct HTTPCacheModel {
     /// A read, and whose it is.
     struct Asked {
@@ -9,10 +9,10 @@ struct HTTPCacheModel {
         var fields: [HTTPField.Name: String]
     }
 
-    /// What a call wants of what is kept.
+    /// How a call uses stored responses.
     enum Wish { case nothing, noCache, noStore, refresh, onlyKept }
 
-    /// What the origin allows to be made of an answer.
+    /// The directives of the origin for a response.
     struct Terms {
         var maxAge: Int?
         var isNoCache = false
@@ -22,7 +22,7 @@ struct HTTPCacheModel {
         var staleIfError: Int?
     }
 
-    /// An answer, and what decides on its use. Its entity tag, where it has one, is its number.
+    /// A response, and what decides on its use. Its entity tag, if it has one, is its number.
     struct Kept {
         var number: Int
         var asked: Asked
@@ -38,7 +38,7 @@ struct HTTPCacheModel {
             now - received - (terms.maxAge ?? modified.map { (received - $0) / 10 } ?? 0)
         }
 
-        /// Whether it is an answer to a read, fresh or not (§4.1).
+        /// Whether it is a response to a read, fresh or not (§4.1).
         func serves(_ read: Asked) -> Bool {
             guard let vary, asked.target == read.target, asked.owner == read.owner,
                 asked.fields[.authorization] == read.fields[.authorization]
@@ -57,21 +57,21 @@ struct HTTPCacheModel {
     /// What becomes of a read.
     enum Course {
         case given(String)
-        /// It is given what is stale, and a fresh answer is fetched for nobody.
+        /// It receives a stale response, and a fresh one is fetched in the background.
         case givenAndFetched(String)
         case fetched
 
         var isFetched: Bool { if case .given = self { false } else { true } }
     }
 
-    /// The most answers of one target.
+    /// The most responses of one target.
     let maximumVariants: Int
     var now = 0
     private(set) var kept: [Kept] = []
 
     init(maximumVariants: Int) { self.maximumVariants = maximumVariants }
 
-    /// What could be given, the one to prefer first: of those that say on what they depend the newest, then of the others (§4.1).
+    /// The candidates, the preferred one first: of those with `Vary` the newest, then of the others (§4.1).
     func candidates(for asked: Asked) -> [Kept] {
         let newestFirst = kept.reversed().filter { $0.serves(asked) }
         return newestFirst.filter { $0.vary != [] } + newestFirst.filter { $0.vary == [] }
@@ -91,7 +91,7 @@ struct HTTPCacheModel {
         return wish == .onlyKept ? .given("notCached") : .fetched
     }
 
-    /// What a read that was fetched lands with, and what is kept then (§3, §4.2.4, §4.3, RFC 5861 §4).
+    /// What a fetched read lands with, and what is stored then (§3, §4.2.4, §4.3, RFC 5861 §4).
     mutating func land(_ asked: Asked, _ wish: Wish, _ response: Answer) -> String {
         let candidates = wish == .refresh ? [] : candidates(for: asked)
         switch response {
@@ -109,7 +109,7 @@ struct HTTPCacheModel {
     }
 
     private mutating func store(_ new: Kept, _ wish: Wish) {
-        // What is not kept has replaced what is kept at its origin all the same.
+        // A response that is not stored has superseded the stored ones at its origin all the same.
         kept.removeAll { $0.serves(new.asked) }
         if new.vary == nil || new.terms.isNoStore || wish == .noStore { return }
         kept.append(new)
@@ -127,6 +127,6 @@ struct HTTPCacheModel {
     /// Some targets were changed (§4.4).
     mutating func change(_ targets: Set<String>) { kept.removeAll { targets.contains($0.asked.target) } }
 
-    /// What is kept of someone is gone; with `nil` everybody's is.
+    /// Removes the stored responses of an account; with `nil`, of all.
     mutating func clear(_ owner: String?) { kept.removeAll { owner == nil || $0.asked.owner == owner } }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Runway
 
-/// Reads that vary, changes, sign-ins, sign-outs, clears, failures and moves of the clock in every order that a seed can think of, one
-/// after the other, against a model of a cache by RFC 9111. How old an answer is when it comes, ``HTTPFreshnessModelTests`` reckons.
+/// Reads that vary, changes, sign-ins, sign-outs, clears, failures and moves of the clock in random order, one after the other,
+/// against a model of a cache by RFC 9111. ``HTTPFreshnessModelTests`` covers the initial age of responses.
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPCacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
@@ -37,7 +37,7 @@ private struct HTTPCachePlay {
         for step in 1...number(10...40) {
             if let problem = try await act() { return "step \(step): \(problem)" }
             let count = cached.network.cache.count
-            if count != model.kept.count { return "step \(step): \(count) answers are kept, not \(model.kept.count)" }
+            if count != model.kept.count { return "step \(step): \(count) responses are stored, not \(model.kept.count)" }
         }
         return nil
     }
@@ -114,9 +114,9 @@ private struct HTTPCachePlay {
         }
     }
 
-    /// Tells the origin what to answer.
+    /// Sets the next response of the origin.
     private mutating func script(_ asked: Model.Asked, _ candidates: [Model.Kept]) -> Model.Answer {
-        // A date is sent as a condition only where there is one answer that it can mean.
+        // A date is sent as a condition only if it can refer to one response alone.
         let validated = candidates.filter { $0.hasTag || candidates.count == 1 && $0.modified != nil }
         switch number(1...10) {
         case 1:

@@ -179,7 +179,7 @@ struct HTTPCacheStoreTests {
         }
         let now = HTTPDate(seconds: 1_767_225_600)
         func date(_ seconds: Int64) -> HTTPFields { [.date: HTTPDate(seconds: now.seconds + seconds).text] }
-        // Both are under way at once: the date tells, whichever comes last.
+        // Both are in flight at once: the date decides, whichever is received last.
         let early = respond("early", 1, date(0), requested: 0, received: 10)
         let late = respond("late", 2, date(5), requested: 4, received: 6)
         #expect(winner(early, late) == ["late"] && winner(late, early) == ["late"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// Random answers, clocks and requests, against arithmetic in whole numbers that shares nothing with the code.
+/// Random responses, clocks and requests, against integer arithmetic that shares no code with the cache.
 struct HTTPFreshnessModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
@@ -20,7 +20,7 @@ struct HTTPFreshnessModelTests {
     }
 }
 
-/// What the model knows of the one answer that is kept, in seconds since the start.
+/// The state of the one stored response in the model, in seconds since the start.
 private struct Kept {
     var body: Int
     var lifetime: Int
@@ -96,7 +96,7 @@ private struct Play {
         let age = kept.ageAtReceipt + now - kept.receivedAt
         let isStale = age >= kept.lifetime
         if isStale && (kept.mustRevalidate || maxStale == nil) { return false }
-        // How much the answer misses what is wanted, by each wish.
+        // By how much the response misses each directive of the request.
         var misses: [Int] = []
         if isStale { misses.append(age - kept.lifetime) }
         if let maxAge, age > maxAge || maxAge == 0 { misses.append(age - maxAge) }

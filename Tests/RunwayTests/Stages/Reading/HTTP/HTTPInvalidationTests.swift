@@ -115,7 +115,7 @@ struct HTTPInvalidationTests {
     @Test func responseInFlightDuringAChangeIsNotStored() async throws {
         let network = cached.network
         let cached = cached
-        // The change comes and goes while the answer to the read is under way.
+        // The change completes while the response to the read is in flight.
         cached.respond(with: { _ throws(NetworkError) in
             cached.respond(status: .ok)
             _ = try await network.exchange(cached.request(method: .post), with: Library.self)

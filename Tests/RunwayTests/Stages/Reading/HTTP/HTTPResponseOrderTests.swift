@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Which answers are kept where calls, clears and answers that may not be kept overlap.
+/// Which responses are stored if calls, clears and uncacheable responses overlap.
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPResponseOrderTests {
     private let room = ReadingRoom()
@@ -26,7 +26,7 @@ struct HTTPResponseOrderTests {
         room.transport.respond(number, with: .success(response))
     }
 
-    /// The number of the answer that is kept; `nil` where none is.
+    /// The number of the stored response; `nil` if there is none.
     private func kept(_ language: String) async -> UInt64? {
         try? await room.call(Shelf(fields: ["Accept-Language": language]), options(.onlyIfCached)).number
     }
@@ -36,7 +36,7 @@ struct HTTPResponseOrderTests {
         respond(1)
         #expect(try await older.number == 1)
         let newer = try await begin(2, "de", .refresh)
-        // Of the same target, in another language: what was asked for before it is not kept.
+        // Of the same target, in another language: responses to earlier requests are not stored.
         let other = try await begin(3, "fr")
         respond(3, "no-store")
         #expect(try await other.number == 3)

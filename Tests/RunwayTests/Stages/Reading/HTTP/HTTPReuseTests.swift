@@ -57,14 +57,14 @@ struct HTTPReuseTests {
         // A field of the caller's own is sent alone, so that all is known of it.
         #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three")
         #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three" && cached.sent == 3)
-        // What does not vary by it is kept.
+        // A response that does not vary by it is stored.
         cached.respond([.cacheControl: "max-age=60", .vary: "Accept"])
         try await cached.send("/b")
         #expect(try await cached.send("/b").source == .cache)
     }
 
     @Test func theMostRecentResponseIsReturned() async throws {
-        // Each is of a request that nothing kept so far matches, and all match the last.
+        // Each is for a request that no stored response matches so far, and all match the last.
         cached.respond([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
         try await cached.send("/a", [.accept: "a"])
         cached.respond("two", [.cacheControl: "max-age=999", .vary: "Accept-Language", .date: cached.date(-10)])
@@ -301,7 +301,7 @@ struct HTTPReuseTests {
         for location in ["/b", "/a"] {
             cached.respond("", status: .found, [.location: location, .cacheControl: "max-age=60"])
         }
-        // What fails in passing lets go of nothing that is kept.
+        // A temporary failure removes no stored response.
         cached.respond("error", status: .internalServerError)
         try await cached.send("/a")
         #expect(try await cached.failure("/a", [.cacheControl: "only-if-cached"]).status == .gatewayTimeout)

@@ -99,7 +99,7 @@ struct HTTPStoringTests {
         try await cached.send("/a", [.cacheControl: "no-store"])
         #expect(cached.network.cache.count == 0)
         #expect(try await cached.send().text == "two")
-        // What is kept already may be given to such a request.
+        // A stored response may be returned to such a request.
         #expect(try await cached.send("/a", [.cacheControl: "no-store"]).source == .cache)
     }
 

@@ -9,7 +9,7 @@ import Testing
 struct HTTPValidationTests {
     private let cached = HTTPCachedLayer()
 
-    /// Keeps an answer that is stale when the next request comes.
+    /// Stores a response that is stale at the next request.
     private func keepStale(_ fields: HTTPFields, path: String = "/a", asking: HTTPFields = [:]) async throws {
         var fields = fields
         if fields[.cacheControl] == nil { fields[.cacheControl] = "max-age=1" }
@@ -236,7 +236,7 @@ struct HTTPValidationTests {
     @Test func tagsOfTheCallerAndOfTheCacheAreSentTogether() async throws {
         try await keepStale([.eTag: "\"x\""])
         cached.respond(status: .notModified, [.eTag: "\"x\""])
-        // The caller has another one, so it gets what is kept.
+        // The caller has another one, so it receives the stored one.
         let response = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
         #expect(response.head.status == .ok && response.text == "one")
         #expect(cached.last[.ifNoneMatch] == "\"own\", \"x\"")
@@ -250,7 +250,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == sent + 1)
     }
 
-    /// Keeps a stale response of these fields, and has the caller's own tag joined to its validators.
+    /// Stores a stale response with these fields, and sends the caller's own tag with its validators.
     @Test(arguments: [[.eTag: "\"x\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [:]] as [HTTPFields])
     func bareNotModifiedForTheCallersTagDoesNotServeTheStoredBody(_ validator: HTTPFields) async throws {
         try await keepStale(validator)

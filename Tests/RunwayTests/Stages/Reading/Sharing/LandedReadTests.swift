@@ -4,13 +4,13 @@ import Testing
 
 @testable import Runway
 
-/// A read whose answer is kept, unless the endpoint refuses it.
+/// A read whose response is stored, unless the endpoint rejects it.
 struct KeptShelf: Endpoint {
     struct Refused: Error {}
 
     static let service = Library.self
     static let cache = CachePolicy.timeToLive()
-    var path: EndpointPath { "kept" }
+    var path: EndpointPath { "stored" }
     func validate(response: RawData) throws {
         if response["refused"].exists { throw Refused() }
     }
@@ -37,7 +37,7 @@ private struct Holding: RequestStage {
     }
 }
 
-/// Adds 100 to the number of every answer.
+/// Adds 100 to the number of every response.
 private struct Adding: RequestStage {
     var step: FlightStep { .customStage("adding") }
 
@@ -56,7 +56,7 @@ private struct Adding: RequestStage {
 struct LandedReadTests {
     private let gate = ScriptedGate()
 
-    /// A room in which the first call has its answer and has not kept it.
+    /// A room in which the first call has its response and has not stored it.
     private func roomWithAnAnswer(
         _ response: String = #"{"flight":1}"#, _ options: CallOptions = .standard
     ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
