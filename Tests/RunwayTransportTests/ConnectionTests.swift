@@ -58,7 +58,7 @@ struct ConnectionTests {
     }
 
     @Test(.except(.urlSession, "its system decides how long connections persist"))
-    func anUnusedConnectionIsClosedAfterTheTimeItIsKept() async throws {
+    func anIdleConnectionIsClosedAfterKeepAlive() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
             let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(keepAlive: .milliseconds(50)))

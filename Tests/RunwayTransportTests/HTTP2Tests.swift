@@ -74,7 +74,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func aStreamIsReadAndOneThatIsReleasedKeepsTheConnection() async throws {
+    @Test func aReleasedStreamPreservesTheConnection() async throws {
         try await withBackend { network, serving, records in
             let whole = try await network.call(Fetch<GET>("xinfang/list")).bytes
             let response = try await network.stream(Fetch<GET>("xinfang/list"))

@@ -122,7 +122,7 @@ struct MisbehaviourTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst and more than was said",
     ])
-    func bytesAfterAResponseAnswerNoOtherRequest(responses: String) async throws {
+    func bytesAfterAResponseBelongToNoRequest(responses: String) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .raw(responses).ending(.stayOpen))
             origin.on("/b", respond: .text("clean"))

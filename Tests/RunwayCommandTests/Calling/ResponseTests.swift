@@ -5,7 +5,7 @@ import Testing
 
 /// What `runway call` prints of a response if there is no terminal.
 @Suite(.timeLimit(.minutes(10)))
-struct AnswerTests {
+struct ResponseTests {
     /// Runs `runway call GET` for one response.
     private func shown(_ response: ScriptedResponse, _ arguments: String...) async throws -> Tool {
         try await withScriptedOrigin { origin in

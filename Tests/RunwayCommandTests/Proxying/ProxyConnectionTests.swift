@@ -39,7 +39,7 @@ struct ProxyConnectionTests {
             origin.on("/", respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 let response = try await RawClient.exchange(text, port: proxy.port)
-                #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(80)): \(answer.prefix(200))")
+                #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(80)): \(response.prefix(200))")
                 #expect(response.contains("\r\nConnection: close\r\n") && response.contains(#"{"error":{"kind":"#))
                 #expect(response.ranges(of: "\r\n\r\n").count == 1, "one response, and no more")
                 #expect(try await fetch("\(proxy.url)/").text == "fine")

@@ -38,15 +38,15 @@ func curl(_ arguments: String...) async throws -> Tool {
 }
 
 /// The response of a URL to the system's curl, parsed.
-func fetch(_ url: String, _ arguments: String...) async throws -> CurlAnswer {
+func fetch(_ url: String, _ arguments: String...) async throws -> CurlResponse {
     let tool = try await Tool.run(
         "/usr/bin/env", ["curl", "--silent", "--noproxy", "", "--include"] + arguments + [url], input: [],
         environment: [:])
-    return try CurlAnswer(tool)
+    return try CurlResponse(tool)
 }
 
 /// A response as `curl --include` writes it; interim responses are left out.
-struct CurlAnswer {
+struct CurlResponse {
     let status: Int
     /// The header fields in their order.
     let fields: [(name: String, value: String)]

@@ -46,7 +46,7 @@ struct DemoSessionTests {
         #expect(answered.allSatisfy { $0.httpVersion == "HTTP/2" })
     }
 
-    @Test func equalSeedsGiveEqualCallsAndScreens() async throws {
+    @Test func equalSeedsProduceEqualCallsAndScreens() async throws {
         let first = try await DemoSession.play(seed: 3)
         let second = try await DemoSession.play(seed: 3)
         #expect(first.flights.map(Call.init) == second.flights.map(Call.init))

@@ -55,7 +55,7 @@ struct SabotageTests {
         #expect(problems.contains { $0.contains("line 1 of the screen is") })
     }
 
-    @Test func anAnswerThatNeverComesIsAProblem() async throws {
+    @Test func aMissingResponseIsAProblem() async throws {
         // What the backend puts off stays so, whatever the session does.
         let problems = try await problems(patience: .seconds(5)) { $0.gate = ResponseGate() }
         #expect(problems.contains { $0.contains("waited 5.0 seconds in vain for every call to land") })

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct StubTransportTests {
-    @Test func requestsAreKeptInTheirOrderAndEachGetsItsAnswer() async throws {
+    @Test func requestsAreRecordedInOrder() async throws {
         let transport = StubTransport { request in .json(#"{"path":"\#(request.head.path ?? "")"}"#) }
         let network = NetworkLayer(transport: transport)
         for id in 1...3 {

@@ -61,7 +61,7 @@ struct FloodGuardTests {
         #expect(await count(Array(repeating: RawCall(bytes: stream), count: 5), layer) == 0)
     }
 
-    @Test func accountsAreToldApart() async throws {
+    @Test func accountsAreDistinguished() async throws {
         let layer = layer()
         for account in ["a", "b"] {
             layer.network.configure(Library.self) { $0.account = account }

@@ -28,7 +28,7 @@ struct BadInputTests {
         #expect(try await layer.record().outcome.name == "failed", sourceLocation: sourceLocation)
     }
 
-    @Test func answerThatIsNoJSON() async throws {
+    @Test func responseThatIsNotJSON() async throws {
         try await expect(
             Array("<html>Bad Gateway</html>".utf8), telling: "not JSON", "line 1, column 1", "found '<'",
             "<html>Bad Gateway")
@@ -42,7 +42,7 @@ struct BadInputTests {
             #"the body starts with: {"books":[{"title":"Mo"#)
     }
 
-    @Test func answerInAWrongCharset() async throws {
+    @Test func responseInAWrongCharset() async throws {
         try await expect(
             Array(#"{"books":[{"title":""#.utf8) + [0xD6, 0xD0, 0x22, 0x7D, 0x5D, 0x7D],
             telling: "not well-formed UTF-8",
@@ -57,7 +57,7 @@ struct BadInputTests {
         #expect(rawData["books"][0]["title"].string == "first")
     }
 
-    @Test func answerNestedAThousandDeep() async throws {
+    @Test func responseNestedAThousandDeep() async throws {
         let deep = String(repeating: #"{"books":["#, count: 500) + String(repeating: "]}", count: 500)
         try await expect(Array(deep.utf8), telling: "beyond what is accepted", "512")
     }
@@ -89,7 +89,7 @@ struct BadInputTests {
         #expect(empty.detail.hasSuffix("the body is empty"))
     }
 
-    @Test func answerThatATransportFindsTooLarge() async throws {
+    @Test func responseThatATransportFindsTooLarge() async throws {
         let layer = StubbedLayer { request throws(NetworkError) in
             guard case .whole(let limit) = request.delivery else { return .json("{}") }
             throw NetworkError(.invalidResponse, in: .transporting, "The response is larger than \(limit) bytes.")

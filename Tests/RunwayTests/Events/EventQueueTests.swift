@@ -150,7 +150,7 @@ struct EventQueueTests {
         #expect(sink.numbers.dropFirst(200) == flights.reversed().map(\.id.number)[...])
     }
 
-    @Test func flushEndsThoughNewRecordsKeepComing() async throws {
+    @Test func flushEndsDespiteNewRecords() async throws {
         let sink = RestlessSink()
         let layer = StubbedLayer(sinks: [sink])
         defer { sink.stop() }

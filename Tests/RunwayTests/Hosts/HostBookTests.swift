@@ -174,7 +174,7 @@ struct HostBookTests {
         #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
     }
 
-    @MainActor @Test func theMainActorIsFreeWhileAListIsReadAndKept() async throws {
+    @MainActor @Test func theMainActorIsFreeWhileAListIsStored() async throws {
         try await withFile { path in
             let book = try book(path)
             let turn = ScriptedGate()

@@ -34,7 +34,7 @@ struct RandomInterleavingTests {
 private final class Interleaving: APIManagerDelegate {
     private var random: SeededGenerator
     private let policy: OverlapPolicy
-    private let hangar: Hangar
+    private let bench: ManagerBench
     private var managers: [APIManager<Bulletin>?] = []
     private var released: [Released] = []
     private let hooks: Vetoes
@@ -55,13 +55,13 @@ private final class Interleaving: APIManagerDelegate {
     init(seed: UInt64, policy: OverlapPolicy) {
         random = SeededGenerator(seed: seed)
         self.policy = policy
-        hangar = Hangar(isDeaf: seed % 2 == 0)
+        bench = ManagerBench(isDeaf: seed % 2 == 0)
         hooks = Vetoes(seed: seed)
         managers = (0..<3).map { _ in makeManager() }
     }
 
     private func makeManager() -> APIManager<Bulletin> {
-        let manager = APIManager<Bulletin>(on: hangar.network, delegate: self, overlap: policy)
+        let manager = APIManager<Bulletin>(on: bench.network, delegate: self, overlap: policy)
         manager.interceptor = hooks
         return manager
     }
@@ -71,16 +71,16 @@ private final class Interleaving: APIManagerDelegate {
         // The remaining requests get a response, until every call has its record.
         do {
             try await waitUntil("a record of each of \(loadCount) calls") {
-                hangar.records.records.count >= loadCount
+                bench.records.records.count >= loadCount
             } meanwhile: {
-                for _ in hangar.transport.parked { answerOne() }
+                for _ in bench.transport.parked { respondOnce() }
                 // Records are reported on another thread: waiting for it leaves the main actor to other tests.
-                await hangar.network.flushRecords()
+                await bench.network.flushRecords()
             }
         } catch {
-            return problems + ["\(hangar.records.records.count) records: \(error)"]
+            return problems + ["\(bench.records.records.count) records: \(error)"]
         }
-        check(hangar.records.records)
+        check(bench.records.records)
         let leakedCount = released.count { $0.manager != nil }
         if leakedCount > 0 { problems.append("\(leakedCount) of \(released.count) released managers live on") }
         return problems
@@ -89,7 +89,7 @@ private final class Interleaving: APIManagerDelegate {
     private func step() async {
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3: load(Int.random(in: managers.indices, using: &random))
-        case 4...6: answerOne()
+        case 4...6: respondOnce()
         case 7: cancelOne()
         case 8: release(Int.random(in: managers.indices, using: &random))
         default: cancelAll(Int.random(in: managers.indices, using: &random))
@@ -118,12 +118,12 @@ private final class Interleaving: APIManagerDelegate {
         }
     }
 
-    private func answerOne() {
-        guard let flight = hangar.transport.parked.randomElement(using: &random) else { return }
+    private func respondOnce() {
+        guard let flight = bench.transport.parked.randomElement(using: &random) else { return }
         let result: Result<Response, NetworkError> =
             Bool.random(using: &random)
             ? .success(.json(#"{"flight":\#(flight)}"#)) : .failure(NetworkError(.noNetwork, in: .transporting, "gone"))
-        guard hangar.transport.respond(flight, with: result),
+        guard bench.transport.respond(flight, with: result),
             let id = owners.keys.first(where: { $0.number == flight })
         else { return }
         answered[id] = if case .success = result { true } else { false }
@@ -159,9 +159,9 @@ private final class Interleaving: APIManagerDelegate {
         keep(manager, isSuccess: true)
         let fetcher = manager.rawData?["flight"].uint64
         if manager.rawData?.source == .cache {
-            let kept = owners.keys.first { $0.number == fetcher }
-            let isFetched = kept.map { answered[$0] == true } ?? false
-            let isOfPage = kept.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
+            let stored = owners.keys.first { $0.number == fetcher }
+            let isFetched = stored.map { answered[$0] == true } ?? false
+            let isOfPage = stored.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
             if !isFetched || !isOfPage { problems.append("memory had what nobody fetched, or of another page") }
         } else if fetcher != manager.landedFlight?.number {
             problems.append("the response of another flight")

@@ -92,7 +92,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [FileServer.Bend.otherPart, .otherTag, .otherLength, .coded, .unsatisfied, .tooMany])
-    func partThatDoesNotFitIsGivenUpForAFreshStart(_ lie: FileServer.Bend) async throws {
+    func mismatchedPartStartsAgain(_ lie: FileServer.Bend) async throws {
         bend(.cut, lie)
         _ = try await download()
         #expect(folder.bytes() == bytes)

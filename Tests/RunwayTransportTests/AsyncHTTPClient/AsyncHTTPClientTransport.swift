@@ -67,7 +67,7 @@ final class AsyncHTTPClientTransport: Transport {
                 request.streamedClientRequest(isTransparent: isTransparent), deadline: .distantFuture)
             request.noteHead(HTTPResponse.Status(code: Int(incoming.status.code)))
             flight.noteHTTPVersion(incoming.version.name, of: request)
-            let head = AnswerHead(
+            let head = ResponseHead(
                 incoming.status, incoming.headers, responding: request.head.method, isTransparent: isTransparent)
             switch request.delivery {
             case .whole(let maximumByteCount):
@@ -107,7 +107,7 @@ final class GaugeToken: Sendable {
 
 extension Response {
     /// A whole response.
-    fileprivate init(_ head: AnswerHead, _ bytes: [UInt8]) {
+    fileprivate init(_ head: ResponseHead, _ bytes: [UInt8]) {
         self.init(head: head.head, body: .whole(RawData(bytes, response: head.head)))
         isDecoded = !head.codings.isEmpty
         lostFields = head.lostFields

@@ -101,7 +101,7 @@ struct LyingProxyTests {
     }
 
     private func expect(
-        _ lie: Lie, _ scheme: String, _ kind: ProxyServer.Kind, told requests: [UInt8]
+        _ lie: Lie, _ scheme: String, _ kind: ProxyServer.Kind, received requests: [UInt8]
     ) async throws {
         try await withScriptedPeer(lie.script) { proxy in
             let error = try await failure(scheme, through: proxy, kind)
@@ -115,13 +115,13 @@ struct LyingProxyTests {
     }
 
     @Test(arguments: ["https", "http"], connectLies)
-    func aProxyThatSpeaksCONNECTAndLiesIsToldNothingMore(scheme: String, lie: Lie) async throws {
-        try await expect(lie, scheme, .http, told: Self.connectRequest)
+    func aMalformedCONNECTProxyReceivesNothingMore(scheme: String, lie: Lie) async throws {
+        try await expect(lie, scheme, .http, received: Self.connectRequest)
     }
 
     @Test(arguments: ["https", "http"], socksLies)
-    func aProxyThatSpeaksSOCKSAndLiesIsToldNothingMore(scheme: String, lie: Lie) async throws {
-        try await expect(lie, scheme, .socks5, told: Self.socksRequests)
+    func aMalformedSOCKSProxyReceivesNothingMore(scheme: String, lie: Lie) async throws {
+        try await expect(lie, scheme, .socks5, received: Self.socksRequests)
     }
 
     @Test func aProxyThatSpeaksInTheHostsPlaceIsNotTrusted() async throws {

@@ -27,10 +27,10 @@ struct SeenRequest: Sendable {
     /// 0`, and some nothing. RFC 9110 §8.6 requires it if the method anticipates a body (POST, PUT, PATCH), and leaves it open
     /// elsewhere. A request whose response was sent before its end may have been received up to any byte.
     func isLike(_ other: SeenRequest) -> Bool {
-        line == other.line && told == other.told && (!isComplete || !other.isComplete || body == other.body)
+        line == other.line && received == other.received && (!isComplete || !other.isComplete || body == other.body)
     }
 
-    private var told: [String] {
+    private var received: [String] {
         ["POST", "PUT", "PATCH"].contains { line.hasPrefix($0) } ? fields : fields.filter { $0 != "content-length: 0" }
     }
 }

@@ -21,7 +21,7 @@ struct TLSFailureTests {
             (112, "localhost refused the TLS handshake: it knows no host of this name."),
             (116, "localhost wants a client certificate, and was shown none."),
         ] as [(UInt8, String)])
-    func anAlertOfTheServerIsToldInASentence(alert: UInt8, sentence: String) async throws {
+    func anAlertOfTheServerIsASentence(alert: UInt8, sentence: String) async throws {
         try await withScriptedPeer(ScriptedPeer.Script(replies: [[21, 3, 3, 0, 2, 2, alert]])) { peer in
             let error = try await failure(at: peer.port)
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
@@ -29,7 +29,7 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aPortForPlainHTTPIsToldFromOneForTLS() async throws {
+    @Test func aPlainHTTPPortIsReported() async throws {
         let response = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
         try await withScriptedPeer(ScriptedPeer.Script(replies: [response])) { peer in
             let error = try await failure(at: peer.port)
@@ -64,7 +64,7 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aCertificateThatIsNotTrustedIsToldWithoutThePlaceInTheLibrary() async throws {
+    @Test func anUntrustedCertificateIsNamedWithoutLibraryDetails() async throws {
         let roots = TrustPolicy(roots: .certificates(pem: [try TestAuthority("one").pem]))
         try await withTLSServer(TestAuthority("two").server()) { running in
             let detail = try await expectRefusal(of: running, by: TrustingClient(roots))

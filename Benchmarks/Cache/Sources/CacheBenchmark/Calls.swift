@@ -15,7 +15,7 @@ struct Calls {
         ].map { contender in
             Contender(name: contender.name) { count in
                 let time = try await contender.run(count)
-                guard transport.sentCount == lists.count else { throw UnexpectedAnswer() }
+                guard transport.sentCount == lists.count else { throw UnexpectedResponse() }
                 return time
             }
         }
@@ -27,7 +27,7 @@ struct Calls {
         let start = threadTime()
         for number in 0..<count { byteCount += try await network.call(lists[number & 511]).bytes.count }
         let time = threadTime() - start
-        guard byteCount == 1024 * count else { throw UnexpectedAnswer() }
+        guard byteCount == 1024 * count else { throw UnexpectedResponse() }
         return time
     }
 }
@@ -57,7 +57,7 @@ private final class Managers: APIManagerDelegate {
                 byteCount += managers[number].rawData?.bytes.count ?? 0
             }
             returned += threadTime() - start
-            guard byteCount == 1024 * batch else { throw UnexpectedAnswer() }
+            guard byteCount == 1024 * batch else { throw UnexpectedResponse() }
             await withCheckedContinuation { continuation = $0 }
             landed += processTime() - startOfAll
             done += batch

@@ -40,4 +40,4 @@ func median(_ values: [Double]) -> Double {
         ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
 }
 
-struct UnexpectedAnswer: Error {}
+struct UnexpectedResponse: Error {}

@@ -44,10 +44,10 @@ final class InstantTransport: Transport {
 
 /// A sink that stores the newest records, as an inspector would.
 final class NewestRecords: EventSink {
-    private let kept = Mutex<[FlightRecord]>([])
+    private let stored = Mutex<[FlightRecord]>([])
 
     func receive(_ record: FlightRecord) {
-        kept.withLock { records in
+        stored.withLock { records in
             if records.count >= 1000 { records.removeFirst(500) }
             records.append(record)
         }

@@ -7,7 +7,7 @@ final class CurlClient: @unchecked Sendable {
     private let client: OpaquePointer
 
     init(root: String, http1Only: Bool) throws {
-        guard let client = curl_client_make(root, http1Only ? 0 : 1) else { throw UnexpectedAnswer() }
+        guard let client = curl_client_make(root, http1Only ? 0 : 1) else { throw UnexpectedResponse() }
         self.client = client
     }
 
@@ -23,6 +23,6 @@ final class CurlClient: @unchecked Sendable {
                 continuation.resume(returning: failures)
             }
         }
-        guard failures == 0 else { throw UnexpectedAnswer() }
+        guard failures == 0 else { throw UnexpectedResponse() }
     }
 }

@@ -15,7 +15,7 @@ func firstByte<Body: AsyncSequence>(
         if first == nil { first = monotonicTime() }
         received += count(part)
     }
-    guard let first, received == byteCount else { throw UnexpectedAnswer() }
+    guard let first, received == byteCount else { throw UnexpectedResponse() }
     return first
 }
 
@@ -37,7 +37,7 @@ final class ArrivalDelegate: NSObject, URLSessionDataDelegate, Sendable {
             task.resume()
         }
         let (first, received) = arrival.withLock { ($0.first, $0.byteCount) }
-        guard let first, received == byteCount else { throw UnexpectedAnswer() }
+        guard let first, received == byteCount else { throw UnexpectedResponse() }
         return first
     }
 

@@ -47,7 +47,7 @@ struct FirstCall {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         let times = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-        guard times.count == 2 else { throw UnexpectedAnswer() }
+        guard times.count == 2 else { throw UnexpectedResponse() }
         return Times(firstByte: times[0], whole: times[1])
     }
 

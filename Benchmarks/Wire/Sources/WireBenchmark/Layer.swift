@@ -17,10 +17,10 @@ struct File: Endpoint {
 
 /// A sink that stores the newest records, as an inspector would.
 final class NewestRecords: EventSink {
-    private let kept = Mutex<[FlightRecord]>([])
+    private let stored = Mutex<[FlightRecord]>([])
 
     func receive(_ record: FlightRecord) {
-        kept.withLock { records in
+        stored.withLock { records in
             if records.count >= 1000 { records.removeFirst(500) }
             records.append(record)
         }
@@ -64,7 +64,7 @@ func networkCall(_ name: String, _ network: NetworkLayer, file: String, byteCoun
     Contender(name: name) { count, atATime in
         try await spread(count, atATime) {
             let rawData = try await network.call(File(name: file))
-            guard rawData.bytes.count == byteCount else { throw UnexpectedAnswer() }
+            guard rawData.bytes.count == byteCount else { throw UnexpectedResponse() }
         }
     }
 }
@@ -103,7 +103,7 @@ private final class Landings: APIManagerDelegate {
     }
 
     func apiManagerDidSucceed(_ manager: any APIManaging) {
-        guard manager.rawData?.bytes.count == byteCount else { return end(UnexpectedAnswer()) }
+        guard manager.rawData?.bytes.count == byteCount else { return end(UnexpectedResponse()) }
         guard remaining > 0 else {
             inTheAir -= 1
             if inTheAir == 0 { end(nil) }

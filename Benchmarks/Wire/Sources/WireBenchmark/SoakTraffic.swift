@@ -29,13 +29,13 @@ struct SoakTraffic: Sendable {
     /// Makes a call of a random kind.
     ///
     /// - Parameter worker: The number of the worker, which makes one call at a time.
-    /// - Throws: ``UnexpectedAnswer`` for a response that is not the right one, byte by byte.
+    /// - Throws: ``UnexpectedResponse`` for a response that is not the right one, byte by byte.
     func call(_ worker: Int, over network: NetworkLayer, _ random: inout SeededGenerator) async throws {
         let kind = Int.random(in: 0..<1000, using: &random)
         switch kind {
         case 0..<570: try check(await network.call(File(name: "1k")).bytes == small)
         case 570..<720: try check(await network.call(File(name: "50k")).bytes == medium)
-        case 720..<820: try check(await network.call(KeptFile(name: "1k", part: kind % 10)).bytes == small)
+        case 720..<820: try check(await network.call(CachedFile(name: "1k", part: kind % 10)).bytes == small)
         case 820..<870:
             let response = try await network.call(SoakPost(text: String(repeating: "a", count: 9000)))
             try check(response.bytes == Array("ok".utf8))
@@ -72,7 +72,7 @@ struct SoakTraffic: Sendable {
         do throws(NetworkError) {
             response = try await network.call(UploadedFile(name: name))
         } catch let error where error.status == .notFound {
-            throw UnexpectedAnswer()
+            throw UnexpectedResponse()
         }
         try check(response.bytes == bytes)
         // What is left behind goes with the server.
@@ -80,11 +80,11 @@ struct SoakTraffic: Sendable {
     }
 
     private func check(_ isRight: Bool) throws {
-        if !isRight { throw UnexpectedAnswer() }
+        if !isRight { throw UnexpectedResponse() }
     }
 }
 
-private struct KeptFile: Endpoint {
+private struct CachedFile: Endpoint {
     static let service = Files.self
     static let cache = CachePolicy.timeToLive(.seconds(1))
     @Unencoded var name: String

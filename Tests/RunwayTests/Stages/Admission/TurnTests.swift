@@ -87,7 +87,7 @@ struct TurnTests {
         #expect(order == expected)
     }
 
-    @Test func callThatIsJoinedByAnUrgentOneFliesAtOnce() async throws {
+    @Test func callJoinedByAnUrgentOneIsSentAtOnce() async throws {
         let network = network(limits())
         try await joinLowest(network, with: .urgent)
         #expect(network.admission.counts == (2, 1))
@@ -179,7 +179,7 @@ struct TurnTests {
         #expect(record.decisions(of: Admission.self) == [.waitedForSlot(.seconds(2), priority: .high)])
     }
 
-    @Test func failedCallGivesItsPlaceBack() async throws {
+    @Test func failedCallReleasesItsSlot() async throws {
         let network = network(limits())
         let call = try await start(1, network)
         try await transport.wait { $0.parked == [1] }

@@ -229,13 +229,13 @@ extension AccountStorm {
                 }
             }
         }
-        for stored in answersByTime where stored.key.account != nil {
+        for stored in respondsByTime where stored.key.account != nil {
             checkLeft(stored.rawData["session"].int, of: stored.key.account, "a response by time")
         }
         for account in Self.accounts { try await checkToken(of: account) }
     }
 
-    nonisolated private var answersByTime: [CachedResponse] {
+    nonisolated private var respondsByTime: [CachedResponse] {
         network.cache.state.withLock { state in state.entries.keys.compactMap { state.entries.peek($0) } }
     }
 

@@ -13,7 +13,7 @@ struct AuthorizingTests {
         _ = try await house.network.call(Members())
         #expect(house.origin.requests.map { $0.head.headerFields[.authorization] } == ["Bearer t1"])
         #expect(house.network.settings(of: Club.self).account == "ann")
-        #expect(house.kept()?.value == "t1")
+        #expect(house.stored()?.value == "t1")
     }
 
     @Test func aPublicEndpointNeedsNoToken() async throws {
@@ -39,7 +39,7 @@ struct AuthorizingTests {
         for call in calls { _ = try await call.value }
         #expect(house.origin.refreshCount == 1)
         #expect(house.origin.callCount == 20)
-        #expect(house.kept()?.value == "t2" && house.kept()?.refreshToken == "r1")
+        #expect(house.stored()?.value == "t2" && house.stored()?.refreshToken == "r1")
         let records = try await house.records.records(count: 11).filter { $0.endpoint == "Members" }
         #expect(records.allSatisfy { $0.attempts.count == 2 })
         #expect(records.allSatisfy { $0.decisions(of: Authorizing.self).contains(.replayed) })
@@ -120,7 +120,7 @@ struct AuthorizingTests {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(.response(.json(#"{"access_token":"worthless"}"#)))
+        house.origin.respondToRefreshes(.response(.json(#"{"access_token":"worthless"}"#)))
         let error = try await house.calls(1...1)[0].failure()
         #expect(error.kind == .needsAccessToken && error.status == .unauthorized)
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
@@ -171,7 +171,7 @@ struct AuthorizingTests {
         house.clock.advance(by: .seconds(5))
         #expect(try await late.failure().kind == .timedOut)
         gate.open()
-        try await waitUntil { house.kept()?.value == "t2" }
+        try await waitUntil { house.stored()?.value == "t2" }
         _ = try await house.network.call(Members())
         #expect(house.origin.refreshCount == 1)
     }
@@ -190,7 +190,7 @@ struct AuthorizingTests {
             #expect(error.kind == .timedOut)
             #expect(error.detail == "The access token was not renewed within 30.0 seconds.")
         }
-        #expect(house.kept()?.value == "t1")
+        #expect(house.stored()?.value == "t1")
     }
 
     @Test func oneCallMoreThanMayWaitFails() async throws {

@@ -166,8 +166,8 @@ struct FileTokenStoreTests {
             for token in tokens { group.addTask { try store.save(token, at: place) } }
             try await group.waitForAll()
         }
-        let kept = try #require(try store.load(place))
-        #expect(tokens.contains(kept))
+        let stored = try #require(try store.load(place))
+        #expect(tokens.contains(stored))
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 

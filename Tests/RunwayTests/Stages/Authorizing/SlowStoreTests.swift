@@ -60,7 +60,7 @@ struct SlowStoreTests {
         #expect(try #require(await failure.value).kind == .timedOut)
     }
 
-    @Test func aSignInThatIsNeverKeptIsToldInTimeAndUsed() async throws {
+    @Test func anUnfinishedSignInThrowsInTimeAndIsUsed() async throws {
         let store = DeafStore()
         let network = network(store)
         let failure = failing { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }

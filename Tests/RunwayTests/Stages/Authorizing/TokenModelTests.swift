@@ -106,7 +106,7 @@ private struct TokenPlay {
             switch Int.random(in: 0..<16, using: &random) {
             case 0...5: await call()
             case 6, 7: revoke()
-            case 8, 9, 10: await answerRefresh()
+            case 8, 9, 10: await respondToRefresh()
             case 11: try await signIn()
             case 12: try await signOut()
             case 13: await cancelOne()
@@ -115,7 +115,7 @@ private struct TokenPlay {
             }
             if !problems.isEmpty { return }
         }
-        if isRefreshing { await answerRefresh() }
+        if isRefreshing { await respondToRefresh() }
         if origin.refreshCount != refreshCount {
             problems.append("\(origin.refreshCount) refreshes, not \(refreshCount)")
         }
@@ -196,7 +196,7 @@ private struct TokenPlay {
         await endRefresh(as: .loginCancelled)
     }
 
-    private mutating func answerRefresh() async {
+    private mutating func respondToRefresh() async {
         guard isRefreshing else { return }
         switch Int.random(in: 0..<5, using: &random) {
         case 0, 1:

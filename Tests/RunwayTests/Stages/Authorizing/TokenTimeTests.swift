@@ -87,7 +87,7 @@ struct TokenTimeTests {
         #expect(store.loadCount == 2)
     }
 
-    @Test func aSignInThatCanNotBeKeptIsToldAndUsed() async throws {
+    @Test func aSignInThatCanNotBeStoredThrowsAndIsUsed() async throws {
         let network = network(CountingStore(failures: 1))
         let error = await #expect(throws: NetworkError.self) {
             try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)

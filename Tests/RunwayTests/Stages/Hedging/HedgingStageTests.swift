@@ -99,7 +99,7 @@ struct HedgingStageTests {
     }
 
     @Test(arguments: [[0, 1], [1, 0]])
-    func twoFailuresGiveOneError(_ order: [Int]) async throws {
+    func twoFailuresReportOneError(_ order: [Int]) async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         for index in order { layer.transport.fail(index) }

@@ -46,7 +46,7 @@ struct MergeRouteTests {
     }
 
     @Test(arguments: [400, 413, 415])
-    func anEnvelopeThatWasNotReadLetsItsItemsFlyAlone(_ status: Int) async throws {
+    func itemsOfAnUnreadEnvelopeAreSentAlone(_ status: Int) async throws {
         let layer = MergingLayer(EnvelopeServer { _ in .json("", status: HTTPResponse.Status(code: status)) })
         for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
         #expect(layer.server.requests.count == 4)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct MergedReadTests {
     /// A read whose responses are stored by the server's rules.
-    private struct KeptRead: Endpoint {
+    private struct CachedRead: Endpoint {
         static let service = Merged.self
         static let cache = CachePolicy.http()
         var path: EndpointPath
@@ -61,12 +61,12 @@ struct MergedReadTests {
                 return response
             })
         let layer = MergingLayer(server)
-        for call in try await layer.merge([KeptRead(path: "here"), KeptRead(path: "other")]) {
+        for call in try await layer.merge([CachedRead(path: "here"), CachedRead(path: "other")]) {
             _ = try await call.value
         }
-        let there = try await layer.network.call(KeptRead(path: "there"))
+        let there = try await layer.network.call(CachedRead(path: "there"))
         #expect(there.source == .cache && there["path"].string == "/v1/there")
-        #expect(try await layer.network.call(KeptRead(path: "here")).source == .cache)
+        #expect(try await layer.network.call(CachedRead(path: "here")).source == .cache)
         #expect(server.paths == ["/v1/held", "/v1/_batch", "/v1/there"])
     }
 
@@ -97,7 +97,7 @@ struct MergedReadTests {
         for call in calls + [first] { _ = try await call.value }
     }
 
-    @Test func answerOutOfAnOlderEnvelopeIsNotKeptOverANewerOneWhoeverJoinedIt() async throws {
+    @Test func responseOfAnOlderEnvelopeDoesNotReplaceANewerOne() async throws {
         let transport = CarryingTransport()
         let clock = ManualClock()
         let network = NetworkLayer(

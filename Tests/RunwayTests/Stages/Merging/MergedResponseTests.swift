@@ -123,7 +123,7 @@ struct MergedResponseTests {
         #expect(second.response.headerFields[.date] == "Thu, 01 Jan 2026 00:00:00 GMT")
     }
 
-    @Test func aLostAnswerFailsEveryItemWithTheErrorOfTheWire() async throws {
+    @Test func aLostResponseFailsEveryItem() async throws {
         let (outcomes, layer) = try await outcomes { _ throws(NetworkError) in
             throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.", status: nil)
         }

@@ -78,8 +78,8 @@ final class EnvelopeServer: Transport {
     let envelopes = ScriptedGate()
     let negotiation = ScriptedGate()
     private let httpVersion: String?
-    private let answerEnvelope: Answer
-    private let answerItem: Answer
+    private let envelopeResponse: Answer
+    private let itemResponse: Answer
     /// Guards the requests that came.
     private let received = Mutex<[Request]>([])
 
@@ -88,8 +88,8 @@ final class EnvelopeServer: Transport {
         envelope: @escaping Answer = EnvelopeServer.unmerge, item: @escaping Answer = { .path(of: $0) }
     ) {
         self.httpVersion = httpVersion
-        answerEnvelope = envelope
-        answerItem = item
+        envelopeResponse = envelope
+        itemResponse = item
         if !holdsEnvelopes { envelopes.open() }
         if !negotiatesLate { negotiation.open() }
     }
@@ -108,7 +108,7 @@ final class EnvelopeServer: Transport {
         } catch {
             throw NetworkError(.cancelled, in: .transporting, "cancelled")
         }
-        return try await isEnvelope ? answerEnvelope(request) : answerItem(request)
+        return try await isEnvelope ? envelopeResponse(request) : itemResponse(request)
     }
 
     /// Responds to every item of an envelope with its path, the last one first.

@@ -39,7 +39,7 @@ struct MergingStageTests {
         _ = try await first.value
     }
 
-    @Test func callsThatFollowOneAnotherFlyAsThemselves() async throws {
+    @Test func sequentialCallsAreSentUnmerged() async throws {
         let layer = MergingLayer(EnvelopeServer()) { $0.settling = .milliseconds(2) }
         for number in 1...3 { _ = try await layer.network.call(Read("item/\(number)")) }
         #expect(layer.server.paths == ["/v1/item/1", "/v1/item/2", "/v1/item/3"])

@@ -100,7 +100,7 @@ struct CacheKeyTests {
         #expect(repeated[0] != repeated[1], "Values of one name have an order that the server sees.")
     }
 
-    @Test func manyNamesInAnyOrderGiveTheSameKey() throws {
+    @Test func manyNamesInAnyOrderMakeTheSameKey() throws {
         let entries = (0..<1000).map { Parameters.Entry("name \($0)", .integer(Int64($0))) }
         let key = try #require(try contentKey(Tagged(given: Parameters(entries))))
         #expect(try contentKey(Tagged(given: Parameters(entries.shuffled()))) == key)
@@ -163,7 +163,7 @@ struct CacheKeyTests {
         }
     }
 
-    @Test func aCallThatMemoryAnswersMakesNoRequest() async throws {
+    @Test func aCachedCallBuildsNoRequest() async throws {
         let first = try await network.call(Written())
         #expect(first.source == .network && Written.requestCount.load(ordering: .relaxed) == 1)
         #expect(try await network.call(Written()).source == .cache)

@@ -59,7 +59,7 @@ private final class CachePlay {
     private var account: String?
     private var environment = ServiceEnvironment.release
     private var flights: [UInt64: (flight: CacheModel.Flight, waiting: Waiting)] = [:]
-    private var answerCount = 0
+    private var responseCount = 0
     private var step = 0
     private var problem: String?
 
@@ -81,7 +81,7 @@ private final class CachePlay {
             await act()
             await network.cache.flush()
             let count = network.cache.count
-            check(count == model.kept.count, "\(count) responses are stored, not \(model.kept.count)")
+            check(count == model.cached.count, "\(count) responses are stored, not \(model.cached.count)")
         }
         for flight in flights.keys.sorted() where problem == nil { await respond(flight) }
         await network.cache.flush()
@@ -195,7 +195,7 @@ private final class CachePlay {
 
     private func respond(_ number: UInt64) async {
         guard let (flight, waiting) = flights.removeValue(forKey: number) else { return }
-        answerCount += 1
+        responseCount += 1
         let kind = Int.random(in: 0..<8, using: &random)
         let isNotModified = flight.validated != nil && Bool.random(using: &random)
         let response: CacheModel.ServerResponse =
@@ -205,7 +205,7 @@ private final class CachePlay {
             case 1: .serverError
             case 2: .notFound
             case 3: .noNetwork
-            default: .number(answerCount)
+            default: .number(responseCount)
             }
         // Artists and books accept everything.
         let isAccepted = kind == 0 && flight.key.api != .work

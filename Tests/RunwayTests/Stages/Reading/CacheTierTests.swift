@@ -27,7 +27,7 @@ final class CacheTierTests: Sendable {
         return CachedLayer(diskCache: tier, clock: LayerClock(clock, startingAt: start))
     }
 
-    @Test func anAnswerOutlivesTheLaunch() async throws {
+    @Test func aStoredResponseOutlivesTheLaunch() async throws {
         #expect(try await layer.number(options) == 1)
         let later = await nextLaunch(after: 100)
         let rawData = try await later.network.call(Work(), options: options)
@@ -112,7 +112,7 @@ final class CacheTierTests: Sendable {
                 && record.decisions(of: CacheDecision.self).first == .revalidating(staleBy: .seconds(490)))
     }
 
-    @Test func aCallIsGivenTheStaleAnswerOfTheTierAndTheNextOneTheFresh() async throws {
+    @Test func aStaleTierResponseIsReturnedAndRevalidated() async throws {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
@@ -340,8 +340,8 @@ final class CacheTierTests: Sendable {
         parked.respond(first, 1)
         _ = try await older
         await parked.network.cache.flush()
-        let kept = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int
-        #expect(kept == (hasTier ? 2 : nil))
+        let stored = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int
+        #expect(stored == (hasTier ? 2 : nil))
     }
 
     @Test func clearingOneScopeLeavesTheOthersOnDisk() async throws {

@@ -14,7 +14,7 @@ struct NotModifiedTests {
     }
 
     @Test(arguments: [CachePolicy.off, .timeToLive(), .untilEvicted(), .http()])
-    func notModifiedThatNobodyAskedForIsAnInvalidAnswer(_ policy: CachePolicy) async throws {
+    func unrequestedNotModifiedIsInvalid(_ policy: CachePolicy) async throws {
         let error = await call(policy, [:])
         #expect(error?.kind == .invalidResponse && error?.status == .notModified && error?.step == .stage(.reading))
     }

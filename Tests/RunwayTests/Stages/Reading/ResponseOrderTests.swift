@@ -22,7 +22,7 @@ struct ResponseOrderTests {
         #expect(record?.decisions(of: CacheDecision.self).last == .outdated)
     }
 
-    @Test func aNewerAnswerIsPutOverAnOlderOne() async throws {
+    @Test func aNewerResponseReplacesAnOlderOne() async throws {
         async let older = layer.network.call(Work())
         let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)

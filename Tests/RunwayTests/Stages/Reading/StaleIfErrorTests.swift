@@ -61,7 +61,7 @@ struct StaleIfErrorTests {
         }
     }
 
-    @Test func itLandsAtTheDeadlineOfACallThatGetsNoAnswer() async throws {
+    @Test func itLandsAtTheDeadlineWithoutAResponse() async throws {
         let parked = ParkedLayer()
         let options = CallOptions.policy(.timeToLive(.seconds(10), staleIfError: .seconds(3600)))
         try await parked.fill(1, options: options)

@@ -27,7 +27,7 @@ struct StaleWhileRevalidateTests {
         #expect(fresh["n"].int == 2 && fresh.source == .cache)
     }
 
-    @Test func aStaleAnswerMakesNoRequestButTheOneThatFetchesAnew() async throws {
+    @Test func aStaleResponseCausesOneRequest() async throws {
         let layer = CachedLayer()
         let filling = try await layer.network.call(Written(), options: options)
         #expect(filling.source == .network && Written.requestCount.load(ordering: .relaxed) == 1)

@@ -62,9 +62,9 @@ struct EndedByServerTests {
 
     /// A server that goes may say first that it goes, and take all that comes meanwhile (RFC 9113 §6.8).
     @Test(arguments: [true, false])
-    func aReadOnAClosingConnectionMovesToAnother(isTold: Bool) async throws {
+    func aReadOnAClosingConnectionMovesToAnother(announces: Bool) async throws {
         let script = Self.ending { connection, _ in
-            if isTold { connection.write(.goAway(last: 0x7FFF_FFFF)) }
+            if announces { connection.write(.goAway(last: 0x7FFF_FFFF)) }
             connection.close()
         }
         try await RawHTTP2Server.run(script) { server in

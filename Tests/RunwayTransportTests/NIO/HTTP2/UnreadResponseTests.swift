@@ -19,7 +19,7 @@ struct UnreadResponseTests {
             var window = 65_535
             var rest: [(stream: Int, byteCount: Int)] = []
             var sentByteCount = 0
-            var answeredPings = 0
+            var acknowledgedPings = 0
         }
 
         private let state = Mutex(State())

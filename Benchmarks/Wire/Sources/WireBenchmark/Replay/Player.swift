@@ -16,7 +16,7 @@ struct Play: Sendable {
     /// Makes a call of the user's; returns the body of the response.
     let call: @Sendable (Session.Call) async throws -> [UInt8]
     /// How many calls had a cached response; `nil` if that is not known.
-    let keptCount: @Sendable () -> Int?
+    let cachedCount: @Sendable () -> Int?
     /// How many calls failed by no fault of the backend's and were made again.
     var failedCount: @Sendable () -> Int = { 0 }
     let end: @Sendable () async throws -> Void

@@ -21,7 +21,7 @@ extension Player {
             }
             return Play(
                 connect: { _ = try await get("hello") }, call: { try await get($0.answer.resource.target) },
-                keptCount: { nil }, end: { try await client.shutdown() })
+                cachedCount: { nil }, end: { try await client.shutdown() })
         }
     }
 
@@ -33,7 +33,7 @@ extension Player {
             let session = URLSession(configuration: .ephemeral)
             let failures = FailureCount()
             let get: @Sendable (String, Bool) async throws -> [UInt8] = { target, isRefresh in
-                guard let url = URL(string: base + target) else { throw UnexpectedAnswer() }
+                guard let url = URL(string: base + target) else { throw UnexpectedResponse() }
                 let policy: URLRequest.CachePolicy = isRefresh ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy
                 let request = URLRequest(url: url, cachePolicy: policy)
                 for _ in 0..<2 {
@@ -48,7 +48,7 @@ extension Player {
             return Play(
                 connect: { _ = try await get("hello", false) },
                 call: { try await get($0.answer.resource.target, $0.isRefresh) },
-                keptCount: { nil }, failedCount: { failures.value }, end: { session.invalidateAndCancel() })
+                cachedCount: { nil }, failedCount: { failures.value }, end: { session.invalidateAndCancel() })
         }
     }
 
@@ -73,7 +73,7 @@ extension Player {
             let app = ReplayedApp(network: network, prefetches: prefetches)
             return Play(
                 connect: { _ = try await network.call(Hello()) }, call: { try await app.call($0) },
-                keptCount: { app.keptCount }, end: { await transport.shutdown() })
+                cachedCount: { app.cachedCount }, end: { await transport.shutdown() })
         }
     }
 }
@@ -88,7 +88,7 @@ private final class FailureCount: Sendable {
 private final class ReplayedApp: Sendable {
     private struct State {
         var shown: Set<Resource> = []
-        var keptCount = 0
+        var cachedCount = 0
     }
 
     private let network: NetworkLayer
@@ -101,7 +101,7 @@ private final class ReplayedApp: Sendable {
         self.prefetches = prefetches
     }
 
-    var keptCount: Int { state.withLock { $0.keptCount } }
+    var cachedCount: Int { state.withLock { $0.cachedCount } }
 
     func call(_ call: Session.Call) async throws -> [UInt8] {
         let options = CallOptions(cacheUse: call.isRefresh ? .refresh : .standard)
@@ -113,7 +113,7 @@ private final class ReplayedApp: Sendable {
             rawData = try await network.call(HomeDetails(city: city, home: home), options: options)
         case .map(let city): rawData = try await network.call(CityMap(city: city), options: options)
         }
-        if rawData.source == .cache { state.withLock { $0.keptCount += 1 } }
+        if rawData.source == .cache { state.withLock { $0.cachedCount += 1 } }
         if prefetches, state.withLock({ $0.shown.insert(call.answer.resource).inserted }) {
             prefetch(from: call.answer.resource, rawData)
         }

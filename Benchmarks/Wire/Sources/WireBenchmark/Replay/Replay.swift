@@ -13,7 +13,7 @@ struct Replay {
     /// Whether making the connection is part of the session.
     let isCold: Bool
 
-    private struct WrongAnswer: Error, CustomStringConvertible {
+    private struct WrongResponse: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -21,7 +21,7 @@ struct Replay {
         var seconds: Double
         var requestCount: Int
         var itemCount: Int
-        var keptCount: Int?
+        var cachedCount: Int?
         var failedCount: Int
     }
 
@@ -83,7 +83,7 @@ struct Replay {
                     group.addTask { @concurrent in
                         for call in script {
                             guard try await play.call(call) == bodies[call.response] else {
-                                throw WrongAnswer(description: "\(player.name): a wrong response to \(call)")
+                                throw WrongResponse(description: "\(player.name): a wrong response to \(call)")
                             }
                         }
                     }
@@ -96,7 +96,7 @@ struct Replay {
         try await play.end()
         return Outcome(
             seconds: time / .seconds(1), requestCount: counts.requests, itemCount: counts.items,
-            keptCount: play.keptCount(), failedCount: play.failedCount())
+            cachedCount: play.cachedCount(), failedCount: play.failedCount())
     }
 
     private func report(_ outcomes: [[Outcome]]) -> Bool {
@@ -113,7 +113,7 @@ struct Replay {
                     requests.min() ?? 0, most)
             let items = own.map(\.itemCount)
             if let most = items.max(), most > 0 { line += ", \(items.min() ?? 0) to \(most) carried in envelopes" }
-            if let kept = own.first?.keptCount { line += ", \(kept) calls served from memory" }
+            if let stored = own.first?.cachedCount { line += ", \(stored) calls served from memory" }
             let failures = own.reduce(0) { $0 + $1.failedCount }
             if failures > 0 { line += ", \(failures) calls of \(rounds * 1000) failed and were made again" }
             print(line)

@@ -54,11 +54,11 @@ struct ClearGenerationsTests {
         return store.store(answer, of: uri, from: mark ?? sequenceNumber)
     }
 
-    private func kept(in partition: CachePartition? = nil) -> [UInt64] {
+    private func stored(in partition: CachePartition? = nil) -> [UInt64] {
         store.responses(of: uri, for: partition ?? nobody).responses.map(\.sequenceNumber)
     }
 
-    @Test func noAnswerIsKeptAfterAClearOfACallThatTookOffBeforeIt() {
+    @Test func earlierCallsAreNotStoredAfterAClear() {
         for (index, clearing) in clearings().enumerated() {
             let (mark, early) = (store.nextSequenceNumber(), store.nextSequenceNumber())
             clearing.clear(store)
@@ -97,20 +97,20 @@ struct ClearGenerationsTests {
         let newer = store.nextSequenceNumber()
         // A later response of Kim's that may not be stored.
         store.supersede(uri, in: kim, matching: head, before: store.nextSequenceNumber())
-        #expect(kept().count == 2, "what is Kim's says nothing of them")
+        #expect(stored().count == 2, "what is Kim's says nothing of them")
         #expect(!store(newer))
-        #expect(kept().count == 1, "the one in another language stays")
+        #expect(stored().count == 1, "the one in another language stays")
         #expect(
             store.responses(of: uri, for: nobody).responses.allSatisfy { $0.requestFields[.acceptLanguage] == "fr" })
     }
 
-    @Test func anAnswerThatIsNotKeptLeavesTheNewerOneInItsPlace() {
+    @Test func anUnstoredResponseLeavesANewerOne() {
         let early = store.nextSequenceNumber()
         store.invalidate([uri])
         let later = store.nextSequenceNumber()
         #expect(store(later))
         #expect(!store(early))
-        #expect(kept() == [later])
+        #expect(stored() == [later])
     }
 
     @Test func anUnstoredResponsePreventsStoringALaterOlderOne() {

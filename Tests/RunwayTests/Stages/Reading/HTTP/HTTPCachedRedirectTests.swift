@@ -14,7 +14,7 @@ struct HTTPCachedRedirectTests {
 
     private var paths: [String?] { cached.requests.map(\.head.path) }
 
-    @Test func answerIsKeptUnderTheTargetThatItIsOf() async throws {
+    @Test func responseIsStoredUnderItsTarget() async throws {
         redirect("/b", "no-store")
         cached.respond("b", [.cacheControl: "max-age=600"])
         #expect(try await cached.send("/a").text == "b")
@@ -58,7 +58,7 @@ struct HTTPCachedRedirectTests {
         #expect(paths == ["/a", "/b", "/a", "/c"])
     }
 
-    @Test func keptRedirectIsFollowedWithoutARequest() async throws {
+    @Test func storedRedirectIsFollowedWithoutARequest() async throws {
         redirect("/b", "max-age=600")
         redirect("/c", "max-age=600", .temporaryRedirect)
         cached.respond("c", [.cacheControl: "max-age=60"])
@@ -130,7 +130,7 @@ struct HTTPCachedRedirectTests {
         }
     }
 
-    @Test func keptRedirectsThatLeadInACircleAreAskedForAgain() async throws {
+    @Test func storedRedirectLoopIsRequestedAgain() async throws {
         redirect("/b", "max-age=600")
         redirect("/a", "max-age=600")
         cached.respond("out", [.cacheControl: "no-store"])

@@ -85,7 +85,7 @@ struct HTTPLandedReadTests {
     }
 
     @Test(arguments: [("no-store", "Accept"), ("no-cache", "Accept"), ("max-age=0", "Accept"), ("max-age=600", "*")])
-    func whatMayNotBeGivenAgainIsGivenToNobodyWhoComesAfterIt(_ control: String, _ vary: String) async throws {
+    func uncacheableResponseIsReturnedToNoLaterCall(_ control: String, _ vary: String) async throws {
         let fields: HTTPFields = [.cacheControl: control, .vary: vary]
         let first = try await landedCall(1, respond(1, fields))
         let second = room.call(Shelf(), options)

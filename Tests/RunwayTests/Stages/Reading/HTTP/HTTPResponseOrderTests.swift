@@ -27,7 +27,7 @@ struct HTTPResponseOrderTests {
     }
 
     /// The number of the stored response; `nil` if there is none.
-    private func kept(_ language: String) async -> UInt64? {
+    private func stored(_ language: String) async -> UInt64? {
         try? await room.call(Shelf(fields: ["Accept-Language": language]), options(.onlyIfCached)).number
     }
 
@@ -40,18 +40,18 @@ struct HTTPResponseOrderTests {
         let other = try await begin(3, "fr")
         respond(3, "no-store")
         #expect(try await other.number == 3)
-        #expect(await kept("de") == 1)
+        #expect(await stored("de") == 1)
         respond(2)
         #expect(try await newer.number == 2)
-        #expect(await kept("de") == nil)
+        #expect(await stored("de") == nil)
     }
 
-    @Test func aClearOfOneAccountLetsAnothersAnswerBeKept() async throws {
+    @Test func aClearOfOneAccountAllowsStoringAnothersResponse() async throws {
         let call = try await begin(1, "de")
         room.network.cache.clear(account: "ann")
         respond(1)
         #expect(try await call.number == 1)
-        #expect(await kept("de") == 1)
+        #expect(await stored("de") == 1)
     }
 
     @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func aCallThatWaitedDuringAClearIsNotStored(
@@ -79,7 +79,7 @@ struct HTTPResponseOrderTests {
         }
     }
 
-    @Test func aStreamThatIsTooLargeLeavesNoOlderAnswerInItsPlace() async throws {
+    @Test func aTooLargeStreamRemovesAnOlderResponse() async throws {
         let transport = CarryingTransport()
         let network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),

@@ -79,11 +79,12 @@ struct StormCheck {
             log.exchanges[$0].variant.shelf == call.shelf && log.exchanges[$0].call != id
         }
         return others.contains { index in
-            let kept = log.exchanges[index]
-            let age = call.end - log.calls[kept.call].beginning
-            guard kept.variant == variant, kept.isReusable, ends[index] < call.span.begin, age < .seconds(kept.maxAge)
+            let stored = log.exchanges[index]
+            let age = call.end - log.calls[stored.call].beginning
+            guard stored.variant == variant, stored.isReusable, ends[index] < call.span.begin,
+                age < .seconds(stored.maxAge)
             else { return false }
-            let span = StormLog.Span(begin: beginning(of: kept), end: call.span.end)
+            let span = StormLog.Span(begin: beginning(of: stored), end: call.span.end)
             let isAlone = others.allSatisfy { other in
                 other == index || ends[other] < span.begin || beginning(of: log.exchanges[other]) > span.end
             }
