@@ -65,7 +65,7 @@ struct ResponseTests {
 
         #expect(tool.output == text)
         #expect(
-            tool.errors.contains("The JSON is beyond what is accepted") && tool.errors.contains("at most depth 512"))
+            tool.errors.contains("The JSON exceeds the limits") && tool.errors.contains("at most depth 512"))
         #expect(!tool.errors.contains("is not") && !tool.errors.contains("not JSON"))
         #expect(tool.status == 0)
     }

@@ -123,6 +123,6 @@ struct BadInputTests {
     @Test func illegalHeaderValue() async throws {
         let error = try await StubbedLayer().failure(of: QueryCall(fields: ["X-Note": "a\r\nb"]))
         #expect(error.kind == .invalidParameters)
-        #expect(error.detail == "The value of the header field \"X-Note\" has a character that may not stand in it.")
+        #expect(error.detail == "The value of the header field \"X-Note\" has a character that is not allowed in it.")
     }
 }

@@ -131,7 +131,7 @@ struct LyingProxyTests {
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
             #expect(
                 error.detail
-                    == "What came from host.test:7000 is not TLS, as if its port were one for plain HTTP.")
+                    == "The response of host.test:7000 is not TLS; its port may be one for plain HTTP.")
             expectOnlyTLS(in: proxy)
         }
     }

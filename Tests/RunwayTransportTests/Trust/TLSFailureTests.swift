@@ -19,7 +19,7 @@ struct TLSFailureTests {
             (70, "localhost speaks no version of TLS that is allowed here."),
             (80, "TLS with localhost failed: TLSV1_ALERT_INTERNAL_ERROR."),
             (112, "localhost refused the TLS handshake: it knows no host of this name."),
-            (116, "localhost wants a client certificate, and was shown none."),
+            (116, "localhost requires a client certificate, and received none."),
         ] as [(UInt8, String)])
     func anAlertOfTheServerIsASentence(alert: UInt8, sentence: String) async throws {
         try await withScriptedPeer(ScriptedPeer.Script(replies: [[21, 3, 3, 0, 2, 2, alert]])) { peer in
@@ -36,7 +36,7 @@ struct TLSFailureTests {
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
             #expect(
                 error.detail
-                    == "What came from localhost:\(peer.port) is not TLS, as if its port were one for plain HTTP.")
+                    == "The response of localhost:\(peer.port) is not TLS; its port may be one for plain HTTP.")
         }
     }
 

@@ -20,7 +20,7 @@ struct HTTP2MisbehaviourTests {
         Misdeed(
             description: "status behind a field", frames: [.headers(1, rawBlock([("a", "b")]) + [0x88], isLast: true)]),
         Misdeed(
-            description: "status that is none", frames: [.headers(1, rawBlock([(":status", "abc")]), isLast: true)]),
+            description: "invalid status", frames: [.headers(1, rawBlock([(":status", "abc")]), isLast: true)]),
         Misdeed(
             description: "unknown pseudo field", frames: [.headers(1, [0x88] + rawBlock([(":b", "c")]), isLast: true)]),
         Misdeed(description: "capital letters", frames: [.headers(1, [0x88] + rawBlock([("Ab", "c")]), isLast: true)]),
@@ -63,7 +63,7 @@ struct HTTP2MisbehaviourTests {
             description: "trailers that are not the end",
             frames: [.headers(1), .headers(1, rawBlock([("a", "b")])), .data(1, "x")]),
         Misdeed(description: "broken compression", frames: [.headers(1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])]),
-        Misdeed(description: "index that is none", frames: [.headers(1, [0xC6])]),
+        Misdeed(description: "invalid index", frames: [.headers(1, [0xC6])]),
         Misdeed(description: "response to a stream that is not open", frames: [.headers(77)]),
         Misdeed(description: "response on a stream of the server", frames: [.headers(2)]),
         Misdeed(description: "body on no stream", frames: [RawFrame(.data, flags: RawFrame.endStream, [1])]),
