@@ -3,8 +3,7 @@ import NIOCore
 
 @testable import RunwayTransport
 
-/// Answers of HTTP/1.1. The same is read whatever pieces they come in, nothing beyond the bounds, and what was read says the same when
-/// it is written anew.
+/// Responses of HTTP/1.1. The result is the same for any segmentation, within the bounds, and after being written again.
 enum HTTP1Fuzz {
     private struct Read: Equatable {
         var statuses: [Int] = []
@@ -29,7 +28,7 @@ enum HTTP1Fuzz {
         if input.bytes.count <= 2048 { check(read(input.single) == whole, "it is read otherwise byte by byte") }
         check(whole.fields.count <= fieldCount, "more fields than may be")
         check(whole.body.count <= input.bytes.count, "a body longer than all that came")
-        check(whole.endCount <= 1 && whole.statuses.allSatisfy { (100...999).contains($0) }, "an answer too many")
+        check(whole.endCount <= 1 && whole.statuses.allSatisfy { (100...999).contains($0) }, "a response too many")
         guard whole.failure == nil, whole.endCount == 1 else { return }
         if whole.isEmpty { check(whole.body.isEmpty, "a body where none can be") }
         if let length = whole.contentLength, !whole.isEmpty { check(whole.body.count == length, "another length") }
@@ -67,7 +66,7 @@ enum HTTP1Fuzz {
         return read
     }
 
-    /// The answer again, with its body in chunks and with its length.
+    /// The response again, with its body in chunks and with its length.
     private static func checkWritten(_ response: Read) {
         var head = ByteBuffer(string: "HTTP/1.1 \(response.statuses.last ?? 200) again\r\n")
         let fields = HTTPFields(response.fields.filter { $0.name != .contentLength && $0.name != .transferEncoding })

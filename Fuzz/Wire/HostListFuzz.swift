@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Runway
 
-/// Lists of hosts, as a server sends them and as a file keeps them.
+/// Lists of hosts, in the formats of servers and of the file.
 enum HostListFuzz {
     static func run(_ input: FuzzInput) {
         let narrow = HostListPolicy(

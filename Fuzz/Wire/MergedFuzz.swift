@@ -2,15 +2,15 @@ import HTTPTypes
 
 @testable import Runway
 
-/// Answers to several requests that came as one.
+/// Responses to merged requests.
 enum MergedFuzz {
     private static let bounds = [1000, 10, 1 << 20]
 
     static func run(_ input: FuzzInput) {
         let head = HTTPResponse(status: .ok, headerFields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"])
         guard let answer = try? MergeResponse(input.bytes, head: head, within: bounds) else { return }
-        check(answer.results.count == bounds.count, "another number of answers")
-        check(answer.unknownCount <= input.bytes.count, "more answers than came")
+        check(answer.results.count == bounds.count, "another number of responses")
+        check(answer.unknownCount <= input.bytes.count, "more responses than received")
         for (result, bound) in zip(answer.results, bounds) {
             switch result {
             case .success(let response): checkResponse(response, upTo: bound)

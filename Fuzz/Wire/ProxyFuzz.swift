@@ -12,7 +12,7 @@ enum ProxyFuzz {
         check(pieces.isDone == false || single.isDone, "it helps in pieces and not byte by byte")
         // Byte by byte nothing comes before it is asked for; in larger pieces it may, and is refused for it.
         guard pieces.failure == nil else { return }
-        check(pieces.sent == single.sent && pieces.isDone == single.isDone, "it is told otherwise byte by byte")
+        check(pieces.sent == single.sent && pieces.isDone == single.isDone, "it receives something else byte by byte")
         check(single.failure == nil || !pieces.isDone, "it fails byte by byte alone")
     }
 
@@ -32,7 +32,7 @@ enum ProxyFuzz {
                 byteCount += piece.count
                 switch try handshake.receive(piece) {
                 case .send(let bytes):
-                    check(!bytes.isEmpty && bytes.count <= 520, "it is told nothing, or too much")
+                    check(!bytes.isEmpty && bytes.count <= 520, "it receives nothing, or too much")
                     talk.sent.append(bytes)
                 case .wait: break
                 case .done:
@@ -41,7 +41,7 @@ enum ProxyFuzz {
                     return talk
                 }
                 check(byteCount <= ProxyHandshake.maximumByteCount, "it may say more than it may")
-                check(talk.sent.count <= 3, "it is told more than there is to tell")
+                check(talk.sent.count <= 3, "it receives more than expected")
             }
         } catch let error as ProxyError {
             check(error.description.utf8.count < 200, "a long error")

@@ -92,7 +92,7 @@ final class RunningTool {
     /// Sends a signal.
     func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-    /// Waits until it ended and all it wrote is read; gives the exit code, or the negated signal that ended it.
+    /// Waits until it has ended and all its output is read; returns the exit code, or the negated signal that ended it.
     func end() async -> Int32 {
         while let part = await parts.next(isolation: #isolation) { append(part) }
         return await endings.next(isolation: #isolation) ?? -1

@@ -57,7 +57,7 @@ struct Tool {
             let input = try FileHandle(forReadingFrom: files[0])
             let output = try FileHandle(forWritingTo: files[1])
             let errors = try FileHandle(forWritingTo: files[2])
-            // Closed by hand: on Linux a process that ended keeps its streams for ever.
+            // Closed explicitly: on Linux a process that ended retains its streams.
             defer { for stream in [input, output, errors] { try? stream.close() } }
             process.standardInput = input
             process.standardOutput = output
@@ -71,7 +71,7 @@ struct Tool {
 }
 
 extension Process {
-    /// Runs the process; gives the exit code, or the negated signal that ended it.
+    /// Runs the process; returns the exit code, or the negated signal that ended it.
     fileprivate func runToItsEnd() async throws -> Int32 {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
             terminationHandler = { process in

@@ -86,7 +86,7 @@ struct CancellationTests {
         }
     }
 
-    /// Starts a call whose body has no end; gives it and a stream that finishes when the body is released.
+    /// Starts a call whose body has no end; returns it and a stream that finishes when the body is released.
     private static func uploadWithoutEnd(
         over network: NetworkLayer, countedBy produced: ScriptedGate
     ) -> (call: Task<RawData, any Error>, letGo: AsyncStream<Void>) {

@@ -5,7 +5,7 @@ import RunwayTesting
 import RunwayTransport
 import Testing
 
-/// Connections are kept, shared, bounded and given back.
+/// Connections are reused, shared, bounded and released.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct ConnectionTests {
     @Test func callsOneAfterAnotherShareOneConnection() async throws {
@@ -57,8 +57,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test(.except(.urlSession, "its system decides how long connections are kept"))
-    func anUnusedConnectionIsClosedAfterTheTimeItIsKept() async throws {
+    @Test(.except(.urlSession, "its system decides how long connections persist"))
+    func anIdleConnectionIsClosedAfterKeepAlive() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
             let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(keepAlive: .milliseconds(50)))

@@ -66,9 +66,9 @@ struct ContentCodingTests {
     @Test func codingsAreUndoneInStreams() async throws {
         try await withScriptedOrigin { origin in
             let pieces = stride(from: 0, to: Coded.gzip.count, by: 7).map { Array(Coded.gzip[$0...].prefix(7)) }
-            var response = ScriptedResponse(headerFields: [.contentEncoding: "gzip"], chunks: pieces)
-            response.framing = .chunked
-            origin.on("/a", respond: response)
+            var scripted = ScriptedResponse(headerFields: [.contentEncoding: "gzip"], chunks: pieces)
+            scripted.framing = .chunked
+            origin.on("/a", respond: scripted)
             let response = try await NetworkLayer(to: origin.baseURL).stream(Fetch<GET>("a"))
             #expect(try await response.body.text() == Coded.text)
             #expect(response.response.headerFields[.contentEncoding] == nil)

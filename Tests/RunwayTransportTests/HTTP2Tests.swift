@@ -67,14 +67,14 @@ struct HTTP2Tests {
             call.cancel()
             let error = try await #require(throws: NetworkError.self) { try await call.value }
             #expect(error.kind == .cancelled)
-            // The server gives the request up when it hears that nobody waits for it.
+            // The server cancels the request when it is reset.
             try await waitUntil { clock.sleeperCount == 0 }
             _ = try await network.call(Fetch<GET>("zf/list"))
             #expect(serving.statistics.connections == 1)
         }
     }
 
-    @Test func aStreamIsReadAndOneThatIsReleasedKeepsTheConnection() async throws {
+    @Test func aReleasedStreamPreservesTheConnection() async throws {
         try await withBackend { network, serving, records in
             let whole = try await network.call(Fetch<GET>("xinfang/list")).bytes
             let response = try await network.stream(Fetch<GET>("xinfang/list"))

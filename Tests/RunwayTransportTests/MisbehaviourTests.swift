@@ -84,7 +84,7 @@ struct MisbehaviourTests {
     }
 
     static let garbage: [ScriptedResponse] = [
-        .raw("SSH-2.0-OpenSSH_9.2p1\r\n"), .raw("<html>an answer of HTTP/0.9</html>"),
+        .raw("SSH-2.0-OpenSSH_9.2p1\r\n"), .raw("<html>a response of HTTP/0.9</html>"),
         .raw("HTTP/1.1 abc OK\r\n\r\n"), .raw("HTTP/9.9 200 OK\r\n\r\n"), .raw([0, 1, 2, 3, 255, 254]),
         .raw("HTTP/1.1 200 OK\r\nno colon here\r\n\r\n"),
         .raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
@@ -115,14 +115,14 @@ struct MisbehaviourTests {
         }
     }
 
-    /// What follows an answer in the bytes that were read with it must never be taken for the answer to the next request.
+    /// Bytes after a response that were read with it must never be taken for the response to the next request.
     ///
-    /// What comes later, after the next request went out, can't be told from its answer in HTTP/1.1.
+    /// Bytes that arrive after the next request was sent can't be distinguished from its response in HTTP/1.1.
     @Test(arguments: [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst and more than was said",
     ])
-    func bytesAfterAResponseAnswerNoOtherRequest(responses: String) async throws {
+    func bytesAfterAResponseBelongToNoRequest(responses: String) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .raw(responses).ending(.stayOpen))
             origin.on("/b", respond: .text("clean"))
@@ -151,8 +151,8 @@ struct MisbehaviourTests {
             origin.on("/a", respond: .text("asked"))
             let network = try NetworkLayer(to: origin.baseURL)
             do throws(NetworkError) {
-                // HTTP/1.1 gives a client no way to tell a response that comes early from one that was asked for, unless it comes
-                // with the handshake of TLS: UnsolicitedResponseTests.
+                // HTTP/1.1 gives a client no way to distinguish an early response from a requested one, unless it arrives with
+                // the handshake of TLS: UnsolicitedResponseTests.
                 let raw = try await network.call(Fetch<GET>("a"))
                 #expect(raw.text == "unasked" || raw.text == "asked")
             } catch {

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct RedirectTests {
     private static let credentials = [
-        "Authorization": "Bearer 1", "Cookie": "a=1", "X-Own": "kept", "Accept": "text/plain",
+        "Authorization": "Bearer 1", "Cookie": "a=1", "X-Own": "stored", "Accept": "text/plain",
     ]
 
     private func withTwoOrigins(
@@ -45,11 +45,11 @@ struct RedirectTests {
             home.on("/a", respond: .redirect(to: away.baseURL + "/b", status: .temporaryRedirect))
             away.on("/b", respond: .redirect(to: home.baseURL + "/c", status: .temporaryRedirect))
             home.on("/c", respond: .text("back"))
-            let body = RequestBody.bytes(Array("kept".utf8))
+            let body = RequestBody.bytes(Array("stored".utf8))
             #expect(try await network.call(Fetch<POST>("a", body, headers: Self.credentials)).text == "back")
             let abroad = try #require(away.requests.first)
             #expect(abroad.method == .post)
-            #expect(abroad.text == "kept")
+            #expect(abroad.text == "stored")
             #expect(abroad["authorization"] == nil && abroad["cookie"] == nil)
             #expect(abroad["x-own"] == nil, "nobody here knows what it means")
             #expect(abroad["accept"] == "text/plain")
@@ -192,11 +192,11 @@ struct RedirectTests {
                 "/b",
                 respond: .chunks(["or ", "there"], status: .found).header(.location, "/c")
                     .pausing(.beforeChunk(1), .gate(gate)))
-            origin.on("/c", respond: .chunks(["the ", "answer"]))
+            origin.on("/c", respond: .chunks(["the ", "response"]))
             let configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 1)
             let network = try NetworkLayer(to: origin.baseURL, configuration)
             let response = try await network.stream(Fetch<GET>("a"))
-            #expect(try await answer.body.text() == "the answer")
+            #expect(try await response.body.text() == "the response")
             gate.open()
         }
     }
@@ -204,9 +204,9 @@ struct RedirectTests {
     @Test func theBodyOfARedirectIsNotMistakenForTheResponse() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))
-            home.on("/b", respond: .chunks(["the ", "answer"]))
+            home.on("/b", respond: .chunks(["the ", "response"]))
             let response = try await network.stream(Fetch<GET>("a"))
-            #expect(try await answer.body.text() == "the answer")
+            #expect(try await response.body.text() == "the response")
         }
     }
 }

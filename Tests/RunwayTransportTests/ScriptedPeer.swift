@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server that says the bytes that a test wants, whatever it is told, and keeps what it was told.
+/// A server that sends the bytes of a test's script, whatever it receives, and records what it receives.
 final class ScriptedPeer: Sendable {
     /// What it says on each connection.
     struct Script: Sendable {

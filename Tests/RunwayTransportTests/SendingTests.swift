@@ -88,7 +88,7 @@ struct SendingTests {
 
     private let atOnce = CallOptions(retry: RetryPolicy(baseWait: .zero))
 
-    @Test func readIsSentAgainOverTheRealWireUntilItIsAnswered() async throws {
+    @Test func readIsRetriedUntilItCompletes() async throws {
         try await withScriptedOrigin { origin in
             let busy = ScriptedResponse.text("busy", status: .serviceUnavailable).header(.retryAfter, "0")
             origin.on("/a", respond: [.resetting, busy, .text("done")])

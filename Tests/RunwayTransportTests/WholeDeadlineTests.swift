@@ -4,7 +4,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// Calls whose bodies are streams, and which may take no longer than they were told, however often a byte comes.
+/// Calls with streamed bodies, which may take no longer than their whole deadline, however often a byte arrives.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct WholeDeadlineTests {
     private let options = CallOptions(retry: .off, wholeDeadline: .seconds(20))

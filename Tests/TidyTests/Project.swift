@@ -18,7 +18,8 @@ enum Project {
         let folder: String
     }
 
-    /// The files below some folders whose names end as given. A folder without any is an error: a rule about no files holds always.
+    /// The files below some folders with these suffixes. A folder without any is an error, since a rule about no files always
+    /// holds.
     static func files(in folders: String..., endingIn suffixes: [String]) throws -> [File] {
         try folders.flatMap { folder -> [File] in
             let base = root.appending(path: folder)

@@ -4,7 +4,7 @@ package enum Admission: StageDecision, Equatable {
     case waitedForNetwork(Duration)
     /// How long the call waited for a concurrency slot.
     case waitedForSlot(Duration, priority: CallPriority)
-    /// The call tests whether a host that kept failing has recovered.
+    /// The call tests whether a failing host has recovered.
     case probing(host: String)
     /// The call's failure opened the circuit of its host, for this long.
     case opened(host: String, for: Duration)

@@ -7,14 +7,14 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
         /// Requests that arrived.
         public var requests = 0
         /// Requests for which a whole response was made.
-        public var answers = 0
+        public var responses = 0
         /// Requests abandoned because their connection or stream was closed, or because the backend stopped.
         public var abandoned = 0
-        /// The bytes of the bodies of all ``answers``, without heads and framing.
+        /// The bytes of the bodies of all ``responses``, without heads and framing.
         public var bodyBytes = 0
 
         /// Requests that are neither completed nor abandoned yet.
-        public var inFlight: Int { requests - answers - abandoned }
+        public var inFlight: Int { requests - responses - abandoned }
     }
 
     /// TCP connections that were accepted.
@@ -34,7 +34,7 @@ public struct BackendStatistics: Sendable, Equatable, Codable {
     public var total: Route {
         routes.values.reduce(into: Route()) { sum, route in
             sum.requests += route.requests
-            sum.answers += route.answers
+            sum.responses += route.responses
             sum.abandoned += route.abandoned
             sum.bodyBytes += route.bodyBytes
         }
@@ -72,7 +72,7 @@ final class StatisticsCounter: Sendable {
 
     func requestCompleted(at route: String, bodyBytes: Int) {
         counts.withLock {
-            $0.routes[route, default: .init()].answers += 1
+            $0.routes[route, default: .init()].responses += 1
             $0.routes[route, default: .init()].bodyBytes += bodyBytes
         }
     }

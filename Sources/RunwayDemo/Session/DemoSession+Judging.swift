@@ -47,7 +47,7 @@ extension DemoSession {
         let merged = calls.count { UnsentReason($0) == .merged }
         let received = attempts.compactMap(\.responseByteCount).reduce(0, +)
         let comparisons = [
-            ("responses were received", attempts.count { $0.status != nil }, "were sent", statistics.total.answers),
+            ("responses were received", attempts.count { $0.status != nil }, "were sent", statistics.total.responses),
             ("requests left merged", merged, "arrived", statistics.mergedRequests),
             ("bytes were received", received, "were sent", statistics.total.bodyBytes),
         ]

@@ -61,7 +61,7 @@ struct ReportTests {
             #expect(report.request?.url == "\(origin.baseURL)/from")
             #expect(report.request?.body == #"{"a":"1"}"#)
             #expect(report.response?.status == 200)
-            // The body of the answer is what was asked for, and is not redacted.
+            // The body of the response is what the user requested, and is not redacted.
             #expect(report.response?.body == #"{"token":"t"}"#)
             #expect(report.response?.byteCount == 13)
             #expect(report.flight.outcome == "succeeded")

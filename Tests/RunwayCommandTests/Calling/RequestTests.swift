@@ -6,7 +6,7 @@ import Testing
 /// What a command line makes of a request.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestTests {
-    /// Runs `runway call` with an origin that answers everything; gives what it received.
+    /// Runs `runway call` with an origin that accepts everything; returns what it received.
     private func received(
         _ method: String, _ path: String, _ arguments: [String], input: [UInt8] = []
     ) async throws -> ReceivedRequest {

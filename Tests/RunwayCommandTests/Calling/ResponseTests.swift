@@ -5,8 +5,8 @@ import Testing
 
 /// What `runway call` prints of a response if there is no terminal.
 @Suite(.timeLimit(.minutes(10)))
-struct AnswerTests {
-    /// Runs `runway call GET` for one answer.
+struct ResponseTests {
+    /// Runs `runway call GET` for one response.
     private func shown(_ response: ScriptedResponse, _ arguments: String...) async throws -> Tool {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: response)
@@ -65,7 +65,7 @@ struct AnswerTests {
 
         #expect(tool.output == text)
         #expect(
-            tool.errors.contains("The JSON is beyond what is accepted") && tool.errors.contains("at most depth 512"))
+            tool.errors.contains("The JSON exceeds the limits") && tool.errors.contains("at most depth 512"))
         #expect(!tool.errors.contains("is not") && !tool.errors.contains("not JSON"))
         #expect(tool.status == 0)
     }

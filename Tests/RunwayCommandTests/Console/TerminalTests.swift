@@ -7,9 +7,9 @@ import Testing
 /// What is drawn where a person looks, on a real pseudo-terminal.
 @Suite(.timeLimit(.minutes(10)))
 struct TerminalTests {
-    /// Runs `runway call GET` on a terminal for one answer; gives everything that was left standing on it.
+    /// Runs `runway call GET` on a terminal for one response; returns everything that stayed on it.
     ///
-    /// On a machine that is busy, a progress line may have stood there and been wiped.
+    /// On a busy machine, a progress line may have been drawn and removed.
     private func standing(
         _ response: ScriptedResponse, _ arguments: String..., environment: [String: String] = [:]
     ) async throws -> String {

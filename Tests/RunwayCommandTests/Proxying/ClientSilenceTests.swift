@@ -45,7 +45,7 @@ struct ClientSilenceTests {
         }
     }
 
-    @Test func whoTakesNothingOfAnAnswerIsCutOff() async throws {
+    @Test func clientsThatReadNothingAreCutOff() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .bytes([UInt8](repeating: 7, count: 64 << 20)))
             _ = try await proxying(to: origin.baseURL, "--client-timeout", "0.4") { proxy in

@@ -39,9 +39,10 @@ struct NginxOrigin {
         try await body(file)
     }
 
-    /// What was asked for a file and answered so far, one line each: `GET 304 [range] [if-none-match] [if-modified-since]`.
+    /// The requests for a file and their responses so far, one line each: `GET 304 [range] [if-none-match]
+    /// [if-modified-since]`.
     func exchanges(of file: ServedFile) async throws -> [String] {
-        // One worker writes the log in the order in which it ends answers, so whatever came before this is in it.
+        // One worker writes the log in the order in which it ends responses, so all earlier ones are in it.
         _ = try await curl("\(url)/proxied/")
         return try String(contentsOf: log, encoding: .utf8).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ", maxSplits: 2)
@@ -55,7 +56,7 @@ struct ServedFile {
     let place: URL
 
     var name: String { place.lastPathComponent }
-    /// Where it is found, with the `Cache-Control` that its answers are to have.
+    /// The URL of the file, with the `Cache-Control` of its responses.
     func path(_ cacheControl: String) -> String { "/proxied/\(name)?cc=\(cacheControl)" }
     /// Where it is found without an entity tag.
     func datedPath(_ cacheControl: String) -> String { "/proxied/dated/\(name)?cc=\(cacheControl)" }

@@ -4,7 +4,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// Bodies through `runway proxy`: large ones, slow ones, broken ones, and those that somebody gives up.
+/// Bodies through `runway proxy`: large ones, slow ones, truncated ones, and cancelled ones.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyBodyTests {
     /// More than the proxy gathers of a request.
@@ -72,7 +72,7 @@ struct ProxyBodyTests {
         }
     }
 
-    /// What becomes of a request whose answer breaks before its body.
+    /// The outcome of a request whose response breaks before its body.
     @Test(arguments: [
         (ScriptedResponse.closing, 502), (.resetting, 502), (.raw("this is nothing\r\n\r\n"), 502),
         (.raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), 502),
@@ -83,12 +83,12 @@ struct ProxyBodyTests {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: response)
             for cache in ["http", "none"] {
-                // Who is answered has all the time that a busy machine needs; only silence is waited out.
+                // A client with a response has all the time that a busy machine needs; only silence times out.
                 let timeout = status == 504 ? "1" : "60"
                 _ = try await proxying(to: origin.baseURL, "--cache", cache, "--timeout", timeout) { proxy in
-                    let answer = try await fetch("\(proxy.url)/")
-                    #expect(answer.status == status, "\(answer.text)")
-                    let message = try #require(answer.text.firstMatch(of: /"message":"([^"]+)"/)).1
+                    let fetched = try await fetch("\(proxy.url)/")
+                    #expect(fetched.status == status, "\(fetched.text)")
+                    let message = try #require(fetched.text.firstMatch(of: /"message":"([^"]+)"/)).1
                     #expect(message.contains("127.0.0.1:\(origin.port)"), "\(message)")
                 }
             }
@@ -106,8 +106,8 @@ struct ProxyBodyTests {
             for (count, cache) in [(2, "http"), (3, "none")] {
                 _ = try await proxying(to: origin.baseURL, "--cache", cache, "--timeout", "1") { proxy in
                     for _ in 0..<(cache == "http" ? 2 : 1) {
-                        let answer = try await fetch("\(proxy.url)/")
-                        #expect(answer.status == 200 && answer.exitCode != 0)
+                        let fetched = try await fetch("\(proxy.url)/")
+                        #expect(fetched.status == 200 && fetched.exitCode != 0)
                     }
                 }
                 #expect(origin.requestCount == count, "a truncated response is neither cached nor requested twice")
@@ -136,7 +136,7 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func whatIsTooLargeToBeKeptIsAskedForOnce() async throws {
+    @Test func tooLargeResponseIsRequestedOnce() async throws {
         try await withScriptedOrigin { origin in
             let count = 17 << 20
             origin.on("/", respond: .bytes([UInt8](repeating: 7, count: count)).header(.cacheControl, "max-age=60"))

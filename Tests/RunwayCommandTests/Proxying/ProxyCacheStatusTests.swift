@@ -16,7 +16,7 @@ struct ProxyCacheStatusTests {
             let response = try await Tool.run(
                 "/usr/bin/env", ["curl", "--silent", "--noproxy", "", "--include"] + arguments + [proxy.url + path],
                 input: [], environment: [:])
-            let values = try CurlAnswer(response).values(of: "Cache-Status")
+            let values = try CurlResponse(response).values(of: "Cache-Status")
             statuses.append(values.map { $0.replacing(/ttl=[0-9]+/, with: "ttl") })
         }
         return statuses

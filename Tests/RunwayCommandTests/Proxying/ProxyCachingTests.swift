@@ -46,7 +46,7 @@ struct ProxyCachingTests {
         }
     }
 
-    /// What two GETs cost, by what the first answer said.
+    /// What two GETs cost, by the directives of the first response.
     @Test(arguments: [
         ("max-age=60", [200]), ("private,max-age=60", [200]), ("max-age=60,must-revalidate,immutable", [200]),
         ("s-maxage=0,max-age=60", [200]), ("max-age=99999999999999", [200]),

@@ -39,16 +39,16 @@ struct ProxyConnectionTests {
             origin.on("/", respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
                 let response = try await RawClient.exchange(text, port: proxy.port)
-                #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(80)): \(answer.prefix(200))")
+                #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(text.prefix(80)): \(response.prefix(200))")
                 #expect(response.contains("\r\nConnection: close\r\n") && response.contains(#"{"error":{"kind":"#))
-                #expect(response.ranges(of: "\r\n\r\n").count == 1, "one answer, and no more")
+                #expect(response.ranges(of: "\r\n\r\n").count == 1, "one response, and no more")
                 #expect(try await fetch("\(proxy.url)/").text == "fine")
             }
             #expect(origin.requests.filter(\.isComplete).count == 1)
         }
     }
 
-    /// Cuts and changes of good requests, by seed: each ends in one answer or none, and none takes the proxy down.
+    /// Cuts and changes of valid requests, by seed: each ends in at most one response, and none ends the proxy.
     @Test func garbledRequestsEndInBoundedTime() async throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["RUNWAY_PROXY_FUZZ"].flatMap { Int($0) } ?? 200

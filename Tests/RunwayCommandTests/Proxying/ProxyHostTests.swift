@@ -5,7 +5,7 @@ import Testing
 /// Which hosts a request to `runway proxy` may name.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyHostTests {
-    /// Sends one GET, and gives the status of its response.
+    /// Sends one GET, and returns the status of its response.
     private func status(host: String, target: String = "/", _ proxy: RunningProxy) async throws -> String {
         let text = "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
         let response = try await RawClient.exchange(text, port: proxy.port)

@@ -68,10 +68,10 @@ struct ProxyMessageTests {
             origin.on("/", respond: .raw(response))
             for cache in ["http", "none"] {
                 _ = try await proxying(to: origin.baseURL, "--cache", cache) { proxy in
-                    let answer = try await fetch("\(proxy.url)/", "-H", "If-None-Match: \"1\"")
-                    #expect(response.contains("HTTP/1.1 \(answer.status) ") && answer.exitCode == 0)
-                    #expect(answer.values(of: "Content-Length") == (length.map { [$0] } ?? []))
-                    #expect(answer["Transfer-Encoding"] == nil)
+                    let fetched = try await fetch("\(proxy.url)/", "-H", "If-None-Match: \"1\"")
+                    #expect(response.contains("HTTP/1.1 \(fetched.status) ") && fetched.exitCode == 0)
+                    #expect(fetched.values(of: "Content-Length") == (length.map { [$0] } ?? []))
+                    #expect(fetched["Transfer-Encoding"] == nil)
                 }
             }
         }

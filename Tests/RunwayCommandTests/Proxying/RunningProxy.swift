@@ -7,7 +7,7 @@ struct RunningProxy {
     let port: Int
     let processIdentifier: Int32
 
-    /// The most memory that it had so far, in bytes; `nil` where the system does not tell.
+    /// Its peak memory so far, in bytes; `nil` if the system does not report it.
     var peakMemory: Int? {
         guard let status = try? String(contentsOfFile: "/proc/\(processIdentifier)/status", encoding: .utf8),
             let match = status.firstMatch(of: /VmHWM:\s+(\d+) kB/), let kilobytes = Int(match.1)
@@ -16,7 +16,7 @@ struct RunningProxy {
     }
 }
 
-/// Runs a proxy to an origin while `body` runs; gives what it printed, and its exit code after a signal.
+/// Runs a proxy to an origin while `body` runs; returns its output, and its exit code after a signal.
 func proxying(
     to origin: String, _ arguments: String..., signal: Int32 = SIGINT, _ body: (RunningProxy) async throws -> Void
 ) async throws -> (output: String, status: Int32) {
@@ -37,21 +37,21 @@ func curl(_ arguments: String...) async throws -> Tool {
         "/usr/bin/env", ["curl", "--silent", "--noproxy", ""] + arguments, input: [], environment: [:])
 }
 
-/// What a URL answers to the system's curl, taken apart.
-func fetch(_ url: String, _ arguments: String...) async throws -> CurlAnswer {
+/// The response of a URL to the system's curl, parsed.
+func fetch(_ url: String, _ arguments: String...) async throws -> CurlResponse {
     let tool = try await Tool.run(
         "/usr/bin/env", ["curl", "--silent", "--noproxy", "", "--include"] + arguments + [url], input: [],
         environment: [:])
-    return try CurlAnswer(tool)
+    return try CurlResponse(tool)
 }
 
 /// A response as `curl --include` writes it; interim responses are left out.
-struct CurlAnswer {
+struct CurlResponse {
     let status: Int
     /// The header fields in their order.
     let fields: [(name: String, value: String)]
     let body: [UInt8]
-    /// How many interim answers came before it.
+    /// How many interim responses preceded it.
     let interimCount: Int
     let exitCode: Int32
 

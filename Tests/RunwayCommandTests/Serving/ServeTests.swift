@@ -18,7 +18,7 @@ struct ServeTests {
         }
     }
 
-    /// Runs a server while `body` runs; gives its exit code after SIGINT.
+    /// Runs a server while `body` runs; returns its exit code after SIGINT.
     private func serving(
         _ arguments: String..., signal: Int32 = SIGINT, _ body: (Greeting) async throws -> Void
     ) async throws -> Int32 {

@@ -56,7 +56,7 @@ import X509
     private func expectUntrusted(_ operation: () async throws -> Int) async {
         do {
             let status = try await operation()
-            Issue.record("the server was trusted and answered \(status)")
+            Issue.record("the server was trusted and responded \(status)")
         } catch {
             let reason = String(describing: error)
             #expect(reason.contains("CERTIFICATE_VERIFY_FAILED") || reason.contains("validateHostname"), "\(reason)")

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["/esf/list", "/zf/detail/1", "/nowhere", "/failing/list", "/failing/truncated"])
-    func everyAnswerSaysItsTypeLengthAndDate(path: String) async throws {
+    func everyResponseHasTypeLengthAndDate(path: String) async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let response = try await client.get(path)
             #expect(response.headers.first(name: "content-type") == "application/json; charset=utf-8")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ListingCatalogueTests {
     @Test(arguments: Listing.Kind.allCases)
-    func equalSeedsGiveEqualListings(kind: Listing.Kind) {
+    func equalSeedsProduceEqualListings(kind: Listing.Kind) {
         let one = ListingCatalogue(seed: 42, listingsPerKind: 500)
         let other = ListingCatalogue(seed: 42, listingsPerKind: 500)
         #expect(one.listings(of: kind).count == 500)

@@ -32,7 +32,7 @@ import Testing
         let silent = try await withListingsBackend(backend) { serving in
             let silent = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(host: serving.host, port: serving.port).get()
-            // One answer over another connection shows that the first one was accepted before it.
+            // One response over another connection shows that the first one was accepted before it.
             let configuration = try BackendClient.configuration(trusting: backend.certificate?.authorityDER)
             try await HTTPClient.withHTTPClient(configuration: configuration) { client in
                 _ = try await BackendClient(client: client, baseURL: serving.baseURL).get("/zf/list")

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct DemoSessionTests {
-    /// What tells a call, whatever the time that it took.
+    /// The properties of a call that do not depend on time.
     private struct Call: Equatable {
         let service: String
         let endpoint: String
@@ -23,7 +23,7 @@ struct DemoSessionTests {
         }
     }
 
-    /// What is on the screen; of an error, whose words may tell of times, its kind.
+    /// The screen; for an error, whose text may contain times, its kind.
     private func lines(of scene: DemoReport.Scene) -> [String] {
         scene.screen.map { $0.hasPrefix("⚠︎") ? String($0.prefix { $0 != ":" }) : $0 }
     }
@@ -46,7 +46,7 @@ struct DemoSessionTests {
         #expect(answered.allSatisfy { $0.httpVersion == "HTTP/2" })
     }
 
-    @Test func equalSeedsGiveEqualCallsAndScreens() async throws {
+    @Test func equalSeedsProduceEqualCallsAndScreens() async throws {
         let first = try await DemoSession.play(seed: 3)
         let second = try await DemoSession.play(seed: 3)
         #expect(first.flights.map(Call.init) == second.flights.map(Call.init))

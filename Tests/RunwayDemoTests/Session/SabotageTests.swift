@@ -55,7 +55,7 @@ struct SabotageTests {
         #expect(problems.contains { $0.contains("line 1 of the screen is") })
     }
 
-    @Test func anAnswerThatNeverComesIsAProblem() async throws {
+    @Test func aMissingResponseIsAProblem() async throws {
         // What the backend puts off stays so, whatever the session does.
         let problems = try await problems(patience: .seconds(5)) { $0.gate = ResponseGate() }
         #expect(problems.contains { $0.contains("waited 5.0 seconds in vain for every call to land") })
@@ -77,7 +77,7 @@ struct SabotageTests {
     }
 
     @Test func aResponseOverHTTP1IsAProblem() async throws {
-        // Fewer calls than the demo's fly at once over HTTP/1.1, so that one scene waits in vain.
+        // Fewer calls than the demo's are in flight at once over HTTP/1.1, so that one scene times out.
         let problems = try await problems(patience: .seconds(3)) { $0.httpVersions = .http1Only }
         #expect(problems.contains { $0.contains("used HTTP/1.1, not HTTP/2") })
     }

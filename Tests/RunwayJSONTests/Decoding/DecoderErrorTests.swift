@@ -75,7 +75,7 @@ import Testing
                 .contains("4111"))
     }
 
-    /// Reads a member under the name that the custom strategy gives it.
+    /// Reads a member under the name from the custom strategy.
     struct Hidden: Decodable {
         struct Inner: Decodable { var x2: Int8 }
         var x1: Inner

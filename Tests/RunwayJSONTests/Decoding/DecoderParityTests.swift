@@ -295,7 +295,7 @@ import Testing
         }
     }
 
-    @Test func containersAnswerAsInFoundation() {
+    @Test func containersBehaveAsInFoundation() {
         for text in [
             #"{"a":1,"n":null,"list":[1,null,["x"],{"q":2}],"o":{"s":3}}"#, #"{"a":1,"list":[]}"#,
             #"{"n":1,"list":{}}"#,

@@ -107,12 +107,12 @@ private struct Comparison {
             return integer == other.uint64Value ? nil : "another integer at \(value.path)"
         }
         guard let double = value.double else { return "no double at \(value.path)" }
-        // Foundation keeps some numbers as decimals, which `doubleValue` may round twice; the C library rounds once.
+        // Foundation stores some numbers as decimals, which `doubleValue` may round twice; the C library rounds once.
         let nearest = strtod(String(decoding: value.rawBytes, as: UTF8.self), nil)
         return double.bitPattern == nearest.bitPattern ? nil : "another double at \(value.path)"
     }
 
-    /// Of members with equal names Foundation keeps the last one and compares by equivalence, so that only names that
+    /// Of members with equal names Foundation uses the last one and compares by equivalence, so that only names that
     /// are unique in that sense are compared.
     private func object(_ value: JSONValue, _ other: [String: Any]) -> String? {
         let names = Dictionary(grouping: value.members, by: \.key)

@@ -86,7 +86,7 @@ struct DocumentGenerator {
         for index in 0..<Int.random(in: 0...6, using: &random) {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             blanks()
-            // A number behind a name keeps names apart whatever the rest of them is.
+            // A number after a name makes it unique whatever the rest is.
             string(suffix: "\(index)")
             blanks()
             output.append(UInt8(ascii: ":"))

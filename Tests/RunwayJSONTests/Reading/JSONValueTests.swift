@@ -27,7 +27,7 @@ import Testing
         let error = try #require(throws: JSONError.self) { try raw["data"]["list"][3]["title"].require(String.self) }
         #expect(error.kind == .missing)
         #expect(error.path == "data.list[3].title")
-        #expect(error.found == "nothing: data.list exists but has 2 elements; [3] was asked for")
+        #expect(error.found == "nothing: data.list exists but has 2 elements; [3] was requested")
         #expect(error.bodyStart == #"{"data":{"list":[1,2]},"access_token":"[redacted]"}"#)
         #expect(!error.description.contains("s3cr3t"))
     }

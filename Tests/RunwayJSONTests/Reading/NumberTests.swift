@@ -110,7 +110,7 @@ import Testing
         #expect(try number("1e-999999999999999999999").int == nil)
     }
 
-    @Test func integersAreToldApartFromDoublesAsWritten() throws {
+    @Test func integersAreDistinguishedFromDoubles() throws {
         for text in ["1", "-0", "99999999999999999999999"] { #expect(try number(text).isInteger) }
         for text in ["1.0", "1e0", "1E2", "\"1\"", "true"] { #expect(try !number(text).isInteger) }
         #expect(try number("1.0").int == 1)

@@ -51,7 +51,7 @@ import Testing
         #expect(try canonical("{\"\u{FFFD}\":1,\"😀\":2}") == "{\"\u{FFFD}\":1,\"😀\":2}")
     }
 
-    @Test func equalContentGivesEqualBytes() throws {
+    @Test func equalContentProducesEqualBytes() throws {
         let one = try canonical("{ \"a\" : [ 1.50 , \"\\u00e9\\/\" ],\n\"b\":null}")
         let other = try canonical(#"{"b":null,"a":[1.50,"é/"]}"#)
         #expect(one == other)

@@ -6,7 +6,7 @@ import RunwayServer
 import RunwayTransport
 import Testing
 
-/// The route that gives the list of hosts, asked by the half that reads it.
+/// The route that serves the list of hosts, and the client that reads it.
 @Suite(.timeLimit(.minutes(10)))
 struct HostListRouteTests {
     private enum Hosting: APIService {

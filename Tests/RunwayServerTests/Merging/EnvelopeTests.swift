@@ -27,7 +27,7 @@ struct EnvelopeTests {
         #expect(!responses[2]["body"].exists)
     }
 
-    @Test func anEmptyEnvelopeHasAnEmptyAnswer() async throws {
+    @Test func anEmptyEnvelopeHasAnEmptyResponse() async throws {
         let (status, json) = try await MergingApp().post(#"{"requests":[]}"#)
         #expect(status == .ok && json["responses"].kind == .array && json["responses"].count == 0)
     }

@@ -91,7 +91,7 @@ struct ItemRunningTests {
         let left = ScriptedGate()
         let app = MergingApp(limits: MergingLimits(timePerItem: .seconds(3)), clock: clock) { router in
             router.get("v1/deaf") { _, _ in
-                // A task of its own does not hear of its cancellation.
+                // A task of its own does not observe the cancellation.
                 try await Task { try await gate.pass() }.value
                 left.open()
                 return "late"

@@ -52,7 +52,7 @@ struct MergingApp {
         return router
     }
 
-    /// The answer to an envelope, or to what is sent instead.
+    /// Returns the response to an envelope, or to another body.
     func post(
         _ text: String, to path: String = "/v1/_batch", contentType: String? = "application/json",
         headers: HTTPFields = [:]
@@ -68,7 +68,7 @@ struct MergingApp {
         return (response.status, try JSONDocument(body.bytes.isEmpty ? Array("null".utf8) : body.bytes).root)
     }
 
-    /// The answers to requests, by their ids.
+    /// Returns the responses to requests, by their ids.
     func responses(to items: String..., headers: HTTPFields = [:]) async throws -> [String: JSONValue] {
         let (status, json) = try await post(#"{"requests":[\#(items.joined(separator: ","))]}"#, headers: headers)
         guard status == .ok else { throw HTTPError(status) }

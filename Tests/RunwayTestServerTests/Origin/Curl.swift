@@ -20,7 +20,7 @@ struct Curl {
         let errors = folder.appendingPathComponent("errors")
         for file in [output, errors] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
         let streams = try [output, errors].map { try FileHandle(forWritingTo: $0) }
-        // Closed by hand: on Linux a process that ended keeps its streams for ever.
+        // Closed explicitly: on Linux a process that ended retains its streams.
         defer { for stream in streams { try? stream.close() } }
         process.standardOutput = streams[0]
         process.standardError = streams[1]

@@ -42,7 +42,7 @@ struct MisbehaviourTests {
         #expect(seen.end == .finished)
     }
 
-    @Test func answerCanBeCutInItsBody() async throws {
+    @Test func responseCanBeCutInItsBody() async throws {
         let seen = try await see(.chunks(["one", "two"]).cut(after: .bodyBytes(10)))
         #expect(seen.text.hasSuffix("\r\n\r\n3\r\none\r\n3\r"))
         #expect(seen.end == .finished)
@@ -81,13 +81,13 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test func connectionCanBeResetWithoutAnAnswer() async throws {
+    @Test func connectionCanBeResetWithoutAResponse() async throws {
         let seen = try await see(.resetting)
         #expect(seen.text.isEmpty)
         #expect(seen.end == .reset)
     }
 
-    @Test func connectionCanBeClosedWithoutAnAnswer() async throws {
+    @Test func connectionCanBeClosedWithoutAResponse() async throws {
         let seen = try await see(.closing)
         #expect(seen.text.isEmpty)
         #expect(seen.end == .finished)
@@ -100,7 +100,7 @@ struct MisbehaviourTests {
             try await client.get("/")
             #expect(try await client.readToEnd().hasSuffix("bye"))
             #expect(client.end == .finished)
-            // A closed socket would answer what is sent now with a reset; a half-closed one takes it.
+            // A closed socket would respond to these bytes with a reset; a half-closed one accepts them.
             try await client.get("/ignored")
             #expect(origin.openConnectionCount == 1)
             #expect(origin.requestCount == 1)
@@ -140,7 +140,7 @@ struct MisbehaviourTests {
         #expect(seen.text.hasSuffix("aaa\r\n\r\nx"))
     }
 
-    @Test func answerCanComeTwice() async throws {
+    @Test func responseCanBeSentTwice() async throws {
         let seen = try await see(.text("x").repeated(times: 2).ending(.close))
         let once = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 1\r\n\r\nx"
         #expect(seen.text == once + once)

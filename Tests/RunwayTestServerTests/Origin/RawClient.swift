@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A client that sends given bytes and shows the bytes that come, on a socket of its own.
+/// A client that sends given bytes and returns the received bytes, on a socket of its own.
 final class RawClient {
     /// What came from the other side.
     private enum Event: Sendable {

@@ -37,7 +37,7 @@ struct RequestReaderTests {
         #expect(try Self.read(pieces) == Self.expected, "seed \(seed)")
     }
 
-    /// Whatever bytes come, the reader answers with events or an error, and it never makes more body than it was given.
+    /// Whatever bytes come, the reader returns events or an error, and never more body than it received.
     @Test(arguments: 1...500 as ClosedRange<UInt64>)
     func damagedBytesEndInEventsOrAnErrorAndNeverTrap(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -49,7 +49,7 @@ struct ScriptedOriginTLSTests {
         }
     }
 
-    @Test func answerBeforeAnyRequestComesAfterTheHandshake() async throws {
+    @Test func earlyResponseFollowsTheHandshake() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
             origin.onConnections([.respond(.text("early", status: .requestTimeout))])
             let client = try await RawClient.connect(to: origin.port, serverName: "localhost")

@@ -3,7 +3,7 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// What an origin records, in which order it answers, and how it ends.
+/// What an origin records, in which order it responds, and how it ends.
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptedOriginTests {
     @Test func requestIsRecordedByteForByte() async throws {

@@ -6,7 +6,7 @@ import Testing
 /// Each well-behaved part of a response, as bytes on the wire.
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptedResponseTests {
-    @Test func answerHasNothingThatTheScriptDidNotSay() async throws {
+    @Test func responseHasOnlyScriptedFields() async throws {
         let text = try await exchange(.text("hi", status: .created).header(.eTag, "\"1\"").ending(.close))
         #expect(
             text
@@ -51,7 +51,7 @@ struct ScriptedResponseTests {
         #expect(text.hasSuffix("Content-Length: 4\r\n\r\n"))
     }
 
-    @Test func informationalAnswersComeFirst() async throws {
+    @Test func interimResponsesComeFirst() async throws {
         let text = try await exchange(
             .status(.ok).informing(.earlyHints, [.location: "/a"]).informing(.continue).ending(.close)
         )

@@ -19,7 +19,7 @@ struct LandingRecorderTests {
         manager = APIManager(on: NetworkLayer(transport: transport), delegate: recorder)
     }
 
-    @Test func landingsAreKeptInOrderWithTheirCallsAndWhatTheyBrought() async throws {
+    @Test func landingsAreRecordedInOrder() async throws {
         let first = manager.load(Item(id: 1))
         try await recorder.landings(count: 1)
         let second = manager.load(Item(id: 2))
@@ -46,7 +46,7 @@ struct LandingRecorderTests {
         recorder.onLanding = nil
     }
 
-    @Test func waitForMoreThanLandsGivesUpAndSaysWhatItSaw() async throws {
+    @Test func waitThatTimesOutNamesTheLandings() async throws {
         manager.load(Item(id: 1))
         try await recorder.landings(count: 1)
         let error = await #expect(throws: WaitTimedOut.self) {

@@ -19,7 +19,7 @@ struct RecordCollectorTests {
         return record
     }
 
-    @Test func everyCallOfALayerIsKeptInTheOrderOfLanding() async throws {
+    @Test func recordsAreInTheOrderOfLanding() async throws {
         #expect(try await records(of: 3).map(\.id.number) == [1, 2, 3])
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct StubTransportTests {
-    @Test func requestsAreKeptInTheirOrderAndEachGetsItsAnswer() async throws {
+    @Test func requestsAreRecordedInOrder() async throws {
         let transport = StubTransport { request in .json(#"{"path":"\#(request.head.path ?? "")"}"#) }
         let network = NetworkLayer(transport: transport)
         for id in 1...3 {
@@ -31,7 +31,7 @@ struct StubTransportTests {
             do {
                 try await clock.sleep(for: .seconds(1))
             } catch {
-                throw NetworkError(.cancelled, in: .transporting, "The answer was cancelled.")
+                throw NetworkError(.cancelled, in: .transporting, "The response was cancelled.")
             }
             return .json("{}")
         }
@@ -41,7 +41,7 @@ struct StubTransportTests {
         call.cancel()
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
-        // Nothing but its cancellation wakes the answer: the clock stands still.
+        // Only its cancellation wakes the response: the clock stands still.
         try await waitUntil { clock.sleeperCount == 0 }
     }
 

@@ -135,7 +135,7 @@ struct CircuitBreakerTests {
         #expect(limits.openTime == .zero && limits.maximumOpenTime == .zero)
     }
 
-    /// Keeps all that happened, and works out from the beginning what the circuit is.
+    /// Records all events, and derives the state of the circuit from the beginning.
     private struct Reference {
         var limits: CircuitLimits
         var outcomes: [(time: Duration, isFailure: Bool)] = []

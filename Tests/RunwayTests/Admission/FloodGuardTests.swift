@@ -61,7 +61,7 @@ struct FloodGuardTests {
         #expect(await count(Array(repeating: RawCall(bytes: stream), count: 5), layer) == 0)
     }
 
-    @Test func accountsAreToldApart() async throws {
+    @Test func accountsAreDistinguished() async throws {
         let layer = layer()
         for account in ["a", "b"] {
             layer.network.configure(Library.self) { $0.account = account }
@@ -83,7 +83,7 @@ struct FloodGuardTests {
         }
         let isRepeated = flood.isLetOut(0)
         #expect(!isRepeated)
-        // One more than is kept: counting begins anew.
+        // One more than is stored: counting starts again.
         let isOneMore = flood.isLetOut(-1)
         #expect(isOneMore)
         let isForgotten = flood.isLetOut(0)

@@ -43,7 +43,7 @@ struct PriorityQueueTests {
         #expect(arrivals == [.enters, .enters, .enters])
         let late = line.arrive(9, .high)
         #expect(late == .isRefused)
-        // A place beyond the capacity is nobody's when it is given back.
+        // A slot beyond the capacity goes to no waiter when it is released.
         let next = line.leave()
         #expect(next == nil)
         #expect(line.occupied == 2)
@@ -59,7 +59,7 @@ struct PriorityQueueTests {
         #expect(!passesBy)
     }
 
-    /// One array of who waits, searched from end to end.
+    /// One array of waiters, searched linearly.
     private struct Reference {
         var capacity: Int
         var maximum: Int

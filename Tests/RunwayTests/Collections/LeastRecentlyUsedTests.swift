@@ -37,7 +37,7 @@ struct LeastRecentlyUsedTests {
     }
 
     @Test(arguments: [(0, 10), (-1, 10), (10, -1)])
-    func boundOfNothingKeepsNothing(_ count: Int, _ byteCount: Int) {
+    func zeroBoundStoresNothing(_ count: Int, _ byteCount: Int) {
         var cache = LeastRecentlyUsed<Int, String>(maximumCount: count, maximumByteCount: byteCount)
         cache.insert("1", for: 1, byteCount: 1)
         #expect(cache.count == 0 && cache.keys.isEmpty)

@@ -10,7 +10,7 @@ struct SharedWorkTableTests {
 
     typealias Table = SharedWorkTable<Int, Int>
 
-    /// What a table should do, told in lists that are searched.
+    /// The expected behaviour of a table, in lists that are searched.
     private struct Model {
         struct Work {
             var number: UInt64

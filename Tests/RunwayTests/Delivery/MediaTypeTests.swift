@@ -38,7 +38,7 @@ struct MediaTypeTests {
         ("application/jsonp", false),
         ("text/html", false), ("application/json-seq", false),
     ])
-    func jsonIsTold(_ text: String, _ isJSON: Bool) throws {
+    func jsonIsRecognised(_ text: String, _ isJSON: Bool) throws {
         #expect(try #require(MediaType(text)).isJSON == isJSON)
     }
 

@@ -27,7 +27,7 @@ struct RawDataJSONTests {
         let missing = try #require(throws: JSONError.self) { try raw["data"]["list"][3]["title"].require(String.self) }
         #expect(missing.path == "data.list[3].title")
         #expect(missing.expected == "a string")
-        #expect(missing.found == "nothing: data.list exists but has 1 element; [3] was asked for")
+        #expect(missing.found == "nothing: data.list exists but has 1 element; [3] was requested")
         #expect(missing.bodyStart == #"{"data":{"list":[{"title":7}]}}"#)
     }
 

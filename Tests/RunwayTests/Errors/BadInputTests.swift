@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever comes in from outside ends in one error that names what and where, on one record; nothing traps.
 struct BadInputTests {
-    /// An endpoint that reads what its answer must have.
+    /// An endpoint that requires certain members in its response.
     private struct Shelf: Endpoint {
         static let service = Library.self
         static let maximumResponseByteCount = 1000
@@ -28,7 +28,7 @@ struct BadInputTests {
         #expect(try await layer.record().outcome.name == "failed", sourceLocation: sourceLocation)
     }
 
-    @Test func answerThatIsNoJSON() async throws {
+    @Test func responseThatIsNotJSON() async throws {
         try await expect(
             Array("<html>Bad Gateway</html>".utf8), telling: "not JSON", "line 1, column 1", "found '<'",
             "<html>Bad Gateway")
@@ -42,7 +42,7 @@ struct BadInputTests {
             #"the body starts with: {"books":[{"title":"Mo"#)
     }
 
-    @Test func answerInAWrongCharset() async throws {
+    @Test func responseInAWrongCharset() async throws {
         try await expect(
             Array(#"{"books":[{"title":""#.utf8) + [0xD6, 0xD0, 0x22, 0x7D, 0x5D, 0x7D],
             telling: "not well-formed UTF-8",
@@ -57,7 +57,7 @@ struct BadInputTests {
         #expect(rawData["books"][0]["title"].string == "first")
     }
 
-    @Test func answerNestedAThousandDeep() async throws {
+    @Test func responseNestedAThousandDeep() async throws {
         let deep = String(repeating: #"{"books":["#, count: 500) + String(repeating: "]}", count: 500)
         try await expect(Array(deep.utf8), telling: "beyond what is accepted", "512")
     }
@@ -89,13 +89,13 @@ struct BadInputTests {
         #expect(empty.detail.hasSuffix("the body is empty"))
     }
 
-    @Test func answerThatATransportFindsTooLarge() async throws {
+    @Test func responseThatATransportFindsTooLarge() async throws {
         let layer = StubbedLayer { request throws(NetworkError) in
             guard case .whole(let limit) = request.delivery else { return .json("{}") }
-            throw NetworkError(.invalidResponse, in: .transporting, "The answer is larger than \(limit) bytes.")
+            throw NetworkError(.invalidResponse, in: .transporting, "The response is larger than \(limit) bytes.")
         }
         let error = try await layer.failure(of: Shelf())
-        #expect(error.kind == .invalidResponse && error.detail == "The answer is larger than 1000 bytes.")
+        #expect(error.kind == .invalidResponse && error.detail == "The response is larger than 1000 bytes.")
     }
 
     @Test func parameterThatCanNotBeEncoded() async throws {
@@ -123,6 +123,6 @@ struct BadInputTests {
     @Test func illegalHeaderValue() async throws {
         let error = try await StubbedLayer().failure(of: QueryCall(fields: ["X-Note": "a\r\nb"]))
         #expect(error.kind == .invalidParameters)
-        #expect(error.detail == "The value of the header field \"X-Note\" has a character that may not stand in it.")
+        #expect(error.detail == "The value of the header field \"X-Note\" has a character that is not allowed in it.")
     }
 }

@@ -86,7 +86,7 @@ struct NetworkErrorTests {
         for dump in collector.dumps { #expect(!dump.contains("hunter2"), "\(dump)") }
     }
 
-    @Test func refusedAnswerIsWithTheErrorAndNotOnTheRecord() async throws {
+    @Test func refusedResponseIsInTheErrorButNotTheRecord() async throws {
         let layer = StubbedLayer { _ in .json(#"{"field":"rent"}"#, status: .unprocessableContent) }
         let error = try await layer.failure(of: QueryCall())
         #expect(error.rawData?["field"].string == "rent")
@@ -132,7 +132,7 @@ private struct Encoding: Endpoint {
     var locked = Locked()
 }
 
-/// Keeps what is in the errors that records bring.
+/// Collects the texts of the errors in records.
 private final class ErrorCollector: EventSink {
     /// Guards the texts.
     private let texts = Mutex<[String]>([])

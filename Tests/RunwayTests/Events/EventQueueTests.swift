@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// A sink that blocks its thread at its first record until it is let go.
+/// A sink that blocks its thread at its first record until it is released.
 private final class BlockingSink: EventSink {
     let entered = ScriptedGate()
     private let released = DispatchSemaphore(value: 0)
@@ -150,7 +150,7 @@ struct EventQueueTests {
         #expect(sink.numbers.dropFirst(200) == flights.reversed().map(\.id.number)[...])
     }
 
-    @Test func flushEndsThoughNewRecordsKeepComing() async throws {
+    @Test func flushEndsDespiteNewRecords() async throws {
         let sink = RestlessSink()
         let layer = StubbedLayer(sinks: [sink])
         defer { sink.stop() }

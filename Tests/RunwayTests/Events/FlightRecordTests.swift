@@ -57,7 +57,7 @@ struct FlightRecordTests {
         #expect(record.decisions.map(\.step) == [.stage(.judging)])
     }
 
-    @Test func parametersAreThereAsGivenAndAsSent() async throws {
+    @Test func parametersAreRecordedAsPassedAndAsSent() async throws {
         let layer = StubbedLayer { _ in .json(#"{"code":0}"#) }
         _ = try await layer.network.call(PaintingList(room: 3))
         let record = try await layer.record()

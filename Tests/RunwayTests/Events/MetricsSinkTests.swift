@@ -29,7 +29,7 @@ struct MetricsSinkTests {
         #expect(try metrics.expectCounter("runway_calls_total", api + [("outcome", "succeeded")]).totalValue == 1)
     }
 
-    @Test func requestsAreCountedByStatusAndAnswersMeasured() throws {
+    @Test func requestsAreCountedAndResponsesMeasured() throws {
         MetricsSink(factory: metrics).receive(.sample())
         #expect(try metrics.expectCounter("runway_requests_total", api + [("status", "302")]).totalValue == 1)
         #expect(try metrics.expectCounter("runway_requests_total", api + [("status", "200")]).totalValue == 1)

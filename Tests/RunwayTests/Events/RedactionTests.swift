@@ -69,7 +69,7 @@ struct RedactionTests {
         ("https://h.test/?password=\u{301}hunter2&a=1", "https://h.test/?password=[redacted]&a=1"),
         ("https://me:hunter2@\u{301}h.test", "https://[redacted]@\u{301}h.test"),
     ])
-    func urlsKeepEverythingButTheirSecrets(_ url: String, _ expected: String) {
+    func urlsAreUnchangedExceptSecrets(_ url: String, _ expected: String) {
         #expect(Redaction.default.redacted(url: url) == expected)
     }
 
@@ -160,7 +160,7 @@ struct RedactionTests {
         #expect(attempt.requestByteCount == 7 && attempt.responseByteCount == 2)
     }
 
-    private func keptBody(_ body: String, _ contentType: String?) async throws -> String {
+    private func recordedBody(_ body: String, _ contentType: String?) async throws -> String {
         let layer = StubbedLayer(redaction: Redaction(recordsBodies: true)) { _ in
             .bytes(Array(body.utf8), contentType: contentType)
         }
@@ -193,24 +193,24 @@ struct RedactionTests {
 
     @Test func bodyOfJSONIsFoundWhateverItsMediaTypeSays() async throws {
         for type in ["text/plain", "text/html", nil] {
-            #expect(!(try await keptBody(#"{"token":"hunter2"}"#, type)).contains("hunter2"))
+            #expect(!(try await recordedBody(#"{"token":"hunter2"}"#, type)).contains("hunter2"))
         }
     }
 
     @Test func aFormHasItsSecretsReplacedWhateverFollowsItsSigns() async throws {
-        let text = try await keptBody("password=\u{301}hunter2&\u{301}a=1", "application/x-www-form-urlencoded")
+        let text = try await recordedBody("password=\u{301}hunter2&\u{301}a=1", "application/x-www-form-urlencoded")
         #expect(text == "password=[redacted]&\u{301}a=1")
     }
 
     @Test func truncatedBodyOfJSONHasItsSecretsReplacedToo() async throws {
-        let text = try await keptBody(#"{"a":1,"token":"hunter2","b":["x"#, "application/json")
+        let text = try await recordedBody(#"{"a":1,"token":"hunter2","b":["x"#, "application/json")
         #expect(text.hasPrefix(#"{"a":1,"token":"[redacted]","b":["x"#))
-        #expect(!(try await keptBody(#"{"token":"hunter2"#, "application/json")).contains("hunter2"))
+        #expect(!(try await recordedBody(#"{"token":"hunter2"#, "application/json")).contains("hunter2"))
     }
 
-    @Test func bodyOfAnotherTypeIsKeptByteForByte() async throws {
-        #expect(try await keptBody("a=1&token=x\n", "text/csv") == "a=1&token=x\n")
-        #expect(try await keptBody("a=1&token=x", "application/x-www-form-urlencoded") == "a=1&token=[redacted]")
+    @Test func bodyOfAnotherTypeIsUnchanged() async throws {
+        #expect(try await recordedBody("a=1&token=x\n", "text/csv") == "a=1&token=x\n")
+        #expect(try await recordedBody("a=1&token=x", "application/x-www-form-urlencoded") == "a=1&token=[redacted]")
     }
 
     @Test func noneRedactsNothing() async throws {

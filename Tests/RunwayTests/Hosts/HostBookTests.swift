@@ -17,7 +17,7 @@ struct HostBookTests {
         static let deadline = Duration.seconds(600)
     }
 
-    /// Gives what a test says, and counts.
+    /// Returns what a test sets, and counts.
     private final class ListTransport: Transport {
         let state = Mutex<(responses: [String], count: Int)>(([], 0))
 
@@ -174,7 +174,7 @@ struct HostBookTests {
         #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
     }
 
-    @MainActor @Test func theMainActorIsFreeWhileAListIsReadAndKept() async throws {
+    @MainActor @Test func theMainActorIsFreeWhileAListIsStored() async throws {
         try await withFile { path in
             let book = try book(path)
             let turn = ScriptedGate()

@@ -6,21 +6,21 @@ import Testing
 
 @MainActor
 struct InterceptorTests {
-    let hangar = Hangar()
+    let managers = ManagerBench()
     let recorder = LandingRecorder()
 
     @Test func hooksRunInOrderAndTheLayersFirst() async throws {
         let log = HookLog()
         let shared = Spy("layer", log)
         let own = Spy("manager", log)
-        hangar.network.add(shared, for: Refresh.self)
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        managers.network.add(shared, for: Refresh.self)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = own
         recorder.onLanding = { _, _ in log.entries.append("delegate") }
 
         let first = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.respond(first)
+        try await managers.transport.waitForArrival(of: first)
+        managers.transport.respond(first)
         try await recorder.landings(count: 1)
         #expect(
             log.entries == [
@@ -31,8 +31,8 @@ struct InterceptorTests {
 
         log.entries = []
         let second = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: second)
-        hangar.transport.respond(second.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        try await managers.transport.waitForArrival(of: second)
+        managers.transport.respond(second.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         try await recorder.landings(count: 2)
         #expect(
             log.entries.suffix(7) == [
@@ -44,10 +44,10 @@ struct InterceptorTests {
     @Test func vetoedCallDoesNotStart() async throws {
         let spy = Spy("manager", HookLog())
         spy.vetoes = ["shouldCall"]
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         let flight = manager.load(Refresh())
-        let record = try await hangar.records.records(count: 1)[0]
+        let record = try await managers.records.records(count: 1)[0]
         #expect(record.id == flight && record.outcome.name == "vetoed" && record.attempts.isEmpty)
         #expect(record.decisions(of: CallDecision.self) == [.vetoedBeforeCall])
         #expect(spy.log.entries == ["manager shouldCall"])
@@ -57,12 +57,12 @@ struct InterceptorTests {
     @Test(arguments: [true, false]) func vetoOfALandingLeavesTheManagerUnchanged(succeeds: Bool) async throws {
         let spy = Spy("manager", HookLog())
         spy.vetoes = ["shouldSucceed", "shouldFail"]
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         let flight = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight.number, with: .success(.json("{}", status: succeeds ? .ok : .notFound)))
-        let record = try await hangar.records.records(count: 1)[0]
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json("{}", status: succeeds ? .ok : .notFound)))
+        let record = try await managers.records.records(count: 1)[0]
         #expect(record.outcome.name == "vetoed")
         #expect(record.decisions(of: CallDecision.self) == [succeeds ? .vetoedSuccess : .vetoedFailure])
         #expect(manager.rawData == nil && manager.error == nil && recorder.landings.isEmpty && !manager.isLoading)
@@ -75,14 +75,14 @@ struct InterceptorTests {
             filter.city = filter.city == "empty me" ? "" : "changed"
             endpoint = filter
         }
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         let flight = manager.load(Filter(city: ""))
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight)
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight)
         try await recorder.landings(count: 1)
         #expect((manager.landedEndpoint as? Filter)?.city == "changed")
-        let record = try await hangar.records.records(count: 1)[0]
+        let record = try await managers.records.records(count: 1)[0]
         #expect(record.attempts.first?.url == "https://estates.example/v1/filter?city=changed")
         #expect(record.sentParameters == ["city": "changed"])
 
@@ -91,13 +91,13 @@ struct InterceptorTests {
         #expect(manager.error?.step == .validating, "parameters are checked after interceptors changed them")
         #expect(
             spy.log.entries.suffix(3) == ["manager shouldCall", "manager shouldFail", "manager didFail"],
-            "what never took off does not come back")
+            "a call that never started does not complete")
     }
 
     @Test func changedTypeFailsAsInvalidParameters() async throws {
         let spy = Spy("manager", HookLog())
         spy.change = { $0 = Refresh() }
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         manager.load(Filter(city: "a"))
         try await recorder.landings(count: 1)
@@ -108,39 +108,39 @@ struct InterceptorTests {
     @Test func interceptorsAreHeldWeakly() async throws {
         weak var leakedShared: Spy?
         weak var leakedOwn: Spy?
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         do {
             let shared = Spy("layer", HookLog())
             let own = Spy("manager", HookLog())
-            hangar.network.add(shared, for: Refresh.self)
+            managers.network.add(shared, for: Refresh.self)
             manager.interceptor = own
             (leakedShared, leakedOwn) = (shared, own)
         }
         #expect(leakedShared == nil && leakedOwn == nil)
         let flight = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight)
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight)
         try await recorder.landings(count: 1)
     }
 
     @Test func removedInterceptorIsNotCalled() async throws {
         let spy = Spy("layer", HookLog())
-        hangar.network.add(spy, for: Refresh.self)
-        hangar.network.remove(spy, for: Refresh.self)
-        APIManager<Refresh>(on: hangar.network, delegate: recorder).load(Refresh())
+        managers.network.add(spy, for: Refresh.self)
+        managers.network.remove(spy, for: Refresh.self)
+        APIManager<Refresh>(on: managers.network, delegate: recorder).load(Refresh())
         #expect(spy.log.entries.isEmpty)
     }
 
     @Test(arguments: ["didReceive", "shouldSucceed"])
     func callCancelledByAHookDoesNotLand(hook: String) async throws {
         let spy = Spy("manager", HookLog())
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         spy.onHook = { name in if name == hook { manager.cancelAll() } }
         let flight = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight)
-        let record = try await hangar.records.records(count: 1)[0]
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight)
+        let record = try await managers.records.records(count: 1)[0]
         #expect(record.outcome.name == "cancelled")
         #expect(recorder.landings.isEmpty && manager.rawData == nil)
         #expect(!spy.log.entries.contains("manager didSucceed"))
@@ -150,24 +150,24 @@ struct InterceptorTests {
         let log = HookLog()
         let shared = Spy("layer", log)
         let own = Spy("manager", log)
-        hangar.network.add(shared, for: Refresh.self)
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        managers.network.add(shared, for: Refresh.self)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = own
         shared.onHook = { name in if name == "didStart" { manager.cancelAll() } }
         let flight = manager.load(Refresh())
-        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        #expect(try await managers.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(log.entries == ["layer shouldCall", "manager shouldCall", "layer didStart"])
     }
 
     @Test func noHookIsPassedALaterCallsResponse() async throws {
         let spy = Spy("manager", HookLog())
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         // The first landing clears the manager before the hooks of the success run, as one that starts a later call does.
         recorder.onLanding = { _, _ in manager.clear() }
         let first = manager.load(Filter(city: "first"))
-        try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.respond(first)
+        try await managers.transport.waitForArrival(of: first)
+        managers.transport.respond(first)
         try await recorder.landings(count: 1)
         let (call, rawData) = try #require(spy.succeeded.first)
         #expect(call.flight == first && (call.endpoint as? Filter)?.city == "first")
@@ -177,7 +177,7 @@ struct InterceptorTests {
 
     @Test func hookThatLoadsReplacesTheLandingCall() async throws {
         let spy = Spy("manager", HookLog())
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         var hasLoaded = false
         spy.onHook = { name in
@@ -186,24 +186,24 @@ struct InterceptorTests {
             manager.load(Filter(city: "second"))
         }
         let first = manager.load(Filter(city: "first"))
-        try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.respond(first)
-        try await hangar.transport.wait { !$0.parked.isEmpty }
-        hangar.transport.respond(hangar.transport.parked[0], with: .success(.json("{}")))
+        try await managers.transport.waitForArrival(of: first)
+        managers.transport.respond(first)
+        try await managers.transport.wait { !$0.parked.isEmpty }
+        managers.transport.respond(managers.transport.parked[0], with: .success(.json("{}")))
         try await recorder.landings(count: 1)
         #expect(recorder.landings.compactMap { ($0.endpoint as? Filter)?.city } == ["second"])
     }
 
     @Test func validatorChecksParametersAndResponses() async throws {
         let judge = Judge()
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         manager.validator = judge
         manager.load(Filter(city: "forbidden"))
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .invalidParameters && manager.error?.detail == "Refused")
         let flight = manager.load(Filter(city: "a"))
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight.number, with: .success(.json(#"{"forged":true}"#)))
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json(#"{"forged":true}"#)))
         try await recorder.landings(count: 2)
         #expect(
             manager.error?.kind == .invalidResponse && manager.error?.detail.hasPrefix("Refused; ") == true)
@@ -273,6 +273,6 @@ private final class Judge: Validator {
         if (endpoint as? Filter)?.city == "forbidden" { throw Refused("That city is forbidden.") }
     }
     func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
-        if rawData["forged"].bool == true { throw Refused("The answer is forged.") }
+        if rawData["forged"].bool == true { throw Refused("The response is forged.") }
     }
 }

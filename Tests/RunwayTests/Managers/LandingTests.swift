@@ -8,16 +8,16 @@ import Testing
 
 @MainActor
 struct LandingTests {
-    let hangar = Hangar()
+    let managers = ManagerBench()
     let recorder = LandingRecorder()
 
     @Test func successLandsOnceAndIsHeld() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         let flight = manager.load(Refresh(page: 7))
         #expect(manager.isLoading)
         #expect(recorder.landings.isEmpty, "the delegate is never notified from inside load")
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight)
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight)
         try await recorder.landings(count: 1)
 
         #expect(!manager.isLoading)
@@ -25,21 +25,21 @@ struct LandingTests {
         #expect((manager.landedEndpoint as? Refresh)?.page == 7)
         #expect(manager.response?.status == .ok)
         #expect(manager.error == nil)
-        let records = try await hangar.records.records(count: 1)
+        let records = try await managers.records.records(count: 1)
         #expect(records.map(\.outcome.name) == ["succeeded"])
         manager.clear()
         #expect(manager.rawData == nil && manager.response == nil && manager.landedFlight == nil)
     }
 
     @Test func failureLandsOnceAndLeavesTheResponse() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         let first = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.respond(first)
+        try await managers.transport.waitForArrival(of: first)
+        managers.transport.respond(first)
         try await recorder.landings(count: 1)
         let second = manager.load(Refresh(page: 2))
-        try await hangar.transport.waitForArrival(of: second)
-        hangar.transport.respond(second.number, with: .success(.json("{}", status: .notFound)))
+        try await managers.transport.waitForArrival(of: second)
+        managers.transport.respond(second.number, with: .success(.json("{}", status: .notFound)))
         try await recorder.landings(count: 2)
 
         #expect(manager.error?.kind == .refused)
@@ -52,31 +52,31 @@ struct LandingTests {
     }
 
     @Test func cancellationByTheTransportLandsAsCancelled() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         let flight = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight.number, with: .failure(NetworkError(.cancelled, in: .transporting, "Cut.")))
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .failure(NetworkError(.cancelled, in: .transporting, "Cut.")))
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .cancelled && !manager.isLoading)
-        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        #expect(try await managers.outcome(of: flight, among: 1)?.name == "cancelled")
     }
 
     @Test func badParameterNeverLeavesTheApp() async throws {
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         manager.load(Filter(city: ""))
         #expect(recorder.landings.isEmpty)
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .invalidParameters)
         #expect(manager.error?.step == .validating)
-        #expect(hangar.transport.parked.isEmpty)
-        #expect(try await hangar.records.records(count: 1).first?.attempts.isEmpty == true)
+        #expect(managers.transport.parked.isEmpty)
+        #expect(try await managers.records.records(count: 1).first?.attempts.isEmpty == true)
     }
 
     @Test func endpointCheckOfTheResponseFailsTheCall() async throws {
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         let flight = manager.load(Filter(city: "a"))
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight.number, with: .success(.json(#"{"refused":true}"#)))
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json(#"{"refused":true}"#)))
         try await recorder.landings(count: 1)
         #expect(manager.error?.kind == .invalidResponse)
         #expect(manager.error?.step == .checking)
@@ -85,16 +85,16 @@ struct LandingTests {
     }
 
     @Test func cancelledCallDoesNotLand() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder, overlap: .concurrent)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder, overlap: .concurrent)
         let flights = (1...3).map { manager.load(Refresh(page: $0)) }
-        for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
+        for flight in flights { try await managers.transport.waitForArrival(of: flight) }
         manager.cancel(flights[1])
-        try await hangar.transport.wait { $0.cancelled.contains(flights[1].number) }
-        hangar.transport.respond(flights[2])
+        try await managers.transport.wait { $0.cancelled.contains(flights[1].number) }
+        managers.transport.respond(flights[2])
         try await recorder.landings(count: 1)
         manager.cancelAll()
         #expect(!manager.isLoading)
-        let records = try await hangar.records.records(count: 3)
+        let records = try await managers.records.records(count: 3)
         #expect(records.sorted { $0.id < $1.id }.map(\.outcome.name) == ["cancelled", "cancelled", "succeeded"])
         #expect(recorder.landings.map(\.flight) == [flights[2]])
         manager.cancel(flights[2])
@@ -102,21 +102,21 @@ struct LandingTests {
     }
 
     @Test func refusedCallCanBeCancelled() async throws {
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         let flight = manager.load(Filter(city: ""))
         manager.cancel(flight)
-        let records = try await hangar.records.records(count: 1)
+        let records = try await managers.records.records(count: 1)
         #expect(records.map(\.outcome.name) == ["cancelled"])
         #expect(recorder.landings.isEmpty)
     }
 
     @Test func absorbedErrorDoesNotLand() async throws {
-        let hangar = Hangar()
-        let manager = APIManager<Quiet>(on: hangar.network, delegate: recorder)
+        let managers = ManagerBench()
+        let manager = APIManager<Quiet>(on: managers.network, delegate: recorder)
         let flight = manager.load(Quiet())
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight.number, with: .success(.json(#"{"code":9}"#)))
-        let record = try await hangar.records.records(count: 1)[0]
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json(#"{"code":9}"#)))
+        let record = try await managers.records.records(count: 1)[0]
         #expect(record.outcome.name == "absorbed")
         #expect(recorder.landings.isEmpty && !manager.isLoading && manager.error == nil)
     }
@@ -124,37 +124,37 @@ struct LandingTests {
     @Test func cachedResponseLandsInALaterTurn() async throws {
         var pipeline = RequestPipeline.tested
         pipeline.insert(MemoryStage(), after: .reading)
-        let hangar = Hangar(pipeline: pipeline)
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let managers = ManagerBench(pipeline: pipeline)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.load(Refresh())
         #expect(manager.rawData?["held"].bool == true)
         #expect(try manager.fetch(PageReformer()) == 1)
         #expect(recorder.landings.isEmpty)
         #expect(!manager.isLoading)
         try await recorder.landings(count: 1)
-        let record = try await hangar.records.records(count: 1)[0]
+        let record = try await managers.records.records(count: 1)[0]
         #expect(record.attempts.isEmpty)
         #expect(record.source == .cache)
         #expect(manager.rawData?.source == .cache)
     }
 
     @Test func oneDelegateServesSeveralManagers() async throws {
-        let refresh = APIManager<Refresh>(on: hangar.network, delegate: recorder)
-        let filter = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let refresh = APIManager<Refresh>(on: managers.network, delegate: recorder)
+        let filter = APIManager<Filter>(on: managers.network, delegate: recorder)
         var seen: [String] = []
         recorder.onLanding = { _, manager in
             if manager === refresh { seen.append("refresh") } else if manager === filter { seen.append("filter") }
         }
         for (count, flight) in [refresh.load(Refresh()), filter.load(Filter(city: "a"))].enumerated() {
-            try await hangar.transport.waitForArrival(of: flight)
-            hangar.transport.respond(flight)
+            try await managers.transport.waitForArrival(of: flight)
+            managers.transport.respond(flight)
             try await recorder.landings(count: count + 1)
         }
         #expect(seen == ["refresh", "filter"])
     }
 
     @Test func managerIsObservable() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         let changes = Mutex<[String]>([])
         func observe(_ name: String, _ read: @escaping () -> Void) {
             withObservationTracking(read) { changes.withLock { $0.append(name) } }
@@ -163,15 +163,15 @@ struct LandingTests {
         observe("rawData") { _ = manager.rawData }
         let flight = manager.load(Refresh())
         #expect(changes.withLock { $0 } == ["isLoading"])
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight)
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight)
         try await recorder.landings(count: 1)
         #expect(changes.withLock { $0 } == ["isLoading", "rawData"])
     }
 
     @Test func parameterSourceSuppliesParameters() async throws {
         let source = Source()
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         let unsent = manager.load()
         try await recorder.landings(count: 1)
         #expect(manager.error?.detail.contains("parameter source is missing") == true)
@@ -183,8 +183,8 @@ struct LandingTests {
         #expect(manager.error?.detail.contains("supplied a Refresh") == true)
         source.next = Filter(city: "上海")
         let flight = manager.load()
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight)
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight)
         try await recorder.landings(count: 3)
         #expect((manager.landedEndpoint as? Filter)?.city == "上海")
     }

@@ -5,40 +5,40 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(2)))
 struct LifetimeTests {
-    let hangar = Hangar()
+    let managers = ManagerBench()
     let recorder = LandingRecorder()
 
     @Test func releasedManagerCancelsItsCalls() async throws {
-        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
+        var manager: APIManager<Refresh>? = APIManager(on: managers.network, delegate: recorder)
         weak let leaked = manager
         let flight = try #require(manager?.load(Refresh()))
-        try await hangar.transport.waitForArrival(of: flight)
+        try await managers.transport.waitForArrival(of: flight)
         manager = nil
         #expect(leaked == nil, "a flight does not retain its manager")
-        try await hangar.transport.wait { $0.cancelled.contains(flight.number) }
-        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        try await managers.transport.wait { $0.cancelled.contains(flight.number) }
+        #expect(try await managers.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(recorder.landings.isEmpty)
     }
 
     @Test func releasedManagerNeverLandsThoughTheTransportCompletes() async throws {
-        let hangar = Hangar(isDeaf: true)
-        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
+        let managers = ManagerBench(isDeaf: true)
+        var manager: APIManager<Refresh>? = APIManager(on: managers.network, delegate: recorder)
         let flight = try #require(manager?.load(Refresh()))
-        try await hangar.transport.waitForArrival(of: flight)
+        try await managers.transport.waitForArrival(of: flight)
         manager = nil
-        hangar.transport.respond(flight)
-        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        managers.transport.respond(flight)
+        #expect(try await managers.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(recorder.landings.isEmpty)
     }
 
     @Test func managerMayBeReleasedOnAnyThread() async throws {
-        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder)
+        var manager: APIManager<Refresh>? = APIManager(on: managers.network, delegate: recorder)
         let flight = try #require(manager?.load(Refresh()))
-        try await hangar.transport.waitForArrival(of: flight)
+        try await managers.transport.waitForArrival(of: flight)
         let box = Box(try #require(manager))
         manager = nil
         await release(box)
-        try await hangar.transport.wait { $0.cancelled.contains(flight.number) }
+        try await managers.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(recorder.landings.isEmpty)
     }
 
@@ -47,24 +47,24 @@ struct LifetimeTests {
     @Test func delegateIsHeldWeakly() async throws {
         var delegate: LandingRecorder? = LandingRecorder()
         weak let leaked = delegate
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: delegate)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: delegate)
         let flight = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: flight)
+        try await managers.transport.waitForArrival(of: flight)
         delegate = nil
         #expect(leaked == nil)
-        hangar.transport.respond(flight)
-        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "succeeded")
+        managers.transport.respond(flight)
+        #expect(try await managers.outcome(of: flight, among: 1)?.name == "succeeded")
         #expect(manager.rawData != nil)
     }
 
     @Test func managerMayBeReleasedByItsLanding() async throws {
-        var manager: APIManager<Refresh>? = APIManager(on: hangar.network, delegate: recorder, overlap: .concurrent)
+        var manager: APIManager<Refresh>? = APIManager(on: managers.network, delegate: recorder, overlap: .concurrent)
         weak let leaked = manager
         recorder.onLanding = { _, _ in manager = nil }
         let flights = (1...3).compactMap { manager?.load(Refresh(page: $0)) }
-        for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
-        for flight in flights { hangar.transport.respond(flight) }
-        let records = try await hangar.records.records(count: 3)
+        for flight in flights { try await managers.transport.waitForArrival(of: flight) }
+        for flight in flights { managers.transport.respond(flight) }
+        let records = try await managers.records.records(count: 3)
         #expect(records.filter { $0.outcome.name == "succeeded" }.count == 1)
         #expect(records.filter { $0.outcome.name == "cancelled" }.count == 2)
         #expect(recorder.landings.count == 1)
@@ -72,14 +72,14 @@ struct LifetimeTests {
     }
 
     @Test func landingMayLoadAgain() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         recorder.onLanding = { landing, _ in
             if landing.flight?.number == 1 { manager.load(Refresh(page: 2)) }
         }
         for number in 1...2 {
             if number == 1 { manager.load(Refresh()) }
-            try await hangar.transport.wait { $0.parked.contains(UInt64(number)) }
-            hangar.transport.respond(UInt64(number), with: .success(.json("{}")))
+            try await managers.transport.wait { $0.parked.contains(UInt64(number)) }
+            managers.transport.respond(UInt64(number), with: .success(.json("{}")))
             try await recorder.landings(count: number)
         }
         #expect(recorder.landings.compactMap { ($0.endpoint as? Refresh)?.page } == [1, 2])

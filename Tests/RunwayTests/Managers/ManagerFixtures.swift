@@ -32,7 +32,7 @@ struct Refused: Error, CustomStringConvertible {
 }
 
 /// A layer over a parking transport, with what it reports.
-struct Hangar {
+struct ManagerBench {
     let transport: ParkingTransport
     let records = RecordCollector()
     let network: NetworkLayer

@@ -7,38 +7,38 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(2)))
 struct OverlapTests {
-    let hangar = Hangar()
+    let managers = ManagerBench()
     let recorder = LandingRecorder()
 
     @Test func ignoredCallReturnsTheFlightInFlight() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         let first = manager.load(Refresh())
         let again = (1...4).map { _ in manager.load(Refresh()) }
-        try await hangar.transport.waitForArrival(of: first)
-        hangar.transport.respond(first)
+        try await managers.transport.waitForArrival(of: first)
+        managers.transport.respond(first)
         try await recorder.landings(count: 1)
 
         #expect(again.allSatisfy { $0 == first })
-        let records = try await hangar.records.records(count: 5)
+        let records = try await managers.records.records(count: 5)
         let ignored = records.filter { if case .ignored(let running) = $0.outcome { running == first } else { false } }
         #expect(ignored.count == 4)
         #expect(records.map(\.attempts.count).reduce(0, +) == 1)
         #expect(recorder.landings.count == 1)
     }
 
-    @Test(arguments: [false, true]) func olderResponseNeverLandsAfterANewerCall(olderAnswersFirst: Bool) async throws {
-        let hangar = Hangar(isDeaf: true)
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+    @Test(arguments: [false, true]) func olderResponseNeverLandsAfterANewerCall(olderRespondsFirst: Bool) async throws {
+        let managers = ManagerBench(isDeaf: true)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         let older = manager.load(Filter(city: "上海"))
-        try await hangar.transport.waitForArrival(of: older)
+        try await managers.transport.waitForArrival(of: older)
         weak let rest = manager.state.machine.flight(older)
         #expect(rest != nil)
         let newer = manager.load(Filter(city: "北京"))
-        try await hangar.transport.waitForArrival(of: newer)
-        for flight in olderAnswersFirst ? [older, newer] : [newer, older] { hangar.transport.respond(flight) }
+        try await managers.transport.waitForArrival(of: newer)
+        for flight in olderRespondsFirst ? [older, newer] : [newer, older] { managers.transport.respond(flight) }
         try await recorder.landings(count: 1)
 
-        let records = try await hangar.records.records(count: 2)
+        let records = try await managers.records.records(count: 2)
         // The older one has its record since it was replaced. Its task holds the flight, and lands nothing once that is gone.
         try await waitUntil { rest == nil }
         #expect(recorder.landings.map(\.flight) == [newer])
@@ -48,20 +48,20 @@ struct OverlapTests {
     }
 
     @Test func replacingCancelsTheOlderRequest() async throws {
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         let older = manager.load(Filter(city: "a"))
-        try await hangar.transport.waitForArrival(of: older)
+        try await managers.transport.waitForArrival(of: older)
         manager.load(Filter(city: "b"))
-        try await hangar.transport.wait { $0.cancelled.contains(older.number) }
-        #expect(hangar.transport.cancelled == [older.number])
+        try await managers.transport.wait { $0.cancelled.contains(older.number) }
+        #expect(managers.transport.cancelled == [older.number])
     }
 
     @Test func concurrentCallsLandInOrderOfCompletion() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder, overlap: .concurrent)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder, overlap: .concurrent)
         let flights = (1...3).map { manager.load(Refresh(page: $0)) }
-        for flight in flights { try await hangar.transport.waitForArrival(of: flight) }
+        for flight in flights { try await managers.transport.waitForArrival(of: flight) }
         for (count, flight) in flights.reversed().enumerated() {
-            hangar.transport.respond(flight)
+            managers.transport.respond(flight)
             try await recorder.landings(count: count + 1)
         }
         #expect(recorder.landings.map(\.flight) == flights.reversed())
@@ -69,31 +69,31 @@ struct OverlapTests {
     }
 
     @Test func managerOverridesThePolicyOfItsEndpoint() async throws {
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder, overlap: .ignoreNew)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder, overlap: .ignoreNew)
         let first = manager.load(Filter(city: "a"))
         #expect(manager.load(Filter(city: "b")) == first)
         #expect(Filter.overlap == .cancelRunning)
     }
 
     @Test func refusedParametersReplaceNoCall() async throws {
-        let manager = APIManager<Filter>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         let good = manager.load(Filter(city: "a"))
         let bad = manager.load(Filter(city: ""))
         try await recorder.landings(count: 1)
-        try await hangar.transport.waitForArrival(of: good)
-        hangar.transport.respond(good)
+        try await managers.transport.waitForArrival(of: good)
+        managers.transport.respond(good)
         try await recorder.landings(count: 2)
         #expect(recorder.landings.map(\.flight) == [bad, good])
         #expect(manager.error == nil)
     }
 
     @Test func unencodableCallReplacesNoCall() async throws {
-        let manager = APIManager<Bounded>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Bounded>(on: managers.network, delegate: recorder)
         let good = manager.load(Bounded(price: 1))
         let bad = manager.load(Bounded(price: .infinity))
         try await recorder.landings(count: 1)
-        try await hangar.transport.waitForArrival(of: good)
-        hangar.transport.respond(good)
+        try await managers.transport.waitForArrival(of: good)
+        managers.transport.respond(good)
         try await recorder.landings(count: 2)
         #expect(recorder.landings.map(\.flight) == [bad, good])
     }

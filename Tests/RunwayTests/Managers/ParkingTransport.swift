@@ -57,7 +57,7 @@ final class ParkingTransport: Transport {
         return continuation != nil
     }
 
-    /// Answers with a JSON object that holds the number of the flight.
+    /// Responds with a JSON object that contains the number of the flight.
     @discardableResult
     func respond(_ id: FlightID) -> Bool { respond(id.number, with: .success(.json(#"{"flight":\#(id.number)}"#))) }
 

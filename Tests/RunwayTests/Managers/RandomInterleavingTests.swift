@@ -34,18 +34,18 @@ struct RandomInterleavingTests {
 private final class Interleaving: APIManagerDelegate {
     private var random: SeededGenerator
     private let policy: OverlapPolicy
-    private let hangar: Hangar
+    private let bench: ManagerBench
     private var managers: [APIManager<Bulletin>?] = []
     private var released: [Released] = []
     private let hooks: Vetoes
     private var owners: [FlightID: Int] = [:]
     /// What each call asked for.
     private var pages: [FlightID: Int] = [:]
-    /// The calls that a hook did not let take off.
+    /// The calls that a hook did not let start.
     private var unsent: Set<FlightID> = []
     /// The calls that the play cancelled before they landed: these, and no others, may end without a landing.
     private var cancelled: Set<FlightID> = []
-    /// What was answered, and whether with a success.
+    /// The flights with a response, and whether it was a success.
     private var answered: [FlightID: Bool] = [:]
     private var notified: [(flight: FlightID, isSuccess: Bool)] = []
     private var loadCount = 0
@@ -55,32 +55,32 @@ private final class Interleaving: APIManagerDelegate {
     init(seed: UInt64, policy: OverlapPolicy) {
         random = SeededGenerator(seed: seed)
         self.policy = policy
-        hangar = Hangar(isDeaf: seed % 2 == 0)
+        bench = ManagerBench(isDeaf: seed % 2 == 0)
         hooks = Vetoes(seed: seed)
         managers = (0..<3).map { _ in makeManager() }
     }
 
     private func makeManager() -> APIManager<Bulletin> {
-        let manager = APIManager<Bulletin>(on: hangar.network, delegate: self, overlap: policy)
+        let manager = APIManager<Bulletin>(on: bench.network, delegate: self, overlap: policy)
         manager.interceptor = hooks
         return manager
     }
 
     func run() async throws -> [String] {
         for _ in 0..<Int.random(in: 5...30, using: &random) { await step() }
-        // What still waits is answered, until every call has its record.
+        // The remaining requests get a response, until every call has its record.
         do {
             try await waitUntil("a record of each of \(loadCount) calls") {
-                hangar.records.records.count >= loadCount
+                bench.records.records.count >= loadCount
             } meanwhile: {
-                for _ in hangar.transport.parked { answerOne() }
+                for _ in bench.transport.parked { respondOnce() }
                 // Records are reported on another thread: waiting for it leaves the main actor to other tests.
-                await hangar.network.flushRecords()
+                await bench.network.flushRecords()
             }
         } catch {
-            return problems + ["\(hangar.records.records.count) records: \(error)"]
+            return problems + ["\(bench.records.records.count) records: \(error)"]
         }
-        check(hangar.records.records)
+        check(bench.records.records)
         let leakedCount = released.count { $0.manager != nil }
         if leakedCount > 0 { problems.append("\(leakedCount) of \(released.count) released managers live on") }
         return problems
@@ -89,7 +89,7 @@ private final class Interleaving: APIManagerDelegate {
     private func step() async {
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3: load(Int.random(in: managers.indices, using: &random))
-        case 4...6: answerOne()
+        case 4...6: respondOnce()
         case 7: cancelOne()
         case 8: release(Int.random(in: managers.indices, using: &random))
         default: cancelAll(Int.random(in: managers.indices, using: &random))
@@ -118,12 +118,12 @@ private final class Interleaving: APIManagerDelegate {
         }
     }
 
-    private func answerOne() {
-        guard let flight = hangar.transport.parked.randomElement(using: &random) else { return }
+    private func respondOnce() {
+        guard let flight = bench.transport.parked.randomElement(using: &random) else { return }
         let result: Result<Response, NetworkError> =
             Bool.random(using: &random)
             ? .success(.json(#"{"flight":\#(flight)}"#)) : .failure(NetworkError(.noNetwork, in: .transporting, "gone"))
-        guard hangar.transport.respond(flight, with: result),
+        guard bench.transport.respond(flight, with: result),
             let id = owners.keys.first(where: { $0.number == flight })
         else { return }
         answered[id] = if case .success = result { true } else { false }
@@ -159,12 +159,12 @@ private final class Interleaving: APIManagerDelegate {
         keep(manager, isSuccess: true)
         let fetcher = manager.rawData?["flight"].uint64
         if manager.rawData?.source == .cache {
-            let kept = owners.keys.first { $0.number == fetcher }
-            let isFetched = kept.map { answered[$0] == true } ?? false
-            let isOfPage = kept.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
+            let stored = owners.keys.first { $0.number == fetcher }
+            let isFetched = stored.map { answered[$0] == true } ?? false
+            let isOfPage = stored.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
             if !isFetched || !isOfPage { problems.append("memory had what nobody fetched, or of another page") }
         } else if fetcher != manager.landedFlight?.number {
-            problems.append("the answer of another flight")
+            problems.append("the response of another flight")
         }
     }
 
@@ -220,7 +220,7 @@ private struct Released {
     weak var manager: APIManager<Bulletin>?
 }
 
-/// Lets some calls not take off, and some not land.
+/// Prevents some calls from starting, and some from landing.
 private final class Vetoes: Interceptor {
     var vetoesNextCall = false
     /// How many landings were vetoed.

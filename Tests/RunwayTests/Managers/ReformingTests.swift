@@ -8,15 +8,15 @@ import Testing
 
 @MainActor
 struct ReformingTests {
-    let hangar = Hangar()
+    let managers = ManagerBench()
     let recorder = LandingRecorder()
 
     private func landed<E: Endpoint>(_ endpoint: E, _ json: String) async throws -> APIManager<E> {
-        let manager = APIManager<E>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<E>(on: managers.network, delegate: recorder)
         let count = recorder.landings.count
         let flight = manager.load(endpoint)
-        try await hangar.transport.waitForArrival(of: flight)
-        hangar.transport.respond(flight.number, with: .success(.json(json)))
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json(json)))
         try await recorder.landings(count: count + 1)
         return manager
     }
@@ -49,8 +49,8 @@ struct ReformingTests {
         #expect(error?.kind == .invalidResponse && error?.step == .reforming)
         #expect((error?.underlying as? JSONError)?.path == "headline")
         #expect(error?.request == "GET https://estates.example/v1/refresh?page=1")
-        await hangar.network.flushRecords()
-        let records = hangar.records.records
+        await managers.network.flushRecords()
+        let records = managers.records.records
         #expect(records.count == 1, "the record is reported again, and is the same one")
         #expect(records[0].outcome.name == "succeeded")
         let decision = try #require(records[0].decisions.last)
@@ -62,21 +62,21 @@ struct ReformingTests {
         let manager = try await landed(Refresh(), #"{"headline":7}"#)
         for _ in 0..<100 { #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) } }
         #expect(throws: NetworkError.self) { try manager.fetch(DecodableReformer(String.self, at: "page")) }
-        await hangar.network.flushRecords()
-        let record = try #require(hangar.records.records.first)
+        await managers.network.flushRecords()
+        let record = try #require(managers.records.records.first)
         #expect(record.decisions.filter { $0.step == .reforming }.count == 2)
         #expect(record.isAmendment)
     }
 
     @Test(arguments: ["application/json", "text/html", nil])
     func landedResponseIsIndexedForAnyMediaType(_ mediaType: String?) async throws {
-        let manager = APIManager<Refresh>(on: hangar.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         var wasIndexed = false
         recorder.onLanding = { _, manager in wasIndexed = manager.rawData?.isIndexed ?? false }
         let flight = manager.load(Refresh())
-        try await hangar.transport.waitForArrival(of: flight)
+        try await managers.transport.waitForArrival(of: flight)
         let head = HTTPResponse(status: .ok, headerFields: mediaType.map { [.contentType: $0] } ?? [:])
-        hangar.transport.respond(
+        managers.transport.respond(
             flight.number,
             with: .success(Response(head: head, body: .whole(RawData(Array(" {}".utf8), response: head)))))
         try await recorder.landings(count: 1)
@@ -84,7 +84,7 @@ struct ReformingTests {
     }
 
     @Test func withoutAResponseReformingFails() async throws {
-        let manager = APIManager<Refresh>(on: hangar.network)
+        let manager = APIManager<Refresh>(on: managers.network)
         let error = #expect(throws: NetworkError.self) { try manager.fetch(TitleReformer()) }
         #expect(error?.step == .reforming)
         await #expect(throws: NetworkError.self) { try await manager.fetchConcurrently(TitleReformer()) }

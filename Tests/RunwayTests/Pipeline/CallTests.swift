@@ -41,7 +41,7 @@ struct CallTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
-    @Test func endpointChecksTheAnswerAndSaysWhatIsWrongWhere() async throws {
+    @Test func endpointCheckNamesTheInvalidMember() async throws {
         struct Checked: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "c" }
@@ -58,7 +58,7 @@ struct CallTests {
         #expect(!"\(error)".contains("hunter2"))
     }
 
-    @MainActor @Test func answerIsCheckedOffTheMainActor() async throws {
+    @MainActor @Test func responseIsCheckedOffTheMainActor() async throws {
         struct Watched: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "watched" }

@@ -4,7 +4,7 @@ import RunwayTesting
 import Synchronization
 import Testing
 
-/// A stage that answers without waiting, or says that it can't.
+/// A stage that responds without waiting, or has to wait.
 private final class Memory: RequestStage {
     private let response: ImmediateResponse
     let name: String
@@ -31,7 +31,7 @@ private final class Memory: RequestStage {
 }
 
 struct ImmediateResponseTests {
-    private func kept(_ text: String) -> Response {
+    private func stored(_ text: String) -> Response {
         var response = Response.json(text)
         response.source = .cache
         response.verdict = .fine
@@ -40,7 +40,7 @@ struct ImmediateResponseTests {
 
     @Test func responseOfAStageNeedsNoRequest() async throws {
         var pipeline = RequestPipeline.tested
-        pipeline.insert(Memory("memory", .response(kept(#"{"a":1}"#))), after: .reading)
+        pipeline.insert(Memory("memory", .response(stored(#"{"a":1}"#))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let rawData = try await layer.network.call(QueryCall())
         #expect(rawData["a"].int == 1)
@@ -55,9 +55,9 @@ struct ImmediateResponseTests {
 
     /// The main actor is busy with this test until `call` suspends: a job that is put there before the call can run only if it does.
     @MainActor
-    @Test func callAnsweredImmediatelyNeverLeavesItsCallersActor() async throws {
+    @Test func immediateResponseStaysOnTheCallersActor() async throws {
         var pipeline = RequestPipeline.tested
-        pipeline.insert(Memory("memory", .response(kept("{}"))), before: .reading)
+        pipeline.insert(Memory("memory", .response(stored("{}"))), before: .reading)
         let network = StubbedLayer(pipeline: pipeline).network
         var hasRun = false
         let later = Task { @MainActor in hasRun = true }
@@ -69,7 +69,7 @@ struct ImmediateResponseTests {
 
     @Test func stageThatWaitsPreventsStagesBelowFromResponding() async throws {
         let waiting = Memory("waiting", .wait)
-        let below = Memory("below", .response(kept("{}")))
+        let below = Memory("below", .response(stored("{}")))
         var pipeline = RequestPipeline.tested
         pipeline.insert(waiting, after: .reading)
         pipeline.insert(below, after: .reading)
@@ -79,11 +79,11 @@ struct ImmediateResponseTests {
         #expect(layer.transport.requests.count == 1)
     }
 
-    @Test func stageThatPassesLetsTheNextAnswer() async throws {
+    @Test func stageThatPassesLetsTheNextRespond() async throws {
         let passing = Memory("passing", .pass)
         var pipeline = RequestPipeline.tested
         pipeline.insert(passing, before: .reading)
-        pipeline.insert(Memory("memory", .response(kept("{}"))), after: .reading)
+        pipeline.insert(Memory("memory", .response(stored("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         #expect(try await layer.network.call(QueryCall()).source == .cache)
         #expect(passing.askedCount == 1)
@@ -96,7 +96,7 @@ struct ImmediateResponseTests {
             func validate(response: RawData) throws { _ = try response["must"].require(Int.self) }
         }
         var pipeline = RequestPipeline.tested
-        pipeline.insert(Memory("memory", .response(kept("{}"))), after: .reading)
+        pipeline.insert(Memory("memory", .response(stored("{}"))), after: .reading)
         let layer = StubbedLayer(pipeline: pipeline)
         let error = try await layer.failure(of: Picky())
         #expect(error.kind == .invalidResponse && error.step == .checking)

@@ -22,9 +22,9 @@ private struct Passing: RequestStage {
 
 private final class Journal: Sendable {
     /// Guards the lines.
-    private let kept = Mutex<[String]>([])
-    var lines: [String] { kept.withLock { $0 } }
-    func write(_ line: String) { kept.withLock { $0.append(line) } }
+    private let stored = Mutex<[String]>([])
+    var lines: [String] { stored.withLock { $0 } }
+    func write(_ line: String) { stored.withLock { $0.append(line) } }
 }
 
 struct RequestPipelineTests {

@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 struct StreamedResponseTests {
-    /// A layer whose answers are streams of the given parts, after which the stream fails, if it is to.
+    /// A layer whose responses are streams of the given parts, which may fail at the end.
     private func layer(_ parts: [[UInt8]], failing error: (any Error)? = nil) -> StubbedLayer {
         StubbedLayer { _ in
             Response(
@@ -71,7 +71,7 @@ struct StreamedResponseTests {
         #expect(try await layer.record().outcome.name == "cancelled")
     }
 
-    @Test func bodyThatIsLetGoUnreadClosesTheRecordAsCancelled() async throws {
+    @Test func unreadDiscardedBodyIsRecordedAsCancelled() async throws {
         let layer = layer([[1, 2], [3], [4]])
         do {
             let response = try await layer.network.stream(QueryCall())
@@ -96,7 +96,7 @@ struct StreamedResponseTests {
         #expect(record.attempts.first?.end == .zero)
     }
 
-    @Test func wholeBodyOfATransportIsGivenAsAStream() async throws {
+    @Test func wholeBodyOfATransportIsReturnedAsAStream() async throws {
         let layer = StubbedLayer { _ in .json("[1]") }
         let response = try await layer.network.stream(QueryCall())
         #expect(try await response.body.collect(upTo: 3) == Array("[1]".utf8))

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Runway
 
-/// A service that is judged by the status of its answers alone.
+/// A service that is judged by the status of its responses alone.
 enum Library: APIService {
     static let name = "library"
     static let plainHTTP: PlainHTTPPolicy = .allowed

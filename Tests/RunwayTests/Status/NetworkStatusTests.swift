@@ -6,7 +6,7 @@ import Testing
 @testable import Runway
 
 struct NetworkStatusTests {
-    /// The notifications of one layer, as long as somebody keeps this.
+    /// Collects the notifications of one layer, as long as it is retained.
     private final class ReportedStatuses {
         private final class Posts: Sendable {
             /// Guards what was posted: the layer's name and the status.
@@ -75,7 +75,7 @@ struct NetworkStatusTests {
         #expect(await second.next() == .wired)
     }
 
-    @Test(.timeLimit(.minutes(5))) func readingEndsWithTheLayerAndKeepsNothing() async throws {
+    @Test(.timeLimit(.minutes(5))) func readingEndsWithTheLayer() async throws {
         var network: NetworkLayer? = layer(SettableNetworkStatus(.wifi))
         weak let connectivity = network?.connectivity
         let reading = try #require(network?.statuses)
@@ -89,10 +89,10 @@ struct NetworkStatusTests {
     @Test func layersObserveOnlyTheirOwnSource() {
         let (one, two) = (SettableNetworkStatus(.wifi), SettableNetworkStatus(.wifi))
         let (first, second) = (layer(one, name: "one"), layer(two, name: "two"))
-        let (toldOne, toldTwo) = (ReportedStatuses(of: first), ReportedStatuses(of: second))
+        let (firstNotified, secondNotified) = (ReportedStatuses(of: first), ReportedStatuses(of: second))
         one.set(.none)
-        #expect(toldOne.statuses == [NetworkStatus.none])
-        #expect(toldTwo.statuses.isEmpty)
+        #expect(firstNotified.statuses == [NetworkStatus.none])
+        #expect(secondNotified.statuses.isEmpty)
         #expect(second.isReachable)
     }
 

@@ -29,7 +29,7 @@ struct NetworkTrackTests {
         func networkDidChange(to status: NetworkStatus) { reported.withLock { $0.append("\(status)") } }
     }
 
-    @Test func everyTransportOfALayerIsToldBeforeThoseWhoWaitedSend() async throws {
+    @Test func transportsAreNotifiedBeforeTheWaitersSend() async throws {
         let status = SettableNetworkStatus(.wifi)
         let (own, services) = (TellingTransport(), TellingTransport())
         let network = NetworkLayer(transport: own, pipeline: .tested, status: status)

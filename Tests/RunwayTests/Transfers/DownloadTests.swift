@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// What a download makes of the answers of one server, and what it leaves on the disk.
+/// What a download does with the responses of one server, and the files that it leaves.
 @Suite(.timeLimit(.minutes(10)))
 struct DownloadTests {
     private let folder: TestFolder
@@ -92,7 +92,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [FileServer.Bend.otherPart, .otherTag, .otherLength, .coded, .unsatisfied, .tooMany])
-    func partThatDoesNotFitIsGivenUpForAFreshStart(_ lie: FileServer.Bend) async throws {
+    func mismatchedPartStartsAgain(_ lie: FileServer.Bend) async throws {
         bend(.cut, lie)
         _ = try await download()
         #expect(folder.bytes() == bytes)

@@ -28,7 +28,7 @@ final class FileServer: Sendable {
         case coded
         /// The range can't be satisfied, whatever it is.
         case unsatisfied
-        /// Nothing of the file is given.
+        /// No part of the file is sent.
         case unavailable
         /// The head says neither how long the file is nor how the range lies in it.
         case vague
@@ -52,11 +52,11 @@ final class FileServer: Sendable {
 
     var requests: [Request] { state.withLock { $0.requests } }
 
-    /// Answers, with the next of the bends if there is one.
+    /// Responds, with the next fault if there is one.
     func respond(_ request: Request) -> Response {
         let (state, bend) = state.withLock { state in
             state.requests.append(request)
-            // The next answer breaks elsewhere.
+            // The next response breaks elsewhere.
             _ = state.random.next()
             return (state, state.bends.isEmpty ? nil : state.bends.removeFirst())
         }

@@ -7,10 +7,10 @@ import NIOPosix
 @testable import Runway
 @testable import RunwayTransport
 
-/// The peer that ``NIOTransport`` is compared with: puts requests on the wire with AsyncHTTPClient.
+/// The peer that ``NIOTransport`` is compared with: sends requests with AsyncHTTPClient.
 ///
-/// An origin's connections are kept for ``TransportConfiguration/keepAlive``. A transport that is released cuts its connections;
-/// ``shutdown(_:)`` is there for those who want to wait.
+/// An origin's connections stay open for ``TransportConfiguration/keepAlive``. The deinit of a transport cuts its connections;
+/// ``shutdown(_:)`` waits for the requests in flight.
 final class AsyncHTTPClientTransport: Transport {
     private let client: HTTPClient
     private let isTransparent: Bool
@@ -30,7 +30,7 @@ final class AsyncHTTPClientTransport: Transport {
     }
 
     deinit {
-        // The client keeps itself alive until it is shut down; an error only says that it was shut down before.
+        // The client retains itself until it is shut down; an error only means that it was shut down before.
         client.shutdown { _ in }
     }
 
@@ -42,7 +42,7 @@ final class AsyncHTTPClientTransport: Transport {
         }
     }
 
-    /// Sends a request and gives its response.
+    /// Sends a request and returns its response.
     ///
     /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
@@ -67,7 +67,7 @@ final class AsyncHTTPClientTransport: Transport {
                 request.streamedClientRequest(isTransparent: isTransparent), deadline: .distantFuture)
             request.noteHead(HTTPResponse.Status(code: Int(incoming.status.code)))
             flight.noteHTTPVersion(incoming.version.name, of: request)
-            let head = AnswerHead(
+            let head = ResponseHead(
                 incoming.status, incoming.headers, responding: request.head.method, isTransparent: isTransparent)
             switch request.delivery {
             case .whole(let maximumByteCount):
@@ -98,7 +98,7 @@ final class AsyncHTTPClientTransport: Transport {
     }
 }
 
-/// Counts one request as over when the last who holds it lets go.
+/// Counts one request as ended when its last holder releases it.
 final class GaugeToken: Sendable {
     private let gauge: RequestGauge
     init(_ gauge: RequestGauge) { self.gauge = gauge }
@@ -107,7 +107,7 @@ final class GaugeToken: Sendable {
 
 extension Response {
     /// A whole response.
-    fileprivate init(_ head: AnswerHead, _ bytes: [UInt8]) {
+    fileprivate init(_ head: ResponseHead, _ bytes: [UInt8]) {
         self.init(head: head.head, body: .whole(RawData(bytes, response: head.head)))
         isDecoded = !head.codings.isEmpty
         lostFields = head.lostFields

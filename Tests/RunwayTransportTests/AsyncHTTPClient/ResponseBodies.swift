@@ -7,7 +7,7 @@ import NIOHTTP1
 @testable import RunwayTransport
 
 /// The head of a response, and what it says of the body. The client passes bodies as they came.
-struct AnswerHead {
+struct ResponseHead {
     /// The head with the content codings undone.
     let head: HTTPResponse
     /// The names of fields that are not in the head, since their values are not text.
@@ -51,7 +51,7 @@ struct AnswerHead {
 extension BodyStream {
     /// The parts of a response's body; `token` is held until the stream is released.
     init(
-        _ response: HTTPClientResponse, _ head: AnswerHead, _ limits: ContentDecoder.Limits, from authority: String?,
+        _ response: HTTPClientResponse, _ head: ResponseHead, _ limits: ContentDecoder.Limits, from authority: String?,
         until token: GaugeToken
     ) {
         let codings = head.codingsOfBody

@@ -12,10 +12,10 @@ import Synchronization
 /// The task that waits for it is woken once, at the end. The client's own `async` functions wake it for the head and for every
 /// part, and start a task and a timer of their own for every request, which together costs more than the whole layer.
 final class WholeResponse: HTTPClientResponseDelegate {
-    typealias Response = (head: AnswerHead, bytes: [UInt8])
+    typealias Response = (head: ResponseHead, bytes: [UInt8])
 
     private struct State {
-        var head: AnswerHead?
+        var head: ResponseHead?
         var body: WholeBody?
     }
 
@@ -61,7 +61,7 @@ final class WholeResponse: HTTPClientResponseDelegate {
         onHead(head)
         return task.eventLoop.makeCompletedFuture {
             try state.withLock { state in
-                let head = AnswerHead(head.status, head.headers, responding: method, isTransparent: isTransparent)
+                let head = ResponseHead(head.status, head.headers, responding: method, isTransparent: isTransparent)
                 state = State(head: head, body: try head.body(upTo: maximumByteCount, decodingLimits))
             }
         }

@@ -120,8 +120,8 @@ struct CompressingTests {
             _ = try await network.call(
                 Fetch<PUT>("a", .bytes(body), headers: ["Content-Type": "application/json"]))
             let attempt = try #require(try await records.records(count: 1).first?.attempts.first)
-            let kept = String(decoding: attempt.requestBody ?? [], as: UTF8.self)
-            #expect(kept.contains(padding) && !kept.contains("hunter22"))
+            let stored = String(decoding: attempt.requestBody ?? [], as: UTF8.self)
+            #expect(stored.contains(padding) && !stored.contains("hunter22"))
             // And the command line sends it as it was sent.
             #expect(attempt.curlCommand.contains("| gzip -c | curl"))
         }

@@ -119,7 +119,7 @@ struct ContentDecoderTests {
         var counts: [Int] = []
         while let part = try decoder.pull() { counts.append(part.count) }
         #expect(counts.reduce(0, +) == 128 << 10)
-        // A small body is given little room at first, and soon as much as there is.
+        // The output space starts small, and soon reaches its maximum.
         #expect(counts.first == 4 << 10 && counts.max() == ContentDecoder.partByteCount)
         try decoder.finish()
     }

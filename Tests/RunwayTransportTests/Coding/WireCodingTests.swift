@@ -15,8 +15,8 @@ struct WireCodingTests {
         ("deflate", Coded.rawDeflate, 1), ("gzip", Coded.gzip + Coded.gzip, 2), ("gzip", [], 0),
     ]
 
-    /// Runs `body` with a layer whose calls of "a" are answered with a coded body.
-    private func withAnswer(
+    /// Runs `body` with a layer whose calls of "a" get a coded body.
+    private func withResponse(
         _ coded: [UInt8], _ coding: String, over version: Version, _ wire: WireSettings = WireSettings(),
         _ body: (NetworkLayer) async throws -> Void
     ) async throws {
@@ -53,7 +53,7 @@ struct WireCodingTests {
         _ coded: [UInt8], _ coding: String, over version: Version, _ wire: WireSettings = WireSettings()
     ) async throws -> [NetworkError] {
         var errors: [NetworkError] = []
-        try await withAnswer(coded, coding, over: version, wire) { network in
+        try await withResponse(coded, coding, over: version, wire) { network in
             errors.append(try await network.failure(of: Fetch<GET>("a")))
             errors.append(try await network.stream(Fetch<GET>("a")).body.failure())
         }
@@ -63,7 +63,7 @@ struct WireCodingTests {
     @Test(arguments: Version.allCases, vectors)
     func codingsAreUndone(version: Version, vector: (coding: String, coded: [UInt8], count: Int)) async throws {
         let text = String(repeating: Coded.text, count: vector.count)
-        try await withAnswer(vector.coded, vector.coding, over: version) { network in
+        try await withResponse(vector.coded, vector.coding, over: version) { network in
             let raw = try await network.call(Fetch<GET>("a"))
             #expect(raw.text == text)
             #expect(raw.response.headerFields[.contentEncoding] == nil)
@@ -99,7 +99,7 @@ struct WireCodingTests {
     #if Brotli
         @Test(arguments: Version.allCases) func brotliIsUndone(version: Version) async throws {
             let coded = try Tool.run("/usr/bin/brotli", ["-c"], Array(Coded.text.utf8))
-            try await withAnswer(coded, "br", over: version) { network in
+            try await withResponse(coded, "br", over: version) { network in
                 #expect(try await network.call(Fetch<GET>("a")).text == Coded.text)
             }
         }
@@ -108,7 +108,7 @@ struct WireCodingTests {
     #if Zstd
         @Test(arguments: Version.allCases) func zstdIsUndone(version: Version) async throws {
             let coded = try Tool.run("/usr/bin/zstd", ["-c"], Array(Coded.text.utf8))
-            try await withAnswer(coded, "zstd", over: version) { network in
+            try await withResponse(coded, "zstd", over: version) { network in
                 #expect(try await network.call(Fetch<GET>("a")).text == Coded.text)
             }
         }

@@ -33,7 +33,7 @@ struct CookieCallTests {
         origin.otherwise(respond: .text("fine"))
     }
 
-    @Test func withoutAPolicyNothingIsKept() async throws {
+    @Test func withoutAPolicyNothingIsStored() async throws {
         try await withScriptedOrigin { origin in
             script(origin)
             let network = try NetworkLayer(to: origin.baseURL)
@@ -52,9 +52,9 @@ struct CookieCallTests {
             _ = try await network.call(Fetch<GET>("set"))
             _ = try await network.call(Fetch<GET>("a"))
             #expect(origin.requests.map { $0["cookie"] } == [nil, "session=s3cret"])
-            let told = try await records.records(count: 2)
-            #expect(told.flatMap { $0.decisions(of: CookieDecision.self) } == [.kept(1), .sent(1)])
-            #expect(!told.contains { "\($0) \($0.attempts)".contains("s3cret") })
+            let received = try await records.records(count: 2)
+            #expect(received.flatMap { $0.decisions(of: CookieDecision.self) } == [.stored(1), .sent(1)])
+            #expect(!received.contains { "\($0) \($0.attempts)".contains("s3cret") })
             #expect(network.cookies(of: TestService.self).map(\.name) == ["session"])
             network.removeCookies(of: TestService.self)
             _ = try await network.call(Fetch<GET>("a"))
@@ -126,7 +126,7 @@ struct CookieCallTests {
             let records = RecordCollector()
             _ = try await layer(origin, sinks: [records]).call(Fetch<GET>("a"))
             let record = try #require(try await records.records(count: 1).first)
-            #expect(record.decisions(of: CookieDecision.self) == [.kept(1), .ignored(2)])
+            #expect(record.decisions(of: CookieDecision.self) == [.stored(1), .ignored(2)])
         }
     }
 }

@@ -165,11 +165,11 @@ struct CookieStoreTests {
         var store = CookieStore()
         let (tls, plain) = (try request("https://a.example.com/x/y"), try request("http://a.example.com/x/y"))
         let other = try request("http://a.example.com/")
-        let keptSecure = store.store(Array("a=1; Secure; Path=/x".utf8), from: tls, sharing: [], at: now)
-        let keptOver = store.store(Array("a=2; Path=/x".utf8), from: plain, sharing: [], at: now)
-        let keptBelow = store.store(Array("a=2; Path=/x/y".utf8), from: plain, sharing: [], at: now)
-        let keptAbove = store.store(Array("a=2; Path=/".utf8), from: other, sharing: [], at: now)
-        #expect(keptSecure && !keptOver && !keptBelow && keptAbove)
+        let storedSecure = store.store(Array("a=1; Secure; Path=/x".utf8), from: tls, sharing: [], at: now)
+        let storedOver = store.store(Array("a=2; Path=/x".utf8), from: plain, sharing: [], at: now)
+        let storedBelow = store.store(Array("a=2; Path=/x/y".utf8), from: plain, sharing: [], at: now)
+        let storedAbove = store.store(Array("a=2; Path=/".utf8), from: other, sharing: [], at: now)
+        #expect(storedSecure && !storedOver && !storedBelow && storedAbove)
         #expect(store.field(for: tls, at: now)?.octets == Array("a=1; a=2".utf8))
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Nothing goes without TLS unless the service says so.
 struct SecuringTests {
-    /// Answers every request and keeps the URLs.
+    /// Responds to every request and records the URLs.
     private func layer(
         _ baseURL: String, headers: HTTPFields = [:], clock: LayerClock = .system,
         _ change: (inout ServiceSettings) -> Void = { _ in }

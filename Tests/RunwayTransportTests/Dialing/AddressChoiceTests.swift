@@ -28,7 +28,7 @@ struct AddressChoiceTests {
             #expect(connection.dialTimes.dns == nil)
             #expect(connection.report?.hasLost == false)
             try await connection.close()
-            // Whatever address was dialled, the host's name was told and verified.
+            // Whatever address was dialled, the host's name was sent and verified.
             #expect(connection.tlsVersion == "TLSv1.3")
             #expect(origin.malformedRequests.isEmpty)
         }

@@ -66,7 +66,7 @@ struct DeadAddressTests {
                 let wire = try #require(record.attempts.first?.wire)
                 let winner = try #require(wire.dialed.first { wire.address == "\($0.address):\(network.port)" })
                 #expect(winner.address != listed[number])
-                // Nobody waited until the system gives the silent one up, which takes it two minutes.
+                // No call waited until the system's own timeout for the silent one, which is two minutes.
                 #expect(winner.start < .seconds(60))
                 // It is waited for once at most, before anything is known.
                 if count > 1 { #expect(wire.dialed.first?.address != listed[number]) }

@@ -10,7 +10,7 @@ import Testing
 /// The host of these tests; its name is one that no resolver knows.
 let dialHost = "dial.test"
 
-/// A dialer of tests: an authority of its own, a resolver that says what it is told, and addresses from a list.
+/// A dialer of tests: an authority of its own, a scripted resolver, and addresses from a list.
 struct TestDialer {
     let certificate: TestCertificate
     let dialer: Dialer
@@ -59,7 +59,7 @@ struct TestDialer {
             deadline: .now() + limit)
     }
 
-    /// What a dial fails with, as a caller is told.
+    /// The error of a dial, as a caller receives it.
     func failure(
         port: Int, scheme: String = "https", within limit: TimeAmount = .seconds(60),
         sourceLocation: SourceLocation = #_sourceLocation

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunwayTransport
 
-/// What names mean, with a system that says what it is told.
+/// How names are resolved, with a scripted system resolver.
 @Suite(.timeLimit(.minutes(10)))
 struct HostResolverTests {
     /// What a name is looked up as where the system says this of every name; `nil` is a system that knows nothing.

@@ -12,7 +12,7 @@ struct LossyAddressTests {
     /// How much later a response is at least that was lost on its way, or whose request was.
     private static let delay = Duration.seconds(1)
 
-    /// Makes a call; gives what the wire did for it.
+    /// Makes a call; returns its wire record.
     private func wire(of layer: NetworkLayer, _ records: RecordCollector) async throws -> WireRecord {
         let count = records.records.count
         _ = try await layer.call(Fetch<GET>("a"))

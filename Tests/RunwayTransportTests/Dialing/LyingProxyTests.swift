@@ -4,11 +4,11 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Proxies that refuse, break off or lie, over real sockets: one clear error each, before anything is said that is meant for the
-/// host.
+/// Proxies that refuse, close early or misbehave, over real sockets: one clear error each, before any byte for the host is
+/// sent.
 @Suite(.timeLimit(.minutes(10)))
 struct LyingProxyTests {
-    /// What a proxy does, and what is told of it.
+    /// What a proxy does, and the expected message.
     struct Lie: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let script: ScriptedPeer.Script
@@ -31,26 +31,26 @@ struct LyingProxyTests {
 
     static let connectLies: [Lie] = [
         connectLie("dies without a word", "", ending: .close, "it closed the connection"),
-        connectLie("dies in mid-answer", "HTTP/1.1 200 Fi", ending: .close, "it closed the connection"),
+        connectLie("closes during its response", "HTTP/1.1 200 Fi", ending: .close, "it closed the connection"),
         connectLie(
             "dies before the end of the head", "HTTP/1.1 200 Fine\r\nVia: x\r\n", ending: .close,
             "it closed the connection"),
         connectLie("wants to know who asks", "HTTP/1.1 407 Who\r\n\r\n", "it wants a name and password"),
         connectLie(
-            "answers with a body, and then with garbage", "HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nok\u{0}\u{1}",
+            "responds with a body, and then with garbage", "HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nok\u{0}\u{1}",
             "it responds before it is asked"),
         connectLie(
             "has a head without end", "HTTP/1.1 200 Fine\r\n",
             ending: .repeating(Array(String(repeating: "Via: x\r\n", count: 1000).utf8)), "it sends more than it may"),
         connectLie(
-            "has interim answers without end", "",
+            "sends interim responses without end", "",
             ending: .repeating(Array(String(repeating: "HTTP/1.1 100 Wait\r\n\r\n", count: 500).utf8)),
             "it sends more than it may"),
         Lie(
             "speaks another protocol before it is asked",
             ScriptedPeer.Script(greeting: Array("220 mail.test ESMTP\r\n\r\n".utf8)), "its response is not HTTP"),
         Lie(
-            "answers this request and the next before it is asked", ScriptedPeer.Script(greeting: yes + yes),
+            "responds to this request and the next in advance", ScriptedPeer.Script(greeting: yes + yes),
             "it responds before it is asked"),
     ]
 
@@ -73,7 +73,7 @@ struct LyingProxyTests {
             "takes none of the methods", ScriptedPeer.Script(replies: [[5, 255]]),
             "it requires a method of authentication that is not supported"),
         Lie(
-            "answers before it is asked", ScriptedPeer.Script(greeting: [5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+            "responds before the request", ScriptedPeer.Script(greeting: [5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
             "it responds before it is asked"),
         Lie(
             "speaks in the host's place",
@@ -101,7 +101,7 @@ struct LyingProxyTests {
     }
 
     private func expect(
-        _ lie: Lie, _ scheme: String, _ kind: ProxyServer.Kind, told requests: [UInt8]
+        _ lie: Lie, _ scheme: String, _ kind: ProxyServer.Kind, received requests: [UInt8]
     ) async throws {
         try await withScriptedPeer(lie.script) { proxy in
             let error = try await failure(scheme, through: proxy, kind)
@@ -115,13 +115,13 @@ struct LyingProxyTests {
     }
 
     @Test(arguments: ["https", "http"], connectLies)
-    func aProxyThatSpeaksCONNECTAndLiesIsToldNothingMore(scheme: String, lie: Lie) async throws {
-        try await expect(lie, scheme, .http, told: Self.connectRequest)
+    func aMalformedCONNECTProxyReceivesNothingMore(scheme: String, lie: Lie) async throws {
+        try await expect(lie, scheme, .http, received: Self.connectRequest)
     }
 
     @Test(arguments: ["https", "http"], socksLies)
-    func aProxyThatSpeaksSOCKSAndLiesIsToldNothingMore(scheme: String, lie: Lie) async throws {
-        try await expect(lie, scheme, .socks5, told: Self.socksRequests)
+    func aMalformedSOCKSProxyReceivesNothingMore(scheme: String, lie: Lie) async throws {
+        try await expect(lie, scheme, .socks5, received: Self.socksRequests)
     }
 
     @Test func aProxyThatSpeaksInTheHostsPlaceIsNotTrusted() async throws {
@@ -131,7 +131,7 @@ struct LyingProxyTests {
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
             #expect(
                 error.detail
-                    == "What came from host.test:7000 is not TLS, as if its port were one for plain HTTP.")
+                    == "The response of host.test:7000 is not TLS; its port may be one for plain HTTP.")
             expectOnlyTLS(in: proxy)
         }
     }

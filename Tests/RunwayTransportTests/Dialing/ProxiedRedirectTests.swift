@@ -30,7 +30,7 @@ struct ProxiedRedirectTests {
         let certificate = try TestCertificate(for: Self.host)
         let replies = try #require(Self.replies[kind])
         try await withScriptedOrigin(tls: scheme == "https" ? certificate.tls : nil) { origin in
-            // The tunnel leads to one server, whatever it is asked for; the port tells the origins apart.
+            // The tunnel leads to one server, whatever its target is; the port distinguishes the origins.
             let home = "\(scheme)://\(Self.host):7001"
             origin.on("/a", respond: .redirect(to: "\(scheme)://\(Self.host):7002/b", status: .temporaryRedirect))
             origin.on("/b", respond: .redirect(to: "\(home)/c", status: .temporaryRedirect))
@@ -75,7 +75,7 @@ struct ProxiedRedirectTests {
         return try NIOTransport(configuration: configuration)
     }
 
-    /// All that a proxy is told before it passes bytes on.
+    /// Everything that a proxy receives before it passes bytes on.
     private static func request(_ kind: ProxyServer.Kind, port: Int) -> [UInt8] {
         switch kind {
         case .http:

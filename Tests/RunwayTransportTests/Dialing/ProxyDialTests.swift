@@ -45,7 +45,7 @@ struct ProxyDialTests {
         }
     }
 
-    @Test func whatAProxySaysOfItsRefusalIsTold() async throws {
+    @Test func aProxysRefusalIsReported() async throws {
         try await withTunnel([Array("HTTP/1.1 403 No\r\n\r\n".utf8)], .http) { test, _, origin in
             let error = try await test.failure(port: 443)
             #expect(error.kind == .noNetwork)

@@ -3,7 +3,7 @@ import RunwayTesting
 
 @testable import RunwayTransport
 
-/// An app that calls one host in simulated time: a selector, races, and connections that are kept or not.
+/// An app that calls one host in simulated time: a selector, races, and connections that are reused or not.
 final class SimulatedApp {
     static let host = "api.example.com"
 
@@ -39,7 +39,7 @@ final class SimulatedApp {
     }
 
     /// Says that a response on a connection to an address began after so long; gives whether the address is left for another one.
-    func answered(by address: IPAddress, after firstByte: Duration, at now: Duration) -> Bool {
+    func responded(by address: IPAddress, after firstByte: Duration, at now: Duration) -> Bool {
         advance(to: now)
         selector.note(.responded(firstByte: firstByte), of: address, of: Self.host)
         return selector.hasLost(address, among: addresses, of: Self.host)

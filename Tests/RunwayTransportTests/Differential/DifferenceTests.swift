@@ -11,7 +11,7 @@ import Testing
 struct DifferenceTests {
     /// How many exchanges are made over each transport; `RUNWAY_EXCHANGES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_EXCHANGES"].flatMap { Int($0) } ?? 1000
-    /// How many of them one origin responses, over connections that are kept where they may be.
+    /// How many of them one origin serves, over connections that are reused if they may be.
     static let countPerOrigin = 100
 
     /// A seed for each origin; `RUNWAY_EXCHANGE_SEED` is the first.

@@ -41,7 +41,7 @@ enum ExchangeOutcome: Equatable {
 
 extension ExchangeOutcome {
     /// Whether a head came, and all of the body.
-    var isAnswer: Bool { if case .answered(_, _, _, isWhole: true) = self { true } else { false } }
+    var isResponse: Bool { if case .answered(_, _, _, isWhole: true) = self { true } else { false } }
 }
 
 extension ExchangeOutcome: CustomStringConvertible {

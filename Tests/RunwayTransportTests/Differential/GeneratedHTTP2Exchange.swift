@@ -94,7 +94,7 @@ struct GeneratedHTTP2Exchange: CustomStringConvertible {
     }
 
     var description: String {
-        "\(request), answer: \(status.code) \(fields), pieces \(pieces.map(\.count)), ending \(ending), "
+        "\(request), response: \(status.code) \(fields), pieces \(pieces.map(\.count)), ending \(ending), "
             + "\(isInformed ? "informed" : "not informed"), \(goesAway ? "going away" : "staying")"
     }
 }

@@ -35,7 +35,7 @@ struct HTTP2DifferenceTests {
                 let their = await ExchangeOutcome(request, over: theirs, ignoring: ignored)
                 let peer = try #require(player.lastRequest, "\(place)")
                 try #require(our == their, "\(place)")
-                try #require(exchange.isNotModified || our.isAnswer != exchange.isBroken, "\(our), \(place)")
+                try #require(exchange.isNotModified || our.isResponse != exchange.isBroken, "\(our), \(place)")
                 try #require(received.isLike(peer), "\(received) and \(peer), \(place)")
             }
         }

@@ -1,8 +1,8 @@
 import NIOHPACK
 import Synchronization
 
-/// Answers every request over HTTP/2 that has come in full as an exchange says, within the windows that the client gives; and keeps
-/// what it saw of the last one.
+/// Responds over HTTP/2 to every complete request as an exchange specifies, within the client's windows; and records the last
+/// one.
 final class HTTP2Player: Sendable {
     fileprivate struct Stream {
         var window: Int
@@ -30,10 +30,10 @@ final class HTTP2Player: Sendable {
     /// What came last in full.
     var lastRequest: SeenRequest? { state.withLock(\.lastRequest) }
 
-    /// How many requests came in full since it was told how to response.
+    /// How many complete requests were received since the response was set.
     var requestCount: Int { state.withLock(\.requestCount) }
 
-    /// From now on requests are answered like this.
+    /// Sets the response to later requests.
     func play(_ exchange: GeneratedHTTP2Exchange) {
         state.withLock { state in
             state.exchange = exchange
@@ -63,7 +63,7 @@ final class HTTP2Player: Sendable {
 }
 
 extension HTTP2Player.Connection {
-    /// Takes in a frame; gives what has to be replied.
+    /// Processes a frame; returns the frames to send.
     fileprivate mutating func receive(_ frame: RawFrame) -> [RawFrame] {
         let isAck = frame.flags & RawFrame.ack != 0
         if frame.is(.settings), !isAck {

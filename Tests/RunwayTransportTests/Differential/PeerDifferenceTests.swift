@@ -27,7 +27,7 @@ struct PeerDifferenceTests {
             let our = await ExchangeOutcome(request, over: ours, ignoring: ignored)
             let their = await ExchangeOutcome(request, over: theirs, ignoring: ignored)
             // A response that comes early may end the connection before AsyncHTTPClient has written what nobody wants any more.
-            if request.head.path?.hasPrefix("/early") == true, our.isAnswer, !their.isAnswer { continue }
+            if request.head.path?.hasPrefix("/early") == true, our.isResponse, !their.isResponse { continue }
             try #require(our == their, "\(peer), exchange \(index): \(request.head) \(request.body.byteCount ?? -1)")
         }
     }
@@ -61,10 +61,10 @@ struct Peer: Sendable, CustomTestStringConvertible {
 }
 
 extension Peer.Kind {
-    /// A request that a server of this kind can response.
+    /// A request that a server of this kind can respond to.
     ///
-    /// None asks for a response that tells the request's fields in their order, in which the transports differ and which means
-    /// nothing (RFC 9110 §5.3), nor for httpbin's random bytes, which calls of others change.
+    /// None requests a response with the request's fields in their order, in which the transports differ and which has no
+    /// meaning (RFC 9110 §5.3), nor httpbin's random bytes, which depend on other calls.
     func request(to authority: String, scheme: String, using random: inout SeededGenerator) -> Request {
         var head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
         var body = RequestBody.none

@@ -23,14 +23,14 @@ struct SeenRequest: Sendable {
         isComplete = true
     }
 
-    /// Whether an origin could not tell the two apart, but for one difference: of an empty body some say `Content-Length: 0`, and some
-    /// nothing. RFC 9110 §8.6 wants it said where the method foresees a body (POST, PUT, PATCH), and leaves it open elsewhere. A request
-    /// that was answered before its end may have been seen up to anywhere.
+    /// Whether an origin could not distinguish the two, except for one difference: for an empty body some send `Content-Length:
+    /// 0`, and some nothing. RFC 9110 §8.6 requires it if the method anticipates a body (POST, PUT, PATCH), and leaves it open
+    /// elsewhere. A request whose response was sent before its end may have been received up to any byte.
     func isLike(_ other: SeenRequest) -> Bool {
-        line == other.line && told == other.told && (!isComplete || !other.isComplete || body == other.body)
+        line == other.line && received == other.received && (!isComplete || !other.isComplete || body == other.body)
     }
 
-    private var told: [String] {
+    private var received: [String] {
         ["POST", "PUT", "PATCH"].contains { line.hasPrefix($0) } ? fields : fields.filter { $0 != "content-length: 0" }
     }
 }

@@ -89,7 +89,7 @@ private enum EffectPlay {
                     isRepeatable: Int.random(in: 0..<6, using: &random) == 0)
                 let hasKey = Int.random(in: 0..<6, using: &random) == 0
                 let choice = Int.random(in: 0..<10, using: &random)
-                // Some are given up on the way.
+                // Some are cancelled in flight.
                 let patience =
                     Int.random(in: 0..<5, using: &random) == 0 ? Int.random(in: 1...200, using: &random) : nil
                 tasks.addTask {

@@ -97,8 +97,8 @@ extension EffectServer.Reply {
 }
 
 extension EffectServer.State {
-    /// What becomes of one request: what a redirect that keeps the method leads to has not taken effect, and what is refused by 401 has
-    /// not either; everything else may have.
+    /// The effect of one request: the target of a redirect that keeps the method has not taken effect, and a request refused
+    /// with 401 has not either; everything else may have.
     fileprivate mutating func reply(
         _ method: HTTPRequest.Method, _ id: Int, _ bases: [String]
     ) -> EffectServer.Reply {

@@ -63,10 +63,10 @@ struct HTTPBinTests {
     @Test(arguments: [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
     func theStatusDecidesWhatBecomesOfAPost(code: Int, method: String) async throws {
         let parameters: Parameters = ["url": "/anything", "status_code": .integer(Int64(code))]
-        let call = Fetch<POST>("redirect-to", .bytes(Array("kept?".utf8)), headers: ["Content-Type": "text/plain"])
+        let call = Fetch<POST>("redirect-to", .bytes(Array("stored?".utf8)), headers: ["Content-Type": "text/plain"])
         let raw = try await layer().call(call.query(parameters))
         #expect(raw["method"].string == method)
-        #expect(raw["data"].string == (method == "POST" ? "kept?" : ""))
+        #expect(raw["data"].string == (method == "POST" ? "stored?" : ""))
     }
 
     @Test func anotherOriginIsSentNoAuthorization() async throws {

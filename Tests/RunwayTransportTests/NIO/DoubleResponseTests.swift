@@ -47,7 +47,7 @@ struct DoubleResponseTests {
             try await gate.waitForArrivals()
             #expect(origin.openConnectionCount == 1)
             gate.open()
-            // The connection that it came over is not kept.
+            // The connection is not reused.
             try await origin.waitForDisconnects(count: 1)
             for _ in 0..<2 { #expect(try await network.call(Fetch<GET>("b")).text == "second") }
             #expect(origin.requests.map(\.connection) == [1, 2, 2])

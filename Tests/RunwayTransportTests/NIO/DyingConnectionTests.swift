@@ -15,12 +15,12 @@ struct DyingConnectionTests {
     private typealias Ending = (path: String, isRead: Bool, result: Result<String?, NetworkError>)
 
     /// How many bytes the response to one call has: a head, and its path.
-    private static let answerByteCount = RawFrame.headers(1).bytes.count + RawFrame.data(1, "/1000/10").bytes.count
+    private static let bytesPerResponse = RawFrame.headers(1).bytes.count + RawFrame.data(1, "/1000/10").bytes.count
 
-    /// After how many bytes the connection is cut: every eleventh, from one that chance picks, which falls on each byte of an
-    /// answer in turn; with `RUNWAY_EVERY_BYTE` every one.
+    /// After how many bytes the connection is cut: every eleventh, from a random one, so that each byte of a response is
+    /// covered in turn; with `RUNWAY_EVERY_BYTE` every one.
     private static let cuts: [Int] = {
-        let last = 20 * answerByteCount
+        let last = 20 * bytesPerResponse
         if ProcessInfo.processInfo.environment["RUNWAY_EVERY_BYTE"] != nil { return Array(0...last) }
         return [0] + stride(from: Int.random(in: 1...11), to: last, by: 11) + [last]
     }()
@@ -105,15 +105,15 @@ struct DyingConnectionTests {
                 }
                 let answered = endings.count { (try? $0.result.get()) != nil && !$0.isRead }
                 // What came whole before the end is a response, whichever call it was for.
-                #expect(answered <= min(10, cut / Self.answerByteCount), "cut at \(cut)")
+                #expect(answered <= min(10, cut / Self.bytesPerResponse), "cut at \(cut)")
             }
         }
     }
 
     @Test func retriesCompleteEveryReadThoughTwoConnectionsEnd() async throws {
         try await RawHTTP2Server.run(Self.script(twice: true)) { server in
-            for answerCount in stride(from: 0, through: 20, by: 4) {
-                let group = 1000 + answerCount * Self.answerByteCount
+            for responseCount in stride(from: 0, through: 20, by: 4) {
+                let group = 1000 + responseCount * Self.bytesPerResponse
                 let network = NetworkLayer(
                     transport: try NIOTransport(configuration: server.configuration()),
                     limits: LayerLimits(admission: .none, retrying: RetryLimits(reserve: 100)))

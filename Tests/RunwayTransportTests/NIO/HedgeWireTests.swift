@@ -82,7 +82,7 @@ struct HedgeWireTests {
         }
     }
 
-    /// Makes a connection for calls that are not hedged, and has it withhold all responses from then on; gives its address.
+    /// Opens a connection for calls that are not hedged, and makes it withhold all responses from then on; returns its address.
     private func silenceMain(
         _ server: RawHTTP2Server, _ layer: NetworkLayer, _ silence: Silence, _ records: RecordCollector
     ) async throws -> String {

@@ -27,7 +27,7 @@ struct ResponseStreamTests {
         #expect(unread.count == 0 && !stream.hasUnread)
     }
 
-    @Test func largePartsAreKeptAsTheyCame() async throws {
+    @Test func largePartsAreUnchanged() async throws {
         func place(_ buffer: ByteBuffer) -> UInt {
             buffer.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
         }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunwayTransport
 
-/// A server that sends an answer with the end of its handshake, before anybody has asked (RFC 9112 §9.2 has none of that).
+/// A server that sends a response with the end of its handshake, before any request (RFC 9112 §9.2).
 @Suite(.timeLimit(.minutes(10)))
 struct UnsolicitedResponseTests {
     @Test func bytesWithTheHandshakeAreNotAResponse() async throws {
@@ -70,7 +70,7 @@ private final class HastyServer: Sendable {
     func close() async throws { try await channel.close() }
 }
 
-/// Lets go of what is written when all that was read is worked on, in one piece.
+/// Passes on what is written when all that was read is processed, in one piece.
 private final class WritesTogether: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -93,7 +93,7 @@ private final class WritesTogether: ChannelDuplexHandler {
     }
 }
 
-/// Answers every request, and one that was never made.
+/// Responds to every request, and to one that was never made.
 private final class Answering: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -58,7 +58,7 @@ private struct PoolLife {
             mayShare: mayShare)
     }
 
-    /// Lives so many steps; gives what was wrong.
+    /// Performs a number of steps; returns the problems.
     mutating func run(steps: Int) -> String? {
         for _ in 0..<steps where complaint == nil {
             step()
@@ -248,7 +248,7 @@ private struct PoolLife {
         }
     }
 
-    /// When everything in the air ends and time passes, nothing is left.
+    /// When all requests in flight end and time passes, no state is left.
     private mutating func end() {
         for _ in 0..<10_000 where complaint == nil {
             while complaint == nil, !dialing.isEmpty || connections.contains(where: { !$0.value.carried.isEmpty }) {

@@ -71,7 +71,7 @@ struct NetworkChangeTests {
 
     @Test func aPingDetectsAConnectionLostWithTheNetwork() async throws {
         try await RawHTTP2Server.run { connection, frame in
-            // A server that is out of reach: neither the request nor a PING is answered.
+            // An unreachable server: it responds neither to the request nor to a PING.
             if frame == nil { connection.write(.settings()) }
         } _: { server in
             var wire = WireSettings()
@@ -120,7 +120,7 @@ struct NetworkChangeTests {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }
             guard frame.is(.headers), connection.number > 1 || frame.stream == 1 else { return }
-            connection.write(.headers(frame.stream), .data(frame.stream, "answer \(connection.number)"))
+            connection.write(.headers(frame.stream), .data(frame.stream, "response \(connection.number)"))
         } _: { server in
             var wire = WireSettings()
             wire.pingTimeout = .seconds(300)

@@ -28,7 +28,7 @@ struct DownloadTests {
     func connectionThatBreaksAnywhereIsResumedExactly(seed: UInt64) async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 1_500_000, breaks: 4, seed: seed))
         try await withScriptedOrigin { origin in
-            origin.on("/film", file.response)
+            origin.on("/film", file.respond)
             let records = RecordCollector()
             let network = try layer(origin, sinks: [records])
             let saved = try await network.download(Film(), to: folder.file)

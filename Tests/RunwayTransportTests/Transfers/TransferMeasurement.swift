@@ -41,7 +41,7 @@ struct TransferMeasurement {
         print("in \(ContinuousClock.now - start), peak memory \(Self.peakKilobytes) KiB, \(before) KiB before")
     }
 
-    /// The most memory that the process had so far; 0 where the system does not tell.
+    /// The peak memory of the process so far; 0 if the system does not report it.
     private static var peakKilobytes: Int {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

@@ -31,13 +31,13 @@ struct UploadTests {
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in
             origin.on("/film", respond: .json("{}"))
-            let told = Mutex<[TransferProgress]>([])
+            let received = Mutex<[TransferProgress]>([])
             _ = try await layer(origin).upload(FilmUpload(film: folder.file)) { progress in
-                told.withLock { $0.append(progress) }
+                received.withLock { $0.append(progress) }
             }
             let request = try #require(origin.requests.first)
             #expect(request.body == file.bytes && request["Content-Length"] == "900000")
-            let all = told.withLock { $0 }
+            let all = received.withLock { $0 }
             #expect(all.last?.fraction == 1 && all.last?.completedByteCount == 900_000)
             #expect(zip(all, all.dropFirst()).allSatisfy { $0.completedByteCount <= $1.completedByteCount })
         }

@@ -55,8 +55,8 @@ struct ClientTrustTests {
             let detail = try await expectRefusal(of: running, by: client { _ in })
             let reason =
                 version == .tlsv13
-                ? "wants a client certificate, and was shown none"
-                : "broke off the TLS handshake, as servers do that want a client certificate"
+                ? "requires a client certificate, and received none"
+                : "aborted the TLS handshake, as servers do that require a client certificate"
             #expect(detail == "localhost:\(running.port) \(reason).")
             // Another connection would lead to the same.
             #expect(running.connectionCount == 1)
@@ -82,7 +82,7 @@ struct ClientTrustTests {
             for: "example.com", includesSubdomains: true, certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
         try await withStrictServer { running in
             let detail = try await expectRefusal(of: running, by: client { $0.clientIdentities = [identity] })
-            #expect(detail.hasSuffix("wants a client certificate, and was shown none."))
+            #expect(detail.hasSuffix("requires a client certificate, and received none."))
         }
     }
 

@@ -59,13 +59,13 @@ struct InterceptorTests {
 
     @Test func aPinThatOnlyReportsReportsTheInterceptor() async throws {
         let interceptor = try interceptor.get()
-        let kept = Kept()
-        let client = try interceptor.client(.reportOnly) { kept.take($0.outcome) }
+        let stored = Stored()
+        let client = try interceptor.client(.reportOnly) { stored.take($0.outcome) }
         #expect(try await client.ask(port: interceptor.port).contains("4217"))
-        #expect(kept.all == [.wouldHaveRefused])
+        #expect(stored.all == [.wouldHaveRefused])
     }
 
-    private final class Kept: Sendable {
+    private final class Stored: Sendable {
         /// Guards what was reported.
         private let state = Mutex<[PinReport.Outcome]>([])
         var all: [PinReport.Outcome] { state.withLock { $0 } }

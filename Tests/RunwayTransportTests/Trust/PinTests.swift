@@ -13,7 +13,7 @@ import X509
 /// A host with pins is asked only over a chain that has one of its keys.
 @Suite(.timeLimit(.minutes(5)))
 struct PinTests {
-    /// Keeps what pins reported.
+    /// Collects the reports of pins.
     private final class Reports: Sendable {
         /// Guards the reports.
         private let state = Mutex<[PinReport]>([])

@@ -27,12 +27,12 @@ struct RootsAsNeededTests {
     /// Runs `body` with a preparation that reads roots from a folder with one, and has one more when it has all, which can't be had where
     /// that is `nil`.
     private func withPreparation(
-        folder kept: String, all: String?, _ body: (TestDialer, _ allCount: () -> Int) async throws -> Void
+        folder stored: String, all: String?, _ body: (TestDialer, _ allCount: () -> Int) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(kept.utf8).write(to: folder.appendingPathComponent(nameHash(of: dialHost) + ".0"))
+        try Data(stored.utf8).write(to: folder.appendingPathComponent(nameHash(of: dialHost) + ".0"))
         let system = try TrustMaterial(TrustPolicy())
         let own = try all.map { try TrustMaterial(TrustPolicy(roots: .certificates(pem: [$0]))) }
         let count = Counter()

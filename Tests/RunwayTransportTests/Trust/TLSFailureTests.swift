@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunwayTransport
 
-/// What callers are told of handshakes that fail: a sentence, and nothing of the library's sources.
+/// The messages of failed handshakes: a sentence, and nothing of the library's sources.
 @Suite(.timeLimit(.minutes(5)))
 struct TLSFailureTests {
     @Test(
@@ -19,9 +19,9 @@ struct TLSFailureTests {
             (70, "localhost speaks no version of TLS that is allowed here."),
             (80, "TLS with localhost failed: TLSV1_ALERT_INTERNAL_ERROR."),
             (112, "localhost refused the TLS handshake: it knows no host of this name."),
-            (116, "localhost wants a client certificate, and was shown none."),
+            (116, "localhost requires a client certificate, and received none."),
         ] as [(UInt8, String)])
-    func anAlertOfTheServerIsToldInASentence(alert: UInt8, sentence: String) async throws {
+    func anAlertOfTheServerIsASentence(alert: UInt8, sentence: String) async throws {
         try await withScriptedPeer(ScriptedPeer.Script(replies: [[21, 3, 3, 0, 2, 2, alert]])) { peer in
             let error = try await failure(at: peer.port)
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
@@ -29,14 +29,14 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aPortForPlainHTTPIsToldFromOneForTLS() async throws {
+    @Test func aPlainHTTPPortIsReported() async throws {
         let response = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
         try await withScriptedPeer(ScriptedPeer.Script(replies: [response])) { peer in
             let error = try await failure(at: peer.port)
             #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)")
             #expect(
                 error.detail
-                    == "What came from localhost:\(peer.port) is not TLS, as if its port were one for plain HTTP.")
+                    == "The response of localhost:\(peer.port) is not TLS; its port may be one for plain HTTP.")
         }
     }
 
@@ -64,7 +64,7 @@ struct TLSFailureTests {
         }
     }
 
-    @Test func aCertificateThatIsNotTrustedIsToldWithoutThePlaceInTheLibrary() async throws {
+    @Test func anUntrustedCertificateIsNamedWithoutLibraryDetails() async throws {
         let roots = TrustPolicy(roots: .certificates(pem: [try TestAuthority("one").pem]))
         try await withTLSServer(TestAuthority("two").server()) { running in
             let detail = try await expectRefusal(of: running, by: TrustingClient(roots))

@@ -78,7 +78,7 @@ struct TLSPreparationTests {
         #expect(making.count.value == 1)
     }
 
-    @Test func whatKeepsItFromBeingMadeIsToldToAllWhoAsk() async throws {
+    @Test func aFailedPreparationIsReportedToAllCallers() async throws {
         let making = Making(.failure(Unmakeable()))
         defer { making.proceed() }
         let preparation = TLSPreparation(making: making.make)

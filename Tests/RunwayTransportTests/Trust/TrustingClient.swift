@@ -28,7 +28,7 @@ struct TrustingClient {
         transport = try AsyncHTTPClientTransport(configuration: configuration)
     }
 
-    /// Sends a request, and gives the text of the response.
+    /// Sends a request, and returns the text of the response.
     func ask(_ host: String = "localhost", port: Int) async throws -> String {
         let network = NetworkLayer(to: "https://\(host):\(port)", over: transport)
         let response = try await network.call(Fetch<GET>("iso_4217.json", headers: ["Authorization": "secret"]))
@@ -36,9 +36,9 @@ struct TrustingClient {
     }
 }
 
-/// Checks that a server is refused for what it showed of itself, and saw no byte of a request.
+/// Verifies that a server is refused for its certificates, and received no byte of a request.
 ///
-/// - Returns: Why, as the caller was told.
+/// - Returns: The reason, as the caller receives it.
 @discardableResult
 func expectRefusal(
     of running: TLSServer, host: String = "localhost", by client: TrustingClient,

@@ -25,7 +25,7 @@ struct ListEndpoint: Endpoint {
     var path: EndpointPath { "list" }
 }
 
-@MainActor func holdAnAnswer(of origin: ScriptedOrigin, to manager: APIManager<ListEndpoint>) async throws {
+@MainActor func holdAResponse(of origin: ScriptedOrigin, to manager: APIManager<ListEndpoint>) async throws {
     let gate = ScriptedGate()
     origin.on(.get, "/list", respond: .json("[]").held(by: gate))
     let flight = manager.load(ListEndpoint())
@@ -44,7 +44,7 @@ func scriptAnOrigin() async throws {
     }
 }
 
-func bendAnswers(_ page: [UInt8], _ gate: ScriptedGate, on clock: ManualClock) -> [ScriptedResponse] {
+func bendResponses(_ page: [UInt8], _ gate: ScriptedGate, on clock: ManualClock) -> [ScriptedResponse] {
     let responses: [ScriptedResponse] = [
         .json(#"{"list":[]}"#),
         .text("moved", status: .gone),

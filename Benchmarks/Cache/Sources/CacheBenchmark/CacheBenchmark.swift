@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a hit in memory costs, with what others would keep answers in beside it.
+/// Measures a cache hit, next to the stores that others would use.
 @main
 struct CacheBenchmark {
     static let usage = """

@@ -23,7 +23,7 @@ struct Calls {
             ].map { contender in
                 Contender(name: contender.name) { count in
                     let time = try await contender.run(count)
-                    guard transport.sentCount == lists.count else { throw UnexpectedAnswer() }
+                    guard transport.sentCount == lists.count else { throw UnexpectedResponse() }
                     return time
                 }
             }
@@ -33,7 +33,7 @@ struct Calls {
     @concurrent private static func sentCall(_ network: NetworkLayer, count: Int) async throws -> Double {
         let start = processTime()
         for _ in 0..<count {
-            guard try await network.call(Photo(name: "1k")).bytes.count == 1024 else { throw UnexpectedAnswer() }
+            guard try await network.call(Photo(name: "1k")).bytes.count == 1024 else { throw UnexpectedResponse() }
         }
         return processTime() - start
     }
@@ -44,12 +44,12 @@ struct Calls {
         let start = threadTime()
         for number in 0..<count { byteCount += try await network.call(lists[number & 511]).bytes.count }
         let time = threadTime() - start
-        guard byteCount == 1024 * count else { throw UnexpectedAnswer() }
+        guard byteCount == 1024 * count else { throw UnexpectedResponse() }
         return time
     }
 }
 
-/// Controllers' managers, which load and are told.
+/// Controllers' managers, which load and notify.
 @MainActor
 private final class Managers: APIManagerDelegate {
     private var managers: [APIManager<RentalList>] = []
@@ -60,8 +60,8 @@ private final class Managers: APIManagerDelegate {
         managers = (0..<32).map { _ in APIManager(on: network, delegate: self) }
     }
 
-    /// What `load` took until it returned with the answer in the manager; and what all threads took until the delegate had been told,
-    /// the records made for the sink among it.
+    /// The time until `load` returned with the response in the manager; and the time of all threads until the delegate was
+    /// notified, including the records for the sink.
     func load(count: Int) async throws -> (returned: Double, landed: Double) {
         var (returned, landed, done) = (0.0, 0.0, 0)
         while done < count {
@@ -74,7 +74,7 @@ private final class Managers: APIManagerDelegate {
                 byteCount += managers[number].rawData?.bytes.count ?? 0
             }
             returned += threadTime() - start
-            guard byteCount == 1024 * batch else { throw UnexpectedAnswer() }
+            guard byteCount == 1024 * batch else { throw UnexpectedResponse() }
             await withCheckedContinuation { continuation = $0 }
             landed += processTime() - startOfAll
             done += batch

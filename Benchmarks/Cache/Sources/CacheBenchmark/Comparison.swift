@@ -1,9 +1,9 @@
 import Foundation
 
-/// One way to have an answer that was kept, measured beside the others.
+/// One way to get a stored response, measured next to the others.
 struct Contender {
     let name: String
-    /// Does it so many times, and gives the seconds of the processor that it took.
+    /// Repeats the lookup, and returns the seconds of processor time.
     let run: (_ count: Int) async throws -> Double
 }
 
@@ -40,4 +40,4 @@ func median(_ values: [Double]) -> Double {
         ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
 }
 
-struct UnexpectedAnswer: Error {}
+struct UnexpectedResponse: Error {}

@@ -29,7 +29,7 @@ struct Photo: Endpoint {
 /// The lists that the benchmark asks for, over and over.
 let lists = (0..<512).map { RentalList(city: ["shanghai", "beijing"][$0 % 2], priceBelow: 4000 + $0, page: $0) }
 
-/// Answers at once with so many bytes, and counts how often.
+/// Responds at once with a number of bytes, and counts how often.
 final class InstantTransport: Transport {
     private let response: Response
     private let count = Atomic(0)
@@ -50,19 +50,19 @@ final class InstantTransport: Transport {
     }
 }
 
-/// A sink that keeps the newest records, as an inspector would.
+/// A sink that stores the newest records, as an inspector would.
 final class NewestRecords: EventSink {
-    private let kept = Mutex<[FlightRecord]>([])
+    private let stored = Mutex<[FlightRecord]>([])
 
     func receive(_ record: FlightRecord) {
-        kept.withLock { records in
+        stored.withLock { records in
             if records.count >= 1000 { records.removeFirst(500) }
             records.append(record)
         }
     }
 }
 
-/// A layer that holds the answers to all the lists.
+/// A layer with cached responses to all the lists.
 func filledNetwork(_ transport: InstantTransport, sinks: [any EventSink] = []) async throws -> NetworkLayer {
     let network = NetworkLayer(transport: transport, sinks: sinks)
     for list in lists { _ = try await network.call(list) }

@@ -8,7 +8,7 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// Answers found by a key that is in hand already.
+/// Responses found by an existing key.
 struct Lookups {
     let contenders: [Contender]
 
@@ -17,13 +17,13 @@ struct Lookups {
         let requests = try lists.map { list in
             let flight = network.makeFlight(RentalList.self, .standard)
             var draft = try network.draft(list, in: flight)
-            guard let key = flight.key, let kept = network.cache.find(key) else { throw UnexpectedAnswer() }
-            return (key: key, url: try draft.request(in: flight).url, kept: kept)
+            guard let key = flight.key, let stored = network.cache.find(key) else { throw UnexpectedResponse() }
+            return (key: key, url: try draft.request(in: flight).url, stored: stored)
         }
         contenders = [
-            Self.dictionary(requests.map(\.url), requests.map(\.kept)),
+            Self.dictionary(requests.map(\.url), requests.map(\.stored)),
             Self.lookup(network.cache, requests.map(\.key)),
-            Self.objectCache(requests.map(\.url), requests.map(\.kept)),
+            Self.objectCache(requests.map(\.url), requests.map(\.stored)),
             try Self.urlCache(requests.map(\.url)),
         ]
     }
@@ -48,13 +48,13 @@ struct Lookups {
     private static func urlCache(_ urls: [String]) throws -> Contender {
         let cache = URLCache(memoryCapacity: 64 << 20, diskCapacity: 0, diskPath: nil)
         let requests = try urls.map { text in
-            guard let url = URL(string: text) else { throw UnexpectedAnswer() }
+            guard let url = URL(string: text) else { throw UnexpectedResponse() }
             return URLRequest(url: url)
         }
         for request in requests {
             guard let url = request.url,
                 let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [:])
-            else { throw UnexpectedAnswer() }
+            else { throw UnexpectedResponse() }
             cache.storeCachedResponse(
                 CachedURLResponse(response: response, data: Data(count: 1024)), for: request)
         }
@@ -67,7 +67,7 @@ struct Lookups {
             let start = threadTime()
             for number in 0..<count where find(keys[number & 511]) { found += 1 }
             let time = threadTime() - start
-            guard found == count else { throw UnexpectedAnswer() }
+            guard found == count else { throw UnexpectedResponse() }
             return time
         }
     }
@@ -75,7 +75,7 @@ struct Lookups {
 
 /// A dictionary behind a lock.
 private final class LockedDictionary: Sendable {
-    /// Guards the answers.
+    /// Guards the responses.
     private let answers: Mutex<[String: CachedResponse]>
 
     init(_ responses: [String: CachedResponse]) { self.responses = Mutex(responses) }

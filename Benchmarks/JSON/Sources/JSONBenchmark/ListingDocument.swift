@@ -1,4 +1,4 @@
-/// A listing answer as backends write it: items of 25 fields with nested arrays, Chinese text and escapes.
+/// A listing response as backends write it: items of 25 fields with nested arrays, Chinese text and escapes.
 struct ListingDocument {
     private var state: UInt64 = 20_261_121
 

@@ -18,8 +18,8 @@ struct Row {
     var area: Double
 }
 
-/// Models of everything that the answer has.
-struct FullAnswer: Decodable {
+/// Models of all members of the response.
+struct FullResponse: Decodable {
     struct Body: Decodable {
         var total: Int
         var list: [Item]
@@ -92,7 +92,7 @@ struct FullAnswer: Decodable {
 }
 
 /// Models of only what is shown.
-struct MinimalAnswer: Decodable {
+struct MinimalResponse: Decodable {
     struct Body: Decodable { var list: [Item] }
     struct Item: Decodable {
         var title: String

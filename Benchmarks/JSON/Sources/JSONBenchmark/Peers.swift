@@ -13,14 +13,14 @@ struct Peer: Sendable {
         Peer(name: "dictionary") { bytes, _ in try dictionaryRows(bytes).count },
         Peer(name: "runway-index") { bytes, _ in try JSONDocument(bytes).byteCount },
         Peer(name: "runway-decoder-full") { bytes, _ in
-            try JSONDocumentDecoder().decode(FullAnswer.self, from: bytes).rows.count
+            try JSONDocumentDecoder().decode(FullResponse.self, from: bytes).rows.count
         },
         Peer(name: "runway-decoder-minimal") { bytes, _ in
-            try JSONDocumentDecoder().decode(MinimalAnswer.self, from: bytes).rows.count
+            try JSONDocumentDecoder().decode(MinimalResponse.self, from: bytes).rows.count
         },
-        Peer(name: "foundation-full") { _, data in try JSONDecoder().decode(FullAnswer.self, from: data).rows.count },
+        Peer(name: "foundation-full") { _, data in try JSONDecoder().decode(FullResponse.self, from: data).rows.count },
         Peer(name: "foundation-minimal") { _, data in
-            try JSONDecoder().decode(MinimalAnswer.self, from: data).rows.count
+            try JSONDecoder().decode(MinimalResponse.self, from: data).rows.count
         },
         Peer(name: "json-serialization") { _, data in try serializationRows(data).count },
     ]

@@ -1,6 +1,6 @@
 import Foundation
 
-// Times every way from a listing answer to rows, all in one run, and prints medians and ratios.
+// Measures every way from a listing response to rows, all in one run, and prints medians and ratios.
 //
 // Usage: JSONBenchmark [--simdjson PROGRAM]
 //        JSONBenchmark --profile PEER SECONDS        repeats one peer on the large document, for a profiler

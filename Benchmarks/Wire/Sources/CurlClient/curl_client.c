@@ -31,7 +31,7 @@ curl_client *curl_client_make(const char *roots, int http2) {
     return client;
 }
 
-// An app wants the bytes in memory; so they are kept here too.
+// An app wants the bytes in memory; so they are stored here, too.
 static size_t receive(char *bytes, size_t size, size_t count, void *context) {
     transfer *own = context;
     size_t byte_count = size * count;

@@ -115,7 +115,7 @@ static void start(void *(*body)(void *), void *context, int priority) {
     pthread_detach(thread);
 }
 
-/// Gives the bytes of one connection back.
+/// Echoes the bytes of one connection.
 static void *echo(void *context) {
     int connection = (int)(intptr_t)context;
     char bytes[256];

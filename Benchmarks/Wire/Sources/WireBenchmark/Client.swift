@@ -17,7 +17,7 @@ struct Client {
         case urlSession = "URLSession"
     }
 
-    /// GETs a URL whose answer has so many bytes.
+    /// GETs a URL whose response has a number of bytes.
     let call: (_ url: String, _ byteCount: Int) async throws -> Void
     /// GETs the same, reads the body part by part, and gives when its first byte came, as ``monotonicTime()`` has it.
     let stream: (_ url: String, _ byteCount: Int) async throws -> Double
@@ -77,7 +77,7 @@ struct Client {
                 try await urlSession(session, url: url, byteCount: byteCount).makeCalls(1, 1)
             },
             stream: { url, byteCount in
-                guard let url = URL(string: url) else { throw UnexpectedAnswer() }
+                guard let url = URL(string: url) else { throw UnexpectedResponse() }
                 return try await arrival.firstByte(of: session.dataTask(with: url), byteCount: byteCount)
             },
             close: { session.invalidateAndCancel() }
@@ -87,6 +87,6 @@ struct Client {
 
 /// A layer for one URL, and the file that it names.
 private func layer(over transport: NIOTransport, to url: String) throws -> (NetworkLayer, file: String) {
-    guard let slash = url.lastIndex(of: "/") else { throw UnexpectedAnswer() }
+    guard let slash = url.lastIndex(of: "/") else { throw UnexpectedResponse() }
     return (makeNetwork(over: transport, at: String(url[..<slash])), String(url[url.index(after: slash)...]))
 }

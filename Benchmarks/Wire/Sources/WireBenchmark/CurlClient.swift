@@ -1,13 +1,13 @@
 import CurlClient
 import Foundation
 
-/// libcurl with connections that it keeps. One run at a time.
+/// libcurl with connections that it reuses. One run at a time.
 final class CurlClient: @unchecked Sendable {
     // Unchecked: runs follow each other, as the benchmark makes them.
     private let client: OpaquePointer
 
     init(root: String, http1Only: Bool) throws {
-        guard let client = curl_client_make(root, http1Only ? 0 : 1) else { throw UnexpectedAnswer() }
+        guard let client = curl_client_make(root, http1Only ? 0 : 1) else { throw UnexpectedResponse() }
         self.client = client
     }
 
@@ -23,6 +23,6 @@ final class CurlClient: @unchecked Sendable {
                 continuation.resume(returning: failures)
             }
         }
-        guard failures == 0 else { throw UnexpectedAnswer() }
+        guard failures == 0 else { throw UnexpectedResponse() }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP connection whose peer gives every byte back, written and read by the thread that calls.
+/// A TCP connection whose peer echoes every byte, written and read by the calling thread.
 final class EchoConnection {
     struct Failed: Error {
         let step: String

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Single calls over a path of some length: cold, warm, and of a large body. A byte that a bare connection sends there and gets back takes
-/// its turn among the clients, so that their times can be told in round trips that were measured beside them.
+/// Single calls over a long path: cold, warm, and of a large body. A byte over a bare connection is measured in turn with the
+/// clients, so that their times can be expressed in round trips.
 struct FarServer {
     let host: String
     let port: Int
@@ -12,7 +12,7 @@ struct FarServer {
     func run() async throws {
         print("\(rounds) rounds, medians; × is the ratio to libcurl")
         let echo = try EchoConnection(host: host, port: echoPort)
-        try await measure("HTTP/2, cold, first answer of 1 KB", path: "1k", byteCount: 1024, isWarm: false, echo)
+        try await measure("HTTP/2, cold, first response of 1 KB", path: "1k", byteCount: 1024, isWarm: false, echo)
         try await measure("HTTP/2, warm, 1 KB", path: "1k", byteCount: 1024, isWarm: true, echo)
         try await measure("HTTP/2, warm, 1.4 MB", path: "1400k", byteCount: 1_400_000, isWarm: true, echo)
     }

@@ -15,11 +15,11 @@ func firstByte<Body: AsyncSequence>(
         if first == nil { first = monotonicTime() }
         received += count(part)
     }
-    guard let first, received == byteCount else { throw UnexpectedAnswer() }
+    guard let first, received == byteCount else { throw UnexpectedResponse() }
     return first
 }
 
-/// What a session of URLSession tells of the one answer that it is asked for at a time.
+/// What a session of URLSession reports of its one response at a time.
 final class ArrivalDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Arrival {
         var first: Double?
@@ -37,7 +37,7 @@ final class ArrivalDelegate: NSObject, URLSessionDataDelegate, Sendable {
             task.resume()
         }
         let (first, received) = arrival.withLock { ($0.first, $0.byteCount) }
-        guard let first, received == byteCount else { throw UnexpectedAnswer() }
+        guard let first, received == byteCount else { throw UnexpectedResponse() }
         return first
     }
 

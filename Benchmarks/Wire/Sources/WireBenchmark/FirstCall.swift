@@ -1,7 +1,7 @@
 import Foundation
 
-/// The first call of a process, from before the client is made to the first byte of the body and to the last, with the system's roots
-/// loaded. Nothing is warmed up, and every client gives the body part by part.
+/// The first call of a process, from before the client is created to the first byte of the body and to the last, with the
+/// system's roots loaded. Nothing is warmed up, and every client returns the body part by part.
 struct FirstCall {
     let url: String
     let rounds: Int
@@ -47,7 +47,7 @@ struct FirstCall {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         let times = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-        guard times.count == 2 else { throw UnexpectedAnswer() }
+        guard times.count == 2 else { throw UnexpectedResponse() }
         return Times(firstByte: times[0], whole: times[1])
     }
 

@@ -15,19 +15,19 @@ struct File: Endpoint {
     var path: EndpointPath { "\(name)" }
 }
 
-/// A sink that keeps the newest records, as an inspector would.
+/// A sink that stores the newest records, as an inspector would.
 final class NewestRecords: EventSink {
-    private let kept = Mutex<[FlightRecord]>([])
+    private let stored = Mutex<[FlightRecord]>([])
 
     func receive(_ record: FlightRecord) {
-        kept.withLock { records in
+        stored.withLock { records in
             if records.count >= 1000 { records.removeFirst(500) }
             records.append(record)
         }
     }
 }
 
-/// A layer whose transport answers at once, so that only the layer's own work is left.
+/// A layer whose transport responds at once, so that only the layer's own work is left.
 func makeNetwork(responding byteCount: Int) -> NetworkLayer {
     makeNetwork(over: InstantTransport(byteCount: byteCount), at: "https://localhost")
 }
@@ -59,12 +59,12 @@ private struct InstantTransport: Transport {
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response { response }
 }
 
-/// `network.call`, with all default stages, a kept record and one sink.
+/// `network.call`, with all default stages, a stored record and one sink.
 func networkCall(_ name: String, _ network: NetworkLayer, file: String, byteCount: Int) -> Contender {
     Contender(name: name) { count, atATime in
         try await spread(count, atATime) {
             let rawData = try await network.call(File(name: file))
-            guard rawData.bytes.count == byteCount else { throw UnexpectedAnswer() }
+            guard rawData.bytes.count == byteCount else { throw UnexpectedResponse() }
         }
     }
 }
@@ -103,7 +103,7 @@ private final class Landings: APIManagerDelegate {
     }
 
     func apiManagerDidSucceed(_ manager: any APIManaging) {
-        guard manager.rawData?.bytes.count == byteCount else { return end(UnexpectedAnswer()) }
+        guard manager.rawData?.bytes.count == byteCount else { return end(UnexpectedResponse()) }
         guard remaining > 0 else {
             inTheAir -= 1
             if inTheAir == 0 { end(nil) }

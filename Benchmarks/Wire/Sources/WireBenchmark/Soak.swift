@@ -5,10 +5,10 @@ import RunwayTesting
 import RunwayTransport
 import Synchronization
 
-/// Mixed traffic for a long time over paths that die and come back: counts what became of every call, compares whole bodies, and watches
-/// memory, descriptors and threads.
+/// Mixed traffic for a long time over paths that fail and recover: counts the outcome of every call, compares whole bodies, and
+/// watches memory, descriptors and threads.
 ///
-/// It fails where a call never ended, where one got another's answer, where something grows, or where something outlives the calls.
+/// It fails if a call never ended, if one got another's response, if something grows, or if something outlives the calls.
 final class Soak: Sendable {
     private struct Count {
         var begun = 0
@@ -182,7 +182,7 @@ final class Soak: Sendable {
         print("failures by kind: \(count.failed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
         var faults: [String] = []
         if count.ended != count.begun { faults.append("\(count.begun - count.ended) calls never ended") }
-        if count.wrong > 0 { faults.append("\(count.wrong) calls got a wrong answer") }
+        if count.wrong > 0 { faults.append("\(count.wrong) calls got a wrong response") }
         if count.succeeded < count.begun / 2 { faults.append("fewer than half of the calls succeeded") }
         if remnantCount > 0 { faults.append("\(remnantCount) layers and transports outlived their calls") }
         if end.descriptors > start.descriptors + 8 {

@@ -26,21 +26,21 @@ struct SoakTraffic: Sendable {
     /// Removes the folder, and what downloads that failed have left in it.
     func removeFiles() { try? FileManager.default.removeItem(at: folder) }
 
-    /// Makes a call of a kind that chance chooses.
+    /// Makes a call of a random kind.
     ///
-    /// - Parameter worker: The number of the one who calls, which makes one call at a time.
-    /// - Throws: ``UnexpectedAnswer`` for an answer that is not the right one, byte by byte.
+    /// - Parameter worker: The number of the worker, which makes one call at a time.
+    /// - Throws: ``UnexpectedResponse`` for a response that is not the right one, byte by byte.
     func call(_ worker: Int, over network: NetworkLayer, _ random: inout SeededGenerator) async throws {
         let kind = Int.random(in: 0..<1000, using: &random)
         switch kind {
         case 0..<570: try check(await network.call(File(name: "1k")).bytes == small)
         case 570..<720: try check(await network.call(File(name: "50k")).bytes == medium)
-        case 720..<820: try check(await network.call(KeptFile(name: "1k", part: kind % 10)).bytes == small)
+        case 720..<820: try check(await network.call(CachedFile(name: "1k", part: kind % 10)).bytes == small)
         case 820..<870:
             let response = try await network.call(SoakPost(text: String(repeating: "a", count: 9000)))
             try check(response.bytes == Array("ok".utf8))
         case 870..<920:
-            // The beginning of a body is read, and the rest let go.
+            // The beginning of a body is read, and the rest discarded.
             for try await part in try await network.stream(File(name: "50k")).body where !part.isEmpty {
                 try check(medium.starts(with: part))
                 break
@@ -65,14 +65,14 @@ struct SoakTraffic: Sendable {
         try FileManager.default.removeItem(at: file)
     }
 
-    /// Uploads under a name that nothing else has, so that no upload that was given up is taken for this one; and reads it back.
+    /// Uploads under a unique name, so that no cancelled upload is taken for this one; and reads it back.
     private func upload(_ bytes: [UInt8], as name: String, over network: NetworkLayer) async throws {
         _ = try await network.upload(SoakUpload(name: name, bytes: bytes))
         let response: RawData
         do throws(NetworkError) {
             response = try await network.call(UploadedFile(name: name))
         } catch let error where error.status == .notFound {
-            throw UnexpectedAnswer()
+            throw UnexpectedResponse()
         }
         try check(response.bytes == bytes)
         // What is left behind goes with the server.
@@ -80,11 +80,11 @@ struct SoakTraffic: Sendable {
     }
 
     private func check(_ isRight: Bool) throws {
-        if !isRight { throw UnexpectedAnswer() }
+        if !isRight { throw UnexpectedResponse() }
     }
 }
 
-private struct KeptFile: Endpoint {
+private struct CachedFile: Endpoint {
     static let service = Files.self
     static let cache = CachePolicy.timeToLive(.seconds(1))
     @Unencoded var name: String

@@ -10,7 +10,7 @@ import RunwayTransport
     import FoundationNetworking
 #endif
 
-struct UnexpectedAnswer: Error {}
+struct UnexpectedResponse: Error {}
 
 /// AsyncHTTPClient itself, as its own documentation has it.
 func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int) -> Contender {
@@ -18,7 +18,7 @@ func asyncHTTPClient(_ client: HTTPClient, url: String, byteCount: Int) -> Conte
         try await spread(count, atATime) {
             let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
             let body = try await response.body.collect(upTo: 16 << 20)
-            guard body.readableBytes == byteCount else { throw UnexpectedAnswer() }
+            guard body.readableBytes == byteCount else { throw UnexpectedResponse() }
         }
     }
 }
@@ -45,7 +45,7 @@ func urlSession(_ session: URLSession, url: String, byteCount: Int) -> Contender
     return Contender(name: "URLSession") { count, atATime in
         try await spread(count, atATime) {
             let (data, _) = try await session.data(from: url)
-            guard data.count == byteCount else { throw UnexpectedAnswer() }
+            guard data.count == byteCount else { throw UnexpectedResponse() }
         }
     }
 }
@@ -53,7 +53,7 @@ func urlSession(_ session: URLSession, url: String, byteCount: Int) -> Contender
 /// A transport without the layer: one call of a layer is lent to as many requests as are wanted.
 func bare(_ name: String, _ transport: any Transport, url: String, byteCount: Int) throws -> Contender {
     guard let parts = URLComponents(string: url), let host = parts.host, let port = parts.port else {
-        throw UnexpectedAnswer()
+        throw UnexpectedResponse()
     }
     let head = HTTPRequest(method: .get, scheme: parts.scheme, authority: "\(host):\(port)", path: parts.path)
     return Contender(name: name) { count, atATime in
@@ -61,7 +61,7 @@ func bare(_ name: String, _ transport: any Transport, url: String, byteCount: In
             try await spread(count, atATime) {
                 let response = try await transport.send(Request(head: head), in: flight)
                 guard case .whole(let raw) = response.body, raw.bytes.count == byteCount else {
-                    throw UnexpectedAnswer()
+                    throw UnexpectedResponse()
                 }
             }
         }
@@ -83,7 +83,7 @@ struct Lent: Endpoint {
     var path: EndpointPath { "" }
 }
 
-/// Answers a call when what it was lent for is done.
+/// Responds to a call when its borrowed operation has ended.
 struct Lender: Transport {
     let use: @Sendable (Flight) async throws -> Void
 

@@ -22,7 +22,7 @@ final class EditedList: Sendable {
         /// The rows that were not deleted.
         var remaining: Set<Int>
         /// Called before every response; returns an error to fail with instead.
-        var beforeAnswer: (@Sendable (EditedList) -> NetworkError?)?
+        var beforeResponse: (@Sendable (EditedList) -> NetworkError?)?
         /// Returns another response.
         var response: (@Sendable ([String: String]) -> String?)?
         var saysTotal = false
@@ -73,7 +73,7 @@ final class EditedList: Sendable {
         let hook = state.withLock { state in
             state.requestCount += 1
             state.queries.append(query)
-            return state.beforeAnswer
+            return state.beforeResponse
         }
         if let error = hook?(self) { throw error }
         if let text = state.withLock({ $0.response })?(query) { return .json(text) }

@@ -56,7 +56,7 @@ private final class EditedReading<E: TestedList> {
         let editsMeanwhile = regime != .oneEditBetweenLoads && (regime == .wild || E.paging != .numberOfFixedSize())
         let state = Mutex(SeededGenerator(seed: seed &* 31))
         list.state.withLock { list in
-            list.beforeAnswer = { list in
+            list.beforeResponse = { list in
                 state.withLock { random in
                     if editsMeanwhile, Int.random(in: 0..<4, using: &random) == 0 {
                         Self.edit(list, regime, using: &random)
@@ -72,7 +72,7 @@ private final class EditedReading<E: TestedList> {
         await load(play.manager.load(E()))
         for _ in 0..<Int.random(in: 3...14, using: &random) { await step() }
         // No more edits, and no more failures.
-        list.state.withLock { $0.beforeAnswer = nil }
+        list.state.withLock { $0.beforeResponse = nil }
         if play.manager.items.isEmpty { await load(play.manager.reload()) }
         for _ in 0..<200 where play.manager.hasMore && problems.isEmpty {
             await load(play.manager.loadNextPage(), mustSucceed: regime == .oneEditBetweenLoads)

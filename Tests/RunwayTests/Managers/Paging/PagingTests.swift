@@ -62,10 +62,10 @@ struct PagingTests {
     @Test func failedLoadIsRepeatedByTheNext() async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         await play.first(OffsetList())
-        play.list.state.withLock { $0.beforeAnswer = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
+        play.list.state.withLock { $0.beforeResponse = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
         #expect(await play.next()?.failure?.kind == .noNetwork)
         #expect(play.ids == Array(1...5) && play.manager.error?.kind == .noNetwork && !play.manager.isLoading)
-        play.list.state.withLock { $0.beforeAnswer = nil }
+        play.list.state.withLock { $0.beforeResponse = nil }
         await play.next()
         #expect(play.ids == Array(1...9) && play.manager.error == nil)
         #expect(play.list.queries.suffix(2).map { $0["offset"] } == ["4", "4"])
@@ -74,7 +74,7 @@ struct PagingTests {
     @Test func failedListReportsItsOwnParameters() async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         await play.first(OffsetList())
-        play.list.state.withLock { $0.beforeAnswer = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
+        play.list.state.withLock { $0.beforeResponse = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
         await play.first(OffsetList(size: 7))
         let landed = try #require(play.manager.landedEndpoint as? OffsetList)
         #expect(landed.size == 7)
@@ -88,9 +88,9 @@ struct PagingTests {
 
     @Test func failedFirstPageIsRequestedAgain() async throws {
         let play = PagedPlay(EditedList(count: 7), OffsetList.self)
-        play.list.state.withLock { $0.beforeAnswer = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
+        play.list.state.withLock { $0.beforeResponse = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
         #expect(await play.first(OffsetList())?.failure != nil)
-        play.list.state.withLock { $0.beforeAnswer = nil }
+        play.list.state.withLock { $0.beforeResponse = nil }
         #expect(try await play.next()?.get() == Array(1...5))
     }
 
@@ -122,7 +122,7 @@ struct PagingTests {
         #expect(try await play.land(play.manager.reload())?.get() == [2, 3, 4, 5, 6])
     }
 
-    @Test func clearingRemovesTheRowsAndKeepsTheList() async throws {
+    @Test func clearingRemovesTheRowsButNotTheList() async throws {
         let play = PagedPlay(EditedList(count: 9), OffsetList.self)
         await play.first(OffsetList())
         play.manager.loadNextPage()
@@ -156,16 +156,16 @@ struct PagingTests {
     }
 
     @Test func releasedManagerCancelsItsLoad() async throws {
-        let hangar = Hangar()
+        let managers = ManagerBench()
         let recorder = LandingRecorder()
-        var manager: PagedAPIManager<OffsetList>? = PagedAPIManager(on: hangar.network, delegate: recorder)
+        var manager: PagedAPIManager<OffsetList>? = PagedAPIManager(on: managers.network, delegate: recorder)
         weak let leaked = manager
         let flight = try #require(manager?.load(OffsetList()))
-        try await hangar.transport.waitForArrival(of: flight)
+        try await managers.transport.waitForArrival(of: flight)
         manager = nil
         #expect(leaked == nil)
-        try await hangar.transport.wait { $0.cancelled.contains(flight.number) }
-        #expect(try await hangar.outcome(of: flight, among: 1)?.name == "cancelled")
+        try await managers.transport.wait { $0.cancelled.contains(flight.number) }
+        #expect(try await managers.outcome(of: flight, among: 1)?.name == "cancelled")
         #expect(recorder.landings.isEmpty)
     }
 
@@ -182,19 +182,19 @@ struct PagingTests {
     }
 
     @Test func olderPageNeverLandsAfterAReload() async throws {
-        let hangar = Hangar(isDeaf: true)
+        let managers = ManagerBench(isDeaf: true)
         let recorder = LandingRecorder()
-        let manager = PagedAPIManager<OffsetList>(on: hangar.network, delegate: recorder)
+        let manager = PagedAPIManager<OffsetList>(on: managers.network, delegate: recorder)
         let older = manager.load(OffsetList())
-        try await hangar.transport.waitForArrival(of: older)
+        try await managers.transport.waitForArrival(of: older)
         let newer = manager.reload()
-        try await hangar.transport.waitForArrival(of: newer)
+        try await managers.transport.waitForArrival(of: newer)
         for (flight, id) in [(older, 1), (newer, 2)] {
-            hangar.transport.respond(flight.number, with: .success(.json(#"{"data":{"list":[{"id":\#(id)}]}}"#)))
+            managers.transport.respond(flight.number, with: .success(.json(#"{"data":{"list":[{"id":\#(id)}]}}"#)))
         }
         try await recorder.landings(count: 1)
         #expect(manager.items.map { $0["id"].int } == [2] && recorder.landings.map(\.flight) == [newer])
-        #expect(try await hangar.outcome(of: older, among: 2)?.name == "cancelled")
+        #expect(try await managers.outcome(of: older, among: 2)?.name == "cancelled")
     }
 
     @Test func vetoEndsTheLoadWithoutALanding() async throws {

@@ -2,7 +2,7 @@ import Runway
 import Testing
 
 struct ParametersTests {
-    @Test func literalKeepsItsOrderAndRepeatedNames() {
+    @Test func literalPreservesOrderAndRepeatedNames() {
         let parameters: Parameters = ["b": 1, "a": "x", "b": [true, nil, 2.5, ["c": -1]]]
         #expect(parameters.entries.map(\.name) == ["b", "a", "b"])
         #expect(parameters["b"] == 1)

@@ -10,7 +10,7 @@ struct UnencodableParameterTests {
         (0..<depth).reduce(.integer(1)) { value, _ in .array([value]) }
     }
 
-    private func expectRefusal(_ parameters: Parameters, naming path: String, isTold detail: String) async throws {
+    private func expectRefusal(_ parameters: Parameters, naming path: String, saying detail: String) async throws {
         let layer = StubbedLayer()
         for error in [
             try await layer.failure(of: QueryCall(given: parameters)),
@@ -29,20 +29,20 @@ struct UnencodableParameterTests {
     @Test(arguments: [Double.nan, .infinity, -.infinity])
     func numberThatIsNotFiniteIsRefused(_ number: Double) async throws {
         try await expectRefusal(
-            ["price": ["low": .double(number)]], naming: "price.low", isTold: "a number that is not finite.")
+            ["price": ["low": .double(number)]], naming: "price.low", saying: "a number that is not finite.")
         try await expectRefusal(
-            ["prices": [1, .double(number)]], naming: "prices[1]", isTold: "a number that is not finite.")
+            ["prices": [1, .double(number)]], naming: "prices[1]", saying: "a number that is not finite.")
     }
 
     @Test func decimalThatIsNoNumberIsRefused() async throws {
-        try await expectRefusal(["p": .decimal(.nan)], naming: "p", isTold: "a number that is not finite.")
+        try await expectRefusal(["p": .decimal(.nan)], naming: "p", saying: "a number that is not finite.")
     }
 
     @Test(arguments: [-62_167_219_201, 253_402_300_800, 1e300, .infinity, .nan])
     func dateOutsideTheFourDigitYearsIsRefused(_ seconds: Double) async throws {
         try await expectRefusal(
             ["since": .date(Date(timeIntervalSince1970: seconds))], naming: "since",
-            isTold: "a date outside the years 0 to 9999.")
+            saying: "a date outside the years 0 to 9999.")
     }
 
     @Test(arguments: [DateStyle.iso8601, .secondsSince1970, .millisecondsSince1970])
@@ -55,11 +55,11 @@ struct UnencodableParameterTests {
 
     @Test func nestingBeyondTheBoundIsRefusedWhereItIsReached() async throws {
         let place = "a" + String(repeating: "[0]", count: 65)
-        try await expectRefusal(["a": nested(65)], naming: place, isTold: "nested deeper than 64.")
-        try await expectRefusal(["a": nested(1000)], naming: place, isTold: "nested deeper than 64.")
+        try await expectRefusal(["a": nested(65)], naming: place, saying: "nested deeper than 64.")
+        try await expectRefusal(["a": nested(1000)], naming: place, saying: "nested deeper than 64.")
         let objects = (0..<1000).reduce(ParameterValue.integer(1)) { value, _ in .object(["o": value]) }
         try await expectRefusal(
-            ["a": objects], naming: "a" + String(repeating: ".o", count: 65), isTold: "nested deeper than 64.")
+            ["a": objects], naming: "a" + String(repeating: ".o", count: 65), saying: "nested deeper than 64.")
     }
 
     @Test func nestingUpToTheBoundIsWritten() async throws {

@@ -83,7 +83,7 @@ struct CircuitTests {
                 == [.probing(host: "library.test"), .opened(host: "library.test", for: .seconds(10))])
     }
 
-    @Test func retryAfterKeepsTheCircuitOpenUntilThen() async throws {
+    @Test func retryAfterExtendsTheOpenTime() async throws {
         let flaky = flaky([.status(503, retryAfter: "90")])
         await fail(flaky, times: 5)
         flaky.layer.clock.advance(by: .seconds(89))
@@ -169,7 +169,7 @@ struct CircuitTests {
     @Test func unreachableTokenServerOpensNoCircuitAndCausesNoRetry() async throws {
         let gate = ScriptedGate()
         let (origin, _, network) = try await club(gate)
-        origin.answerRefreshes(.failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+        origin.respondToRefreshes(.failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         let calls = (1...8).map { page in Task { try await network.call(Members(page: page)) } }
         try await waitUntil { network.waitingForTokenCount >= 8 }
         gate.open()
@@ -188,7 +188,7 @@ struct CircuitTests {
         #expect(error?.kind == .overloaded)
     }
 
-    /// Makes calls that nobody answers, and lets so much time pass in each.
+    /// Makes calls without responses, and advances the clock by this much in each.
     private func time(out count: Int, after time: Duration, _ options: CallOptions = .standard) async throws -> Bool {
         let host = SilentHost()
         for page in 1...count {

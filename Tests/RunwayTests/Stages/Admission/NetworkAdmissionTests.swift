@@ -98,7 +98,7 @@ struct NetworkAdmissionTests {
             try await layer.network.call(QueryCall(given: ["other": 1]), options: waits)
         }
         #expect(error?.kind == .noNetwork)
-        #expect(error?.detail == "The device has no network, and 1 calls wait for one already.")
+        #expect(error?.detail == "The device has no network, and 1 calls already wait for one.")
         status.set(.wired)
         _ = try await call.value
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// How many calls are in the air, and whose turn is next.
+/// How many calls are in flight, and which is next.
 @Suite(.timeLimit(.minutes(10)))
 struct TurnTests {
     private let transport = ParkingTransport()
@@ -21,7 +21,7 @@ struct TurnTests {
         AdmissionLimits(maximumFlights: flights, maximumWaiting: waiting)
     }
 
-    /// Starts a call, and returns when it flies or stands in the line.
+    /// Starts a call, and returns when it is in flight or in the queue.
     private func start(
         _ page: Int, _ network: NetworkLayer, _ priority: CallPriority? = nil
     ) async throws -> Task<RawData, any Error> {
@@ -87,7 +87,7 @@ struct TurnTests {
         #expect(order == expected)
     }
 
-    @Test func callThatIsJoinedByAnUrgentOneFliesAtOnce() async throws {
+    @Test func callJoinedByAnUrgentOneIsSentAtOnce() async throws {
         let network = network(limits())
         try await joinLowest(network, with: .urgent)
         #expect(network.admission.counts == (2, 1))
@@ -179,7 +179,7 @@ struct TurnTests {
         #expect(record.decisions(of: Admission.self) == [.waitedForSlot(.seconds(2), priority: .high)])
     }
 
-    @Test func failedCallGivesItsPlaceBack() async throws {
+    @Test func failedCallReleasesItsSlot() async throws {
         let network = network(limits())
         let call = try await start(1, network)
         try await transport.wait { $0.parked == [1] }
@@ -212,7 +212,7 @@ struct TurnTests {
     }
 }
 
-/// The place in the air of an answer that is read as a stream.
+/// The slot of a response that is read as a stream.
 @Suite(.timeLimit(.minutes(10)))
 struct StreamPlaceTests {
     private func layer(failing error: NetworkError? = nil) -> StubbedLayer {

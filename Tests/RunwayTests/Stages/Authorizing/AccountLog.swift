@@ -89,9 +89,9 @@ extension AccountLog {
 
     private func describe(_ session: Int) -> String { "\(account(of: session) ?? "nobody")'s session \(session)" }
 
-    /// Notes that a call was given what is of another account, or of a session that was over before the call began.
+    /// Notes that a call received data of another account, or of a session that had ended before the call started.
     ///
-    /// - Parameter own: The session of the call; `nil` where it is not known.
+    /// - Parameter own: The session of the call; `nil` if it is not known.
     mutating func checkGiven(_ given: Int, to own: Int?, since begin: Int, _ what: String) {
         count(what)
         if let own, account(of: own) != account(of: given) {

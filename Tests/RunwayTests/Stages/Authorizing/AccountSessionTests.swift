@@ -116,7 +116,7 @@ struct AccountSessionTests {
         let demands = LoginDemands(house.network)
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(.response(.json("{}", status: .badRequest)))
+        house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
         let call = house.calls(1...1)[0]
         try await house.waitForWaiting(1)
         try await house.network.signIn(AccessToken("t9", account: "bob"), to: Club.self)
@@ -131,7 +131,7 @@ struct AccountSessionTests {
         let demands = LoginDemands(house.network)
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(.response(.json("{}", status: .badRequest)))
+        house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
         let call = house.calls(1...1)[0]
         try await house.waitForWaiting(1)
         // A sign-in up to where it holds the token, but has not ended the renewal of the last one yet.
@@ -164,7 +164,7 @@ struct AccountSessionTests {
         let late = tokens.hold(
             AccessToken("t7", account: "ann"), of: identity, in: session, leeway: .zero, clock: house.network.clock,
             renewing: version)
-        #expect(late == nil && house.kept() == nil)
+        #expect(late == nil && house.stored() == nil)
     }
 
     @Test func refreshOfAnAccountSetsNoCookieForTheNextOne() async throws {
@@ -200,7 +200,7 @@ struct AccountSessionTests {
             settings.account = "ann"
         }
         try await house.network.signOut(of: Club.self)
-        #expect(house.kept() == nil && house.kept(in: "development") == nil)
+        #expect(house.stored() == nil && house.stored(in: "development") == nil)
     }
 
     @Test func cookiesOfTheLoginDoNotOutliveTheSignOut() async throws {

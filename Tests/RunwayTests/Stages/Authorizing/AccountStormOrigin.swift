@@ -6,8 +6,8 @@ import Synchronization
 
 @testable import Runway
 
-/// The server of ``Club`` in an ``AccountStorm``. What it gives names the session of the call that it was given to; tokens and refresh
-/// tokens name the account and the login that they are of, as in `ann-3.17` and `ann-3.r`.
+/// The server of ``Club`` in an ``AccountStorm``. Its responses name the session of the call that received them; tokens and
+/// refresh tokens name their account and login, as in `ann-3.17` and `ann-3.r`.
 final class AccountStormOrigin: Transport {
     private struct State {
         var random: SeededGenerator

@@ -162,7 +162,7 @@ private struct AccountStorm {
             for _ in 0..<Int.random(in: 0...6, using: &random) { await Task.yield() }
             let call = StormCall(begin: origin.write { $0.next() })
             let options = CallOptions(cache: Self.policies.randomElement(using: &random))
-            // One that memory answers lands before it returns, and is known by its turn.
+            // A call with a cached response lands before it returns, and is identified by its turn.
             calls.loading = call
             let flight = StormCall.$current.withValue(call) {
                 manager.load(Members(page: Int.random(in: 1...2, using: &random)), options: options)
@@ -229,13 +229,13 @@ extension AccountStorm {
                 }
             }
         }
-        for stored in answersByTime where stored.key.account != nil {
+        for stored in respondsByTime where stored.key.account != nil {
             checkLeft(stored.rawData["session"].int, of: stored.key.account, "a response by time")
         }
         for account in Self.accounts { try await checkToken(of: account) }
     }
 
-    nonisolated private var answersByTime: [CachedResponse] {
+    nonisolated private var respondsByTime: [CachedResponse] {
         network.cache.state.withLock { state in state.entries.keys.compactMap { state.entries.peek($0) } }
     }
 

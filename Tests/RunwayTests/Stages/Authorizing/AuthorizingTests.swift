@@ -13,7 +13,7 @@ struct AuthorizingTests {
         _ = try await house.network.call(Members())
         #expect(house.origin.requests.map { $0.head.headerFields[.authorization] } == ["Bearer t1"])
         #expect(house.network.settings(of: Club.self).account == "ann")
-        #expect(house.kept()?.value == "t1")
+        #expect(house.stored()?.value == "t1")
     }
 
     @Test func aPublicEndpointNeedsNoToken() async throws {
@@ -39,7 +39,7 @@ struct AuthorizingTests {
         for call in calls { _ = try await call.value }
         #expect(house.origin.refreshCount == 1)
         #expect(house.origin.callCount == 20)
-        #expect(house.kept()?.value == "t2" && house.kept()?.refreshToken == "r1")
+        #expect(house.stored()?.value == "t2" && house.stored()?.refreshToken == "r1")
         let records = try await house.records.records(count: 11).filter { $0.endpoint == "Members" }
         #expect(records.allSatisfy { $0.attempts.count == 2 })
         #expect(records.allSatisfy { $0.decisions(of: Authorizing.self).contains(.replayed) })
@@ -84,7 +84,7 @@ struct AuthorizingTests {
         try await gate.waitForArrivals()
         #expect(network.admission.counts == (1, 0))
         _ = try await network.call(OpeningHours())
-        // Who has the token flies again, no more at a time than may.
+        // Calls with the token are sent again, within the limit of slots.
         gate.open()
         for call in calls { _ = try await call.value }
         #expect(network.admission.counts == (0, 0))
@@ -97,7 +97,7 @@ struct AuthorizingTests {
         let gate = ScriptedGate()
         let origin = ClubOrigin(refreshGate: gate)
         let clock = ManualClock()
-        // One for the renewal, which may fly before the last of the calls does, and one for the calls.
+        // One for the renewal, which may be sent before the last of the calls, and one for the calls.
         let network = NetworkLayer(
             transport: origin, pipeline: .tested, clock: LayerClock(clock),
             limits: LayerLimits(admission: AdmissionLimits(maximumFlights: 2), retrying: .none))
@@ -120,7 +120,7 @@ struct AuthorizingTests {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(.response(.json(#"{"access_token":"worthless"}"#)))
+        house.origin.respondToRefreshes(.response(.json(#"{"access_token":"worthless"}"#)))
         let error = try await house.calls(1...1)[0].failure()
         #expect(error.kind == .needsAccessToken && error.status == .unauthorized)
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
@@ -171,7 +171,7 @@ struct AuthorizingTests {
         house.clock.advance(by: .seconds(5))
         #expect(try await late.failure().kind == .timedOut)
         gate.open()
-        try await waitUntil { house.kept()?.value == "t2" }
+        try await waitUntil { house.stored()?.value == "t2" }
         _ = try await house.network.call(Members())
         #expect(house.origin.refreshCount == 1)
     }
@@ -190,7 +190,7 @@ struct AuthorizingTests {
             #expect(error.kind == .timedOut)
             #expect(error.detail == "The access token was not renewed within 30.0 seconds.")
         }
-        #expect(house.kept()?.value == "t1")
+        #expect(house.stored()?.value == "t1")
     }
 
     @Test func oneCallMoreThanMayWaitFails() async throws {

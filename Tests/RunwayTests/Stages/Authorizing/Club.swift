@@ -76,7 +76,7 @@ struct Portrait: Endpoint {
 
 /// The other side of ``Club``: knows one good token, and gives new ones as a test says.
 final class ClubOrigin: Transport {
-    enum RefreshAnswer: Sendable {
+    enum RefreshResponse: Sendable {
         case newToken
         case response(Response)
         case failure(NetworkError)
@@ -89,7 +89,7 @@ final class ClubOrigin: Transport {
         var refusesPortraits = false
         var strongroomStatus: HTTPResponse.Status?
         var strongroomCount = 0
-        var response = RefreshAnswer.newToken
+        var response = RefreshResponse.newToken
         var sent: [Request] = []
         var refreshing = 0
         var mostRefreshing = 0
@@ -99,7 +99,7 @@ final class ClubOrigin: Transport {
     private let state = Mutex(State())
     /// Where refreshes wait, if a test wants them to.
     let refreshGate: ScriptedGate?
-    /// Where other calls wait for their answers, if a test wants them to.
+    /// Where other calls wait for their responses, if a test sets it.
     let callGate: ScriptedGate?
 
     init(refreshGate: ScriptedGate? = nil, callGate: ScriptedGate? = nil) {
@@ -113,19 +113,19 @@ final class ClubOrigin: Transport {
     /// The most refreshes that were under way at one time.
     var mostRefreshing: Int { state.withLock { $0.mostRefreshing } }
 
-    /// Takes every token that was given out of use.
+    /// Invalidates every issued token.
     func revoke() { state.withLock { $0.goodToken = "none" } }
     /// Makes a token good, as a login on another path would.
     func accept(_ token: String) { state.withLock { $0.goodToken = token } }
-    /// Gives tokens from now on that are never good.
+    /// Issues invalid tokens from now on.
     func refuseRenewedTokens() { state.withLock { $0.refusesRenewed = true } }
-    /// Answers every second call of the strongroom with a status, and refuses the others.
+    /// Responds to every second call of the strongroom with a status, and refuses the others.
     func failStrongroomOnce(with status: HTTPResponse.Status) {
         state.withLock { ($0.strongroomStatus, $0.strongroomCount) = (status, 0) }
     }
     /// Refuses portraits, whatever the token.
     func refusePortraits() { state.withLock { $0.refusesPortraits = true } }
-    func answerRefreshes(_ response: RefreshAnswer) { state.withLock { $0.response = response } }
+    func respondToRefreshes(_ response: RefreshResponse) { state.withLock { $0.response = response } }
 
     func endsInTime(_ request: Request) -> Bool { true }
 
@@ -217,7 +217,7 @@ struct ClubHouse {
     /// How many calls wait for renewals.
     var waitingCount: Int { network.waitingForTokenCount }
 
-    func kept(_ account: String = "ann", in environment: String = "release") -> AccessToken? {
+    func stored(_ account: String = "ann", in environment: String = "release") -> AccessToken? {
         store.load(
             TokenPlace(network: network.name, service: "club", environment: environment, account: account))
     }

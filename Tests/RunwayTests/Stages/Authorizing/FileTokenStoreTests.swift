@@ -113,7 +113,7 @@ struct FileTokenStoreTests {
         other.account = "eve"
         try store.save(token, at: other)
         try FileManager.default.moveItem(atPath: store.path(of: other), toPath: store.path(of: place))
-        expectUntrusted("not meant for this place")
+        expectUntrusted("belongs to another place")
     }
 
     @Test(arguments: [0o644, 0o640, 0o606, 0o660]) func aFileThatIsOpenToOthersIsNotTrusted(mode: Int) throws {
@@ -166,8 +166,8 @@ struct FileTokenStoreTests {
             for token in tokens { group.addTask { try store.save(token, at: place) } }
             try await group.waitForAll()
         }
-        let kept = try #require(try store.load(place))
-        #expect(tokens.contains(kept))
+        let stored = try #require(try store.load(place))
+        #expect(tokens.contains(stored))
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 

@@ -24,7 +24,7 @@ struct LoginTests {
         let house = house()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(.response(.json("{}", status: .badRequest)))
+        house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
         let managers = (1...3).map { _ in APIManager<Members>(on: house.network, delegate: recorder) }
         let flights = zip(managers, 1...3).map { $0.load(Members(page: $1)) }
         try await house.waitForWaiting(3)
@@ -35,7 +35,7 @@ struct LoginTests {
         }
         #expect(managers.allSatisfy { $0.error?.kind == .needsLogin })
         #expect(house.origin.refreshCount == 1)
-        #expect(house.kept() == nil)
+        #expect(house.stored() == nil)
         let need = try #require(needs.all.first)
         #expect(need.network === house.network && need.service == Club.self && need.account == "ann")
         #expect(need.flights == flights.sorted() && need.endpoints == ["Members"])
@@ -71,7 +71,7 @@ struct LoginTests {
         let house = house()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(.response(.json("{}", status: .unauthorized)))
+        house.origin.respondToRefreshes(.response(.json("{}", status: .unauthorized)))
         let calls = (1...3).map { _ in Task { [network = house.network] in try await network.call(Members()) } }
         try await waitUntil { house.network.reads.waitingCount == 3 }
         gate.open()
@@ -103,22 +103,22 @@ struct LoginTests {
             (.response(.json("{}", status: .internalServerError)), .refused),
             (.response(.json("{}", status: .serviceUnavailable)), .overloaded),
             (.response(.json(#"{"declined":true}"#)), .loginCancelled),
-        ] as [(ClubOrigin.RefreshAnswer, NetworkError.Kind)])
+        ] as [(ClubOrigin.RefreshResponse, NetworkError.Kind)])
     func unrelatedErrorsSignNobodyOut(
-        _ response: ClubOrigin.RefreshAnswer, _ kind: NetworkError.Kind
+        _ response: ClubOrigin.RefreshResponse, _ kind: NetworkError.Kind
     ) async throws {
         let house = house()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(response)
+        house.origin.respondToRefreshes(response)
         let calls = house.calls(1...3)
         try await house.waitForWaiting(3)
         gate.open()
         for call in calls { #expect(try await call.failure().kind == kind) }
-        #expect(house.kept()?.value == "t1")
+        #expect(house.stored()?.value == "t1")
         await house.settleNotifications()
         #expect(needs.all.isEmpty)
-        house.origin.answerRefreshes(.newToken)
+        house.origin.respondToRefreshes(.newToken)
         _ = try await house.network.call(Members())
         #expect(house.origin.refreshCount == 2)
     }
@@ -129,9 +129,9 @@ struct LoginTests {
         let house = house()
         try await house.signIn()
         house.origin.revoke()
-        house.origin.answerRefreshes(.response(.json(garbage)))
+        house.origin.respondToRefreshes(.response(.json(garbage)))
         #expect(try await house.calls(1...1)[0].failure().kind == .needsLogin)
-        #expect(house.kept()?.value == "t1")
+        #expect(house.stored()?.value == "t1")
         await house.settleNotifications()
         #expect(needs.all.count == 1)
     }
@@ -163,7 +163,7 @@ struct LoginTests {
         #expect(house.network.cancelLogin(of: Club.self))
         for call in calls { #expect(try await call.failure().kind == .loginCancelled) }
         #expect(!house.network.cancelLogin(of: Club.self))
-        #expect(house.kept()?.value == "t1")
+        #expect(house.stored()?.value == "t1")
         await house.settleNotifications()
         #expect(needs.all.isEmpty)
     }
@@ -180,7 +180,7 @@ struct LoginTests {
         gate.open()
         house.network.configure(Club.self) { $0.account = "ann" }
         #expect(try await house.calls(1...1)[0].failure().kind == .needsLogin)
-        #expect(house.kept() == nil)
+        #expect(house.stored() == nil)
     }
 
     @Test func signingInAgainLetsTheCallsThatWaitGoOnWithTheNewToken() async throws {
@@ -194,7 +194,7 @@ struct LoginTests {
         for call in calls { _ = try await call.value }
         gate.open()
         _ = try await house.network.call(Members())
-        #expect(house.kept()?.value == "t9", "what the older refresh brought came too late")
+        #expect(house.stored()?.value == "t9", "what the older refresh brought came too late")
     }
 
     @Test func signingOutClosesTheReadsOfTheAccount() async throws {
@@ -219,11 +219,11 @@ struct LoginTests {
         #expect(try await house.calls(1...1)[0].failure().kind == .needsLogin)
         try await house.signIn()
         try await house.network.signOut(of: Club.self)
-        #expect(house.kept(in: "development") == nil && house.kept()?.value == "t1")
+        #expect(house.stored(in: "development") == nil && house.stored()?.value == "t1")
     }
 }
 
-/// The needs that a layer told of.
+/// The notifications of a layer.
 @MainActor
 private final class Needs {
     private(set) var all: [NeedsLogin] = []

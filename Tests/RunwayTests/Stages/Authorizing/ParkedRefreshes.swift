@@ -3,7 +3,7 @@ import Runway
 import RunwayTesting
 import Synchronization
 
-/// An origin of ``Club`` whose refreshes wait until the test answers them.
+/// An origin of ``Club`` whose refreshes wait until the test responds to them.
 final class ParkedRefreshes: Transport {
     private struct State {
         var goodToken = "none"
@@ -20,7 +20,7 @@ final class ParkedRefreshes: Transport {
 
     func accept(_ token: String) { state.withLock { $0.goodToken = token } }
 
-    /// Answers the refresh that waits.
+    /// Responds to the waiting refresh.
     func respond(_ response: Response?) {
         let parked = state.withLock { state in
             defer { state.parked = nil }

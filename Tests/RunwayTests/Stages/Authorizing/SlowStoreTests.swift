@@ -3,7 +3,7 @@ import RunwayTesting
 import Synchronization
 import Testing
 
-/// Token stores that never give a word.
+/// Token stores that hang.
 @Suite(.timeLimit(.minutes(5)))
 struct SlowStoreTests {
     private let origin = ClubOrigin()
@@ -18,7 +18,7 @@ struct SlowStoreTests {
         return network
     }
 
-    /// Starts what should fail; gives the error.
+    /// Starts an operation that should fail; returns the error.
     private func failing(_ work: @escaping @Sendable () async throws -> Void) -> Task<NetworkError?, Never> {
         Task {
             do {
@@ -60,7 +60,7 @@ struct SlowStoreTests {
         #expect(try #require(await failure.value).kind == .timedOut)
     }
 
-    @Test func aSignInThatIsNeverKeptIsToldInTimeAndUsed() async throws {
+    @Test func anUnfinishedSignInThrowsInTimeAndIsUsed() async throws {
         let store = DeafStore()
         let network = network(store)
         let failure = failing { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }
@@ -129,7 +129,7 @@ struct SlowStoreTests {
     }
 }
 
-/// A store that keeps nothing, and never comes back from it while it hangs.
+/// A store that stores nothing, and does not return while it hangs.
 private final class DeafStore: TokenStore {
     /// Who came to the store while it hung.
     let deeds = ScriptedGate()

@@ -106,7 +106,7 @@ private struct TokenPlay {
             switch Int.random(in: 0..<16, using: &random) {
             case 0...5: await call()
             case 6, 7: revoke()
-            case 8, 9, 10: await answerRefresh()
+            case 8, 9, 10: await respondToRefresh()
             case 11: try await signIn()
             case 12: try await signOut()
             case 13: await cancelOne()
@@ -115,7 +115,7 @@ private struct TokenPlay {
             }
             if !problems.isEmpty { return }
         }
-        if isRefreshing { await answerRefresh() }
+        if isRefreshing { await respondToRefresh() }
         if origin.refreshCount != refreshCount {
             problems.append("\(origin.refreshCount) refreshes, not \(refreshCount)")
         }
@@ -166,7 +166,7 @@ private struct TokenPlay {
     }
 
     private mutating func revoke() {
-        // Where the origin itself is about to give a new token there is none to take out of use.
+        // While the origin is issuing a new token there is none to invalidate.
         guard token == .good else { return }
         origin.accept("none")
         token = .revoked
@@ -196,7 +196,7 @@ private struct TokenPlay {
         await endRefresh(as: .loginCancelled)
     }
 
-    private mutating func answerRefresh() async {
+    private mutating func respondToRefresh() async {
         guard isRefreshing else { return }
         switch Int.random(in: 0..<5, using: &random) {
         case 0, 1:

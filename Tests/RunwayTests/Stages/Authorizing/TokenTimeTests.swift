@@ -87,7 +87,7 @@ struct TokenTimeTests {
         #expect(store.loadCount == 2)
     }
 
-    @Test func aSignInThatCanNotBeKeptIsToldAndUsed() async throws {
+    @Test func aSignInThatCanNotBeStoredThrowsAndIsUsed() async throws {
         let network = network(CountingStore(failures: 1))
         let error = await #expect(throws: NetworkError.self) {
             try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
@@ -106,7 +106,7 @@ struct TokenTimeTests {
     }
 }
 
-/// A store that fails so many times, and then gives one token.
+/// A store that fails a number of times, and then returns one token.
 private final class CountingStore: TokenStore {
     /// Guards the counts.
     private let state: Mutex<(loads: Int, failures: Int)>

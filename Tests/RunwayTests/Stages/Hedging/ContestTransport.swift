@@ -58,7 +58,7 @@ final class ContestTransport: Transport {
         return try result.get()
     }
 
-    /// Tells of the head of an response, as a transport does whose answers are long.
+    /// Reports the head of a response, as a transport does for long responses.
     func head(of index: Int, _ status: HTTPResponse.Status = .ok) { request(index).noteHead(status) }
 
     /// Ends a request, or what is left of it where its task was cancelled: then nothing comes of it.
@@ -71,7 +71,7 @@ final class ContestTransport: Transport {
         continuation?.resume(returning: result)
     }
 
-    /// Answers with the number of the request.
+    /// Responds with the number of the request.
     func respond(_ index: Int, _ status: HTTPResponse.Status = .ok) {
         end(index, with: .success(.json("\(index)", status: status)))
     }

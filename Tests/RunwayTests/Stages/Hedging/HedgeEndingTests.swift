@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// How a hedged read ends that is not answered, and when none is hedged although it is slow.
+/// How a hedged read without a response ends, and when a slow read is not hedged.
 @Suite(.timeLimit(.minutes(10)))
 struct HedgeEndingTests {
     /// A read whose request nobody shares, so that its own task waits.

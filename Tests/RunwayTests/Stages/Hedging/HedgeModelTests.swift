@@ -13,7 +13,7 @@ struct HedgeModelTests {
     private static let count =
         ProcessInfo.processInfo.environment["RUNWAY_HEDGE_SESSIONS"].flatMap { Int($0) } ?? 60
 
-    @Test func everyCallHasOneAnswerAndNoAttemptIsLeftOnTheWire() async throws {
+    @Test func everyCallHasOneResponseAndLeavesNoAttempt() async throws {
         for seed in 1...UInt64(Self.count) { try await play(seed) }
     }
 
@@ -38,8 +38,8 @@ struct HedgeModelTests {
             if let next = clock.nextDeadline, next.offset < Library.deadline / 2 { clock.advance(to: next) }
             if Int.random(in: 0..<20, using: &random) == 0 { for number in cancelled { calls[number].cancel() } }
         }
-        // What was called off ends without any more time.
-        try await waitUntil { wire.flyingCount == 0 }
+        // A cancelled attempt ends at once.
+        try await waitUntil { wire.inFlightCount == 0 }
         await network.flushRecords()
         try #require(records.records.count == callCount, "seed \(seed)")
         var secondCount = 0
@@ -60,8 +60,8 @@ struct HedgeModelTests {
                 let kind = (error as? NetworkError)?.kind
                 if kind == .cancelled { try #require(cancelled.contains(number), context); continue }
                 // Nothing good came, or what began well broke off.
-                let isUnanswered = courses.allSatisfy { $0.status != .ok || $0.wasCancelled }
-                try #require(isUnanswered || courses.contains { $0.status == .ok && $0.breaksOff }, context)
+                let lacksResponse = courses.allSatisfy { $0.status != .ok || $0.wasCancelled }
+                try #require(lacksResponse || courses.contains { $0.status == .ok && $0.breaksOff }, context)
             }
         }
         try #require(secondCount <= limits.reserve + callCount / limits.callsPerHedge, "seed \(seed): \(limits)")
@@ -80,7 +80,7 @@ private final class ChancyTransport: Transport {
 
     private struct State {
         var courses: [Course] = []
-        var flyingCount = 0
+        var inFlightCount = 0
         var random: SeededGenerator
     }
 
@@ -89,7 +89,7 @@ private final class ChancyTransport: Transport {
 
     init(seed: UInt64) { state = Mutex(State(random: SeededGenerator(seed: seed))) }
 
-    var flyingCount: Int { state.withLock { $0.flyingCount } }
+    var inFlightCount: Int { state.withLock { $0.inFlightCount } }
 
     func courses(of call: Int) -> [Course] { state.withLock { $0.courses.filter { $0.call == call } } }
 
@@ -103,17 +103,17 @@ private final class ChancyTransport: Transport {
                 breaksOff: status == nil || Int.random(in: 0..<8, using: &state.random) == 0)
             let waits = [0, 1].map { _ in Duration.milliseconds(Int.random(in: 0...200, using: &state.random)) }
             state.courses.append(course)
-            state.flyingCount += 1
+            state.inFlightCount += 1
             return (course, waits)
         }
-        defer { state.withLock { $0.flyingCount -= 1 } }
+        defer { state.withLock { $0.inFlightCount -= 1 } }
         do {
             try await flight.clock.sleep(until: flight.clock.now + waits[0])
             if let status = course.status { request.noteHead(status) }
             try await flight.clock.sleep(until: flight.clock.now + waits[1])
         } catch {
             state.withLock { $0.courses[course.number].wasCancelled = true }
-            throw NetworkError(.cancelled, in: .transporting, "called off")
+            throw NetworkError(.cancelled, in: .transporting, "cancelled")
         }
         guard let status = course.status, !course.breaksOff else {
             throw NetworkError(.noNetwork, in: .transporting, "broken off")

@@ -34,7 +34,7 @@ struct HedgeRaceTests {
     private struct Verdict: Equatable {
         var settled: Hedge.Contender
         var time: Double
-        var calledOff: Set<Hedge.Contender> = []
+        var cancelled: Set<Hedge.Contender> = []
         var hasSecond = false
     }
 
@@ -45,12 +45,12 @@ struct HedgeRaceTests {
         let secondEnd = delay + second.end
         if first.goodHead < secondHead {
             return Verdict(
-                settled: .first, time: first.end, calledOff: secondEnd < first.goodHead ? [] : [.second],
+                settled: .first, time: first.end, cancelled: secondEnd < first.goodHead ? [] : [.second],
                 hasSecond: true)
         }
         if secondHead < .infinity {
             return Verdict(
-                settled: .second, time: secondEnd, calledOff: first.end < secondHead ? [] : [.first], hasSecond: true)
+                settled: .second, time: secondEnd, cancelled: first.end < secondHead ? [] : [.first], hasSecond: true)
         }
         let saysMore = first.ending == .failed && second.ending == .poor
         return Verdict(settled: saysMore ? .second : .first, time: max(first.end, secondEnd), hasSecond: true)
@@ -72,7 +72,7 @@ struct HedgeRaceTests {
             enter(first, .first, from: 0)
             var race = HedgeRace()
             var found: Verdict?
-            var calledOff: Set<Hedge.Contender> = []
+            var cancelled: Set<Hedge.Contender> = []
             var wins = 0
             var isDelayOver = false
             while let index = events.indices.min(by: { events[$0].time < events[$1].time }) {
@@ -86,19 +86,19 @@ struct HedgeRaceTests {
                     try #require(found == nil, "seed \(seed): something follows the end")
                     switch action {
                     case .win: wins += 1
-                    case .cancel(let contender): calledOff.insert(contender)
+                    case .cancel(let contender): cancelled.insert(contender)
                     case .settle(let contender): found = Verdict(settled: contender, time: event.time)
                     }
                 }
             }
-            found?.calledOff = calledOff
+            found?.cancelled = cancelled
             found?.hasSecond = race.hasSecond
             try #require(found == expected(first, second, delay), "seed \(seed): \(first), \(second), delay \(delay)")
             try #require(wins <= 1 && race.isOver, "seed \(seed)")
         }
     }
 
-    @Test func whoeverLeavesCallsOffAllThatFlies() {
+    @Test func leavingCancelsAllAttempts() {
         var race = HedgeRace()
         let hasStarted = race.startSecond()
         #expect(hasStarted && race.abandon() == [.cancel(.first), .cancel(.second)])

@@ -34,7 +34,7 @@ struct HedgingStageTests {
             ])
         #expect(record.attempts.map(\.start) == [.zero, .milliseconds(100)])
         #expect(record.attempts.map(\.status) == [nil, .ok])
-        #expect(record.attempts[0].failure == "The other attempt was answered first.")
+        #expect(record.attempts[0].failure == "The other attempt received its response first.")
         #expect(record.attempts[0].end == .milliseconds(120))
         #expect(record.attempts[1].failure == nil)
     }
@@ -99,7 +99,7 @@ struct HedgingStageTests {
     }
 
     @Test(arguments: [[0, 1], [1, 0]])
-    func twoFailuresGiveOneError(_ order: [Int]) async throws {
+    func twoFailuresReportOneError(_ order: [Int]) async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         for index in order { layer.transport.fail(index) }
@@ -247,6 +247,6 @@ struct HedgingStageTests {
         let attempts = try await layer.record().attempts
         #expect(attempts.map(\.responseByteCount) == [3, nil])
         #expect(attempts[0].end != nil && attempts[0].failure == nil)
-        #expect(attempts[1].failure == "The other attempt was answered first.")
+        #expect(attempts[1].failure == "The other attempt received its response first.")
     }
 }

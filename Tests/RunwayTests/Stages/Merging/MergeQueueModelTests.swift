@@ -133,7 +133,7 @@ private struct QueueModel {
     private mutating func check() {
         for number in waiting where now - requests[number].arrival > policy.wait { problems.append("waited too long") }
         if !waiting.isEmpty, inFlight.isEmpty, now - lastLanding > policy.settling {
-            problems.append("waits though nothing is in the air")
+            problems.append("waits though nothing is in flight")
         }
         if queue.waitingCount != waiting.count { problems.append("\(queue.waitingCount) wait, not \(waiting.count)") }
     }

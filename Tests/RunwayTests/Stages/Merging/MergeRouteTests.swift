@@ -46,7 +46,7 @@ struct MergeRouteTests {
     }
 
     @Test(arguments: [400, 413, 415])
-    func anEnvelopeThatWasNotReadLetsItsItemsFlyAlone(_ status: Int) async throws {
+    func itemsOfAnUnreadEnvelopeAreSentAlone(_ status: Int) async throws {
         let layer = MergingLayer(EnvelopeServer { _ in .json("", status: HTTPResponse.Status(code: status)) })
         for call in try await layer.merge([Read("1"), Read("2")]) { _ = try await call.value }
         #expect(layer.server.requests.count == 4)
@@ -61,7 +61,8 @@ struct MergeRouteTests {
         try await layer.server.negotiation.waitForArrivals()
         let calls = (1...2).map { number in Task { try await layer.network.call(Read("\(number)")) } }
         try await layer.waitForWaiting(2)
-        // Nothing is known while the first is in the air; its result tells, and what waited flies, each as itself.
+        // The version is unknown while the first request is in flight; its result shows it, and the waiting requests are sent
+        // one by one.
         layer.server.held.open()
         layer.server.negotiation.open()
         for call in calls + [first] { _ = try await call.value }

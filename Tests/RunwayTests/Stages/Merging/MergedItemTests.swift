@@ -5,13 +5,13 @@ import Testing
 
 @testable import Runway
 
-/// What every request in an envelope keeps: its end, its deadline, its record, its judgement.
+/// Every request in an envelope has its own end, deadline, record and judgement.
 @Suite(.timeLimit(.minutes(10)))
 struct MergedItemTests {
     @Test func cancelledWaitersAreNotInTheEnvelope() async throws {
         let layer = MergingLayer()
         let first = try await layer.holdOne()
-        let kept = (1...2).map { number in Task { try await layer.network.call(Read("kept/\(number)")) } }
+        let stored = (1...2).map { number in Task { try await layer.network.call(Read("stored/\(number)")) } }
         let gone = Task { try await layer.network.call(Read("gone")) }
         try await layer.waitForWaiting(3)
         gone.cancel()
@@ -20,8 +20,8 @@ struct MergedItemTests {
         #expect(layer.network.merger.waitingCount == 2)
         layer.server.held.open()
         _ = try await first.value
-        for call in kept { _ = try await call.value }
-        #expect(Set(layer.server.requests[1].itemPaths) == ["/v1/kept/1", "/v1/kept/2"])
+        for call in stored { _ = try await call.value }
+        #expect(Set(layer.server.requests[1].itemPaths) == ["/v1/stored/1", "/v1/stored/2"])
         let record = try await layer.records.records(count: 5).first { $0.outcome.name == "cancelled" }
         #expect(record?.attempts.isEmpty == true)
     }
@@ -154,7 +154,7 @@ struct MergedItemTests {
     }
 
     @Test(arguments: [true, false])
-    func anEnvelopeTellsNoSecretThoughRecordsHoldBodies(_ isRedacted: Bool) async throws {
+    func anEnvelopesRecordHasNoSecrets(_ isRedacted: Bool) async throws {
         let layer = MergingLayer(redaction: isRedacted ? Redaction(recordsBodies: true) : .none)
         let reads = (1...2).map { Read("\($0)", headers: ["Authorization": "Bearer hidden"]) }
         for call in try await layer.merge(reads) { _ = try await call.value }

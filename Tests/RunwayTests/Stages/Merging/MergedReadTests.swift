@@ -5,18 +5,18 @@ import Testing
 
 @testable import Runway
 
-/// What is kept of answers that came out of an envelope, and what their redirects carry.
+/// How responses from an envelope are stored, and what their redirects carry.
 @Suite(.timeLimit(.minutes(10)))
 struct MergedReadTests {
-    /// A read whose answers are kept as the server says.
-    private struct KeptRead: Endpoint {
+    /// A read whose responses are stored by the server's rules.
+    private struct CachedRead: Endpoint {
         static let service = Merged.self
         static let cache = CachePolicy.http()
         var path: EndpointPath
         func encode(to encoder: any Encoder) {}
     }
 
-    /// A read whose answers are kept for three minutes.
+    /// A read whose responses are stored for three minutes.
     private struct TimedRead: Endpoint {
         static let service = Merged.self
         static let cache = CachePolicy.timeToLive()
@@ -61,12 +61,12 @@ struct MergedReadTests {
                 return response
             })
         let layer = MergingLayer(server)
-        for call in try await layer.merge([KeptRead(path: "here"), KeptRead(path: "other")]) {
+        for call in try await layer.merge([CachedRead(path: "here"), CachedRead(path: "other")]) {
             _ = try await call.value
         }
-        let there = try await layer.network.call(KeptRead(path: "there"))
+        let there = try await layer.network.call(CachedRead(path: "there"))
         #expect(there.source == .cache && there["path"].string == "/v1/there")
-        #expect(try await layer.network.call(KeptRead(path: "here")).source == .cache)
+        #expect(try await layer.network.call(CachedRead(path: "here")).source == .cache)
         #expect(server.paths == ["/v1/held", "/v1/_batch", "/v1/there"])
     }
 
@@ -97,7 +97,7 @@ struct MergedReadTests {
         for call in calls + [first] { _ = try await call.value }
     }
 
-    @Test func answerOutOfAnOlderEnvelopeIsNotKeptOverANewerOneWhoeverJoinedIt() async throws {
+    @Test func responseOfAnOlderEnvelopeDoesNotReplaceANewerOne() async throws {
         let transport = CarryingTransport()
         let clock = ManualClock()
         let network = NetworkLayer(
@@ -114,7 +114,7 @@ struct MergedReadTests {
         try await waitUntil { network.merger.waitingCount >= 2 }
         transport.respond(1)
         try await transport.waitForArrival(of: 4)
-        // A newer request, which leaves after the envelope and is answered before it.
+        // A newer request, which is sent after the envelope and completes before it.
         let newer = call("x", CallOptions(cacheUse: .refresh))
         try await waitUntil { network.merger.waitingCount >= 1 }
         clock.advance(by: .milliseconds(50))

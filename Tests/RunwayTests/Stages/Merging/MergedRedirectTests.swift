@@ -74,7 +74,7 @@ struct MergedRedirectTests {
         #expect(!layer.server.paths.contains("/v1/read"))
     }
 
-    @Test func envelopeThatKeptItsMethodBehindARedirectIsStillNotTaken() async throws {
+    @Test func redirectedEnvelopeIsNotAccepted() async throws {
         let server = EnvelopeServer { request in
             request.head.path == "/v1/_batch"
                 ? .redirect(.permanentRedirect, to: "/v1/_batch/") : .json("{}", status: .notFound)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// Answers to envelopes that are not what they should be: each request ends in one clear outcome.
+/// Malformed responses to envelopes: each request ends in one clear outcome.
 @Suite(.timeLimit(.minutes(10)))
 struct MergedResponseTests {
     private static let good = #"{"id":"1","status":200,"headers":[],"body":"{}"}"#
@@ -93,7 +93,7 @@ struct MergedResponseTests {
         let calls = try await layer.merge([SmallRead(path: "1"), SmallRead(path: "2")])
         let error = try await #require(throws: NetworkError.self) { try await calls[0].value }
         #expect(error.kind == .invalidResponse)
-        #expect(error.detail == "The answer is larger than the 10 bytes that its reader allows.")
+        #expect(error.detail == "The response is larger than the 10 bytes that its caller accepts.")
         #expect(try await calls[1].value.text == "short")
     }
 
@@ -123,7 +123,7 @@ struct MergedResponseTests {
         #expect(second.response.headerFields[.date] == "Thu, 01 Jan 2026 00:00:00 GMT")
     }
 
-    @Test func aLostAnswerFailsEveryItemWithTheErrorOfTheWire() async throws {
+    @Test func aLostResponseFailsEveryItem() async throws {
         let (outcomes, layer) = try await outcomes { _ throws(NetworkError) in
             throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.", status: nil)
         }

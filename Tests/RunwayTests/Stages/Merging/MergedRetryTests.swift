@@ -30,8 +30,8 @@ struct MergedRetryTests {
     private let records = RecordCollector()
     private let held = ScriptedGate()
 
-    /// Answers every request with its path, also those in envelopes, but for the envelopes with a change that may not be made twice:
-    /// under those the connection ends.
+    /// Responds to every request with its path, also in envelopes, but closes the connection for envelopes with a change that
+    /// may not be repeated.
     private func serve(_ origin: ScriptedOrigin) {
         origin.on("/v1/held") { [held] _ in
             try await held.pass()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Calls that are given up in the very moment in which their requests leave.
+/// Calls that are cancelled at the moment when their requests are sent.
 @Suite(.timeLimit(.minutes(10)))
 struct MergerRaceTests {
     private let layer = MergingLayer()
@@ -18,7 +18,7 @@ struct MergerRaceTests {
         return try #require(MergeItem(request, merger.makeID(), in: flight, under: policy, next: rest))
     }
 
-    /// The dispatch by which a request flies alone; `nil` where it does not.
+    /// The dispatch by which a request is sent alone; `nil` if it is not.
     private func dispatch(of item: MergeItem) -> MergeQueue.Dispatch? {
         if case .alone(let dispatch, _) = item.settledOutcome { dispatch } else { nil }
     }
@@ -29,14 +29,14 @@ struct MergerRaceTests {
         let second = try item("2")
         merger.arrive(second)
         #expect(merger.waitingCount == 1)
-        // As one thread has decided that it flies alone, the other does not find it in the line, and says that it failed.
+        // When one thread has decided to send it alone, the other does not find it in the queue, and reports its failure.
         second.settle(.failed(.cancelled(in: .stage(.merging))))
         let result = try #require(dispatch(of: first))
         merger.complete(result, of: first.lane, over: nil)
         #expect(merger.laneCount == 0)
         let third = try item("3")
         merger.arrive(third)
-        #expect(dispatch(of: third) != nil, "nothing is in the air that it would wait for")
+        #expect(dispatch(of: third) != nil, "nothing is in flight that it would wait for")
     }
 
     @Test func cancelsAgainstLandingsLeaveNoLaneBehind() async throws {

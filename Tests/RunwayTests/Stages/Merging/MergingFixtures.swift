@@ -13,7 +13,7 @@ enum Merged: APIService {
     static let merging: MergePolicy? = MergePolicy(settling: .zero)
     static let deadline = Duration.seconds(3600)
 
-    /// An answer with `"code"` says itself what it means; one without is judged by its status.
+    /// A response with `"code"` is judged by it; one without is judged by its status.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
         let verdict = Verdict(status: head.status, headerFields: head.headerFields)
         guard verdict == .fine, let code = rawData?["code"].int, code != 0 else { return verdict }
@@ -33,7 +33,7 @@ struct Read: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A read that is given up after three seconds.
+/// A read with a deadline of three seconds.
 struct HastyRead: Endpoint {
     static let service = Merged.self
     static let deadline: Duration? = .seconds(3)
@@ -41,7 +41,7 @@ struct HastyRead: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A read whose answer may have ten bytes.
+/// A read whose response may have ten bytes.
 struct SmallRead: Endpoint {
     static let service = Merged.self
     static let maximumResponseByteCount = 10
@@ -49,7 +49,7 @@ struct SmallRead: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A read that flies alone.
+/// A read that is sent alone.
 struct LonelyRead: Endpoint {
     static let service = Merged.self
     static let isMergeable = false
@@ -67,10 +67,10 @@ struct Write: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A server in the process, which answers every request with its path, also those in envelopes.
+/// A server in the process, which responds to every request with its path, also in envelopes.
 ///
-/// A request whose path ends in `held` waits at ``held``, an envelope at ``envelopes``, which is open unless a test closes it. The version
-/// of HTTP is known when a request has passed ``negotiation``, which is open unless a test closes it.
+/// A request whose path ends in `held` waits at ``held``, an envelope at ``envelopes``, which is open unless a test closes it.
+/// The version of HTTP is known when a request has passed ``negotiation``, which is open unless a test closes it.
 final class EnvelopeServer: Transport {
     typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
 
@@ -78,8 +78,8 @@ final class EnvelopeServer: Transport {
     let envelopes = ScriptedGate()
     let negotiation = ScriptedGate()
     private let httpVersion: String?
-    private let answerEnvelope: Answer
-    private let answerItem: Answer
+    private let envelopeResponse: Answer
+    private let itemResponse: Answer
     /// Guards the requests that came.
     private let received = Mutex<[Request]>([])
 
@@ -88,8 +88,8 @@ final class EnvelopeServer: Transport {
         envelope: @escaping Answer = EnvelopeServer.unmerge, item: @escaping Answer = { .path(of: $0) }
     ) {
         self.httpVersion = httpVersion
-        answerEnvelope = envelope
-        answerItem = item
+        envelopeResponse = envelope
+        itemResponse = item
         if !holdsEnvelopes { envelopes.open() }
         if !negotiatesLate { negotiation.open() }
     }
@@ -108,10 +108,10 @@ final class EnvelopeServer: Transport {
         } catch {
             throw NetworkError(.cancelled, in: .transporting, "cancelled")
         }
-        return try await isEnvelope ? answerEnvelope(request) : answerItem(request)
+        return try await isEnvelope ? envelopeResponse(request) : itemResponse(request)
     }
 
-    /// Answers every item of an envelope with its path, the last one first.
+    /// Responds to every item of an envelope with its path, the last one first.
     static let unmerge: Answer = { request in
         let items = request.items.reversed().map { item in
             let body = #"{\"path\":\"\#(item["path"].string ?? "")\"}"#
@@ -157,7 +157,7 @@ struct MergingLayer {
         }
     }
 
-    /// A call whose request is in the air until the test opens ``EnvelopeServer/held``.
+    /// A call whose request is in flight until the test opens ``EnvelopeServer/held``.
     func holdOne() async throws -> Task<RawData, any Error> {
         let count = server.held.arrivalCount
         let call = Task { [network] in try await network.call(Read("held")) }

@@ -39,7 +39,7 @@ struct MergingStageTests {
         _ = try await first.value
     }
 
-    @Test func callsThatFollowOneAnotherFlyAsThemselves() async throws {
+    @Test func sequentialCallsAreSentUnmerged() async throws {
         let layer = MergingLayer(EnvelopeServer()) { $0.settling = .milliseconds(2) }
         for number in 1...3 { _ = try await layer.network.call(Read("item/\(number)")) }
         #expect(layer.server.paths == ["/v1/item/1", "/v1/item/2", "/v1/item/3"])
@@ -60,7 +60,7 @@ struct MergingStageTests {
         #expect(records.last?.attempts.count == 1)
     }
 
-    /// Eight callers who each call again as soon as they have their answer share nearly every request.
+    /// Eight callers who each call again after their response share nearly every request.
     @Test func repeatedCallersAreMerged() async throws {
         let layer = MergingLayer(EnvelopeServer(holdsEnvelopes: true)) { $0.settling = .milliseconds(2) }
         let first = try await layer.holdOne()
@@ -167,7 +167,7 @@ extension MergingLayer {
         try await waitUntil { network.merger.waitingCount >= count }
     }
 
-    /// Puts requests into one envelope, while one is in the air, and gives their calls in order.
+    /// Merges requests into one envelope, while one is in flight, and returns their calls in order.
     func merge<E: Endpoint>(_ endpoints: [E]) async throws -> [Task<RawData, any Error>] {
         let first = try await holdOne()
         var calls: [Task<RawData, any Error>] = []

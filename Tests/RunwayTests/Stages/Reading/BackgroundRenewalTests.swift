@@ -20,7 +20,7 @@ struct BackgroundRenewalTests {
         layer.clock.advance(by: .seconds(15))
     }
 
-    private func answerNotModified(_ flight: UInt64) {
+    private func respondNotModified(_ flight: UInt64) {
         #expect(layer.transport.request(of: flight)?.head.headerFields[.ifNoneMatch] == "\"a\"")
         layer.transport.respond(
             flight, with: .success(Response(head: HTTPResponse(status: .notModified), body: .whole(RawData([])))))
@@ -31,12 +31,12 @@ struct BackgroundRenewalTests {
         return records.first { $0.id.number == flight }?.decisions(of: CacheDecision.self) ?? []
     }
 
-    @Test func whatACallWasGivenStaleIsRenewedBehindIt() async throws {
+    @Test func aStaleResponseIsRevalidatedInTheBackground() async throws {
         try await fill()
         let stale = try await layer.network.call(Work(), options: options)
         #expect(stale["n"].int == 1 && stale.source == .staleCache)
         let background = try await layer.arrival()
-        answerNotModified(background)
+        respondNotModified(background)
         #expect(try await decisions(of: background, after: 3).contains(.notModified))
         let renewed = try await layer.network.call(Work(), options: options)
         #expect(renewed["n"].int == 1 && renewed.source == .cache)
@@ -49,7 +49,7 @@ struct BackgroundRenewalTests {
         let flight = manager.load(Work(), options: options)
         #expect(manager.rawData?.source == .staleCache)
         try await layer.transport.waitForArrival(of: flight)
-        answerNotModified(flight.number)
+        respondNotModified(flight.number)
         let decisions = try await decisions(of: flight.number, after: 2)
         #expect(decisions.contains(.notModified) && decisions.last == .unchanged)
         #expect(recorder.landings.count == 1 && manager.rawData?.source == .cache && !manager.isLoading)
@@ -59,7 +59,7 @@ struct BackgroundRenewalTests {
         try await fill()
         let flight = layer.network.prefetch(Work(), options: options)
         try await layer.transport.waitForArrival(of: flight)
-        answerNotModified(flight.number)
+        respondNotModified(flight.number)
         #expect(try await decisions(of: flight.number, after: 2).contains(.notModified))
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
@@ -71,7 +71,7 @@ struct BackgroundRenewalTests {
         let flight = try await layer.arrival()
         layer.network.cache.clear(account: "ann")
         layer.network.cache.clear()
-        answerNotModified(flight)
+        respondNotModified(flight)
         #expect(try await call["n"].int == 1)
         #expect(layer.network.cache.count == 0)
     }

@@ -4,7 +4,7 @@ import RunwayJSON
 import RunwayTesting
 import Synchronization
 
-/// A service with two environments, whose answers are judged by their status.
+/// A service with two environments, whose responses are judged by their status.
 enum Gallery: APIService {
     static let name = "gallery"
     static let environments: [ServiceEnvironment: String] = [
@@ -12,7 +12,7 @@ enum Gallery: APIService {
     ]
 }
 
-/// A call whose answers are kept for three minutes.
+/// A call whose responses are stored for three minutes.
 struct Work: Endpoint {
     static let service = Gallery.self
     static let coalesces = false
@@ -55,7 +55,7 @@ struct Search: Endpoint {
     var text = ""
 }
 
-/// A call that changes something, though it says that its answers are kept.
+/// A call that changes something, although its policy stores its responses.
 struct Rename: Endpoint {
     static let service = Gallery.self
     static let method = HTTPRequest.Method.put
@@ -73,13 +73,13 @@ extension CallOptions {
 
 /// What the server does with a request, which a test may change at any time.
 final class GalleryServer: Sendable {
-    /// Guards what the next answer is, and how many were asked for.
+    /// Guards the next response, and the number of requests.
     private let state = Mutex<(next: Result<Response, NetworkError>?, count: Int)>((nil, 0))
 
     /// How many requests came.
     var requestCount: Int { state.withLock { $0.count } }
 
-    /// Answers from now on with `result`; `nil` counts the requests instead, `{"n":1}` and so on.
+    /// Responds from now on with `result`; `nil` counts the requests instead, `{"n":1}` and so on.
     func respond(with result: Result<Response, NetworkError>?) { state.withLock { $0.next = result } }
 
     func next() throws(NetworkError) -> Response {
@@ -106,12 +106,12 @@ struct CachedLayer {
             limits: LayerLimits(cache: cache, admission: .none, retrying: .none), diskCache: diskCache)
     }
 
-    /// The number in the answer to a call, and where it came from.
+    /// The number in the response to a call, and its source.
     func number<E: Endpoint>(_ endpoint: E, _ options: CallOptions = .standard) async throws -> Int? {
         try await network.call(endpoint, options: options)["n"].int
     }
 
-    /// The number in the answer to a call of ``Work``.
+    /// The number in the response to a call of ``Work``.
     func number(_ options: CallOptions) async throws -> Int? { try await number(Work(), options) }
 
     /// The decisions of caching about the call that landed last.
@@ -131,7 +131,7 @@ struct CachedLayer {
     }
 }
 
-/// A layer with a cache, whose requests wait until a test answers them.
+/// A layer with a cache, whose requests wait until a test responds to them.
 struct ParkedLayer {
     let transport = ParkingTransport()
     let records = RecordCollector()
@@ -144,13 +144,13 @@ struct ParkedLayer {
             limits: LayerLimits(admission: .none, retrying: .none), diskCache: diskCache)
     }
 
-    /// Waits until a request is there that was not before, and gives the number of its flight.
+    /// Waits for a new request, and returns the number of its flight.
     func arrival(besides known: [UInt64] = []) async throws -> UInt64 {
         try await transport.wait { !$0.parked.allSatisfy(known.contains) }
         return transport.parked.first { !known.contains($0) } ?? 0
     }
 
-    /// Answers the request of a flight with a number.
+    /// Responds to the request of a flight with a number.
     func respond(_ flight: UInt64, _ number: Int) {
         transport.respond(flight, with: .success(.json(#"{"n":\#(number)}"#)))
     }

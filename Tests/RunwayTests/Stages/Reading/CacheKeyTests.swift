@@ -100,7 +100,7 @@ struct CacheKeyTests {
         #expect(repeated[0] != repeated[1], "Values of one name have an order that the server sees.")
     }
 
-    @Test func manyNamesInAnyOrderGiveTheSameKey() throws {
+    @Test func manyNamesInAnyOrderMakeTheSameKey() throws {
         let entries = (0..<1000).map { Parameters.Entry("name \($0)", .integer(Int64($0))) }
         let key = try #require(try contentKey(Tagged(given: Parameters(entries))))
         #expect(try contentKey(Tagged(given: Parameters(entries.shuffled()))) == key)
@@ -127,7 +127,7 @@ struct CacheKeyTests {
             try contentKey(Asked<ByJSON>()), try contentKey(Asked<BySeconds>()),
         ].compactMap { $0 }
         #expect(keys.count == 5 && Set(keys).count == 5)
-        // They have one name: a disk has nothing else to tell them apart.
+        // They have one name, by which alone a disk distinguishes them.
         #expect(Set(keys.map(\.canonicalForm)).count == 5)
     }
 
@@ -163,7 +163,7 @@ struct CacheKeyTests {
         }
     }
 
-    @Test func aCallThatMemoryAnswersMakesNoRequest() async throws {
+    @Test func aCachedCallBuildsNoRequest() async throws {
         let first = try await network.call(Written())
         #expect(first.source == .network && Written.requestCount.load(ordering: .relaxed) == 1)
         #expect(try await network.call(Written()).source == .cache)
@@ -193,7 +193,7 @@ struct CacheKeyTests {
     }
 }
 
-/// Gives the parameters that a test wants.
+/// Has the parameters that a test sets.
 private struct Tagged: Endpoint {
     static let service = Gallery.self
     static let cache = CachePolicy.timeToLive()
@@ -223,7 +223,7 @@ private struct Room: Endpoint {
     }
 }
 
-/// A read that is written in one way or another, and whose name does not tell which.
+/// A read that can be encoded in several ways under the same name.
 private struct Asked<Way: WayToAsk>: Endpoint {
     static var service: Gallery.Type { Gallery.self }
     static var name: String { "asked" }
@@ -274,7 +274,7 @@ private struct RawQuestion: Endpoint {
     var content: RequestBody { .bytes(Array(question.utf8)) }
 }
 
-/// Counts the requests that are made of it: only they ask how large an answer may be.
+/// Counts the requests that are built from it: only they read the maximum size of a response.
 private struct Written: Endpoint {
     static let requestCount = Atomic(0)
     static let service = Gallery.self

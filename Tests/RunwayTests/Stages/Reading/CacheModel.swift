@@ -2,7 +2,7 @@ import RunwayTesting
 
 @testable import Runway
 
-/// One of the calls that a random sequence makes; with whose it is, and where, it names an answer.
+/// One of the calls that a random sequence makes; with account and environment, it identifies a response.
 struct ModelKey: Hashable {
     enum API: Int, CaseIterable { case work, artist, book }
 
@@ -24,9 +24,9 @@ struct ModelKey: Hashable {
     }
 }
 
-/// What a cache by time should do, written down as plainly as can be: a list of answers, and a list of what was cleared.
+/// The expected behaviour of a cache by time, as simple as possible: a list of responses, and a list of clears.
 struct CacheModel {
-    struct Kept {
+    struct Cached {
         var key: ModelKey
         var number: Int
         var order: Int
@@ -40,9 +40,9 @@ struct CacheModel {
         var policy: CachePolicy
         var mark: Int
         var order: Int
-        /// The number of the stale answer that may stand in, and since when it is stale.
+        /// The number of the stale response that may land instead of an error, and since when it is stale.
         var fallback: (number: Int, since: Int)?
-        /// The number of the stale answer whose validator is sent.
+        /// The number of the stale response whose validator is sent.
         var validated: Int?
         var isOfTheLayer = false
     }
@@ -50,24 +50,24 @@ struct CacheModel {
     /// What a call should do at once.
     enum Prediction: Equatable {
         case cached(String)
-        /// It answers stale, and a flight of the layer's own takes off.
+        /// It returns a stale response, and a background flight starts.
         case cachedAndSent(String)
         case sent
     }
 
     enum ServerResponse { case number(Int), notModified, refusedByTheEndpoint, serverError, notFound, noNetwork }
 
-    /// What answers have an entity tag.
+    /// Which responses have an entity tag.
     static func hasTag(_ number: Int) -> Bool { number.isMultiple(of: 2) }
 
     let maximumCount: Int
     let hasTier: Bool
     var now = 0
     /// Oldest use first.
-    private(set) var kept: [Kept] = []
+    private(set) var cached: [Cached] = []
     /// What the tier below memory holds.
-    private var below: [ModelKey: Kept] = [:]
-    /// The newest order of a request whose answer came, whether it is still kept or not.
+    private var below: [ModelKey: Cached] = [:]
+    /// The newest order of a request whose response was received, whether it is still stored or not.
     private var newest: [ModelKey: Int] = [:]
     private var clears: [(scope: CacheScope, order: Int)] = []
     private var counter = 0
@@ -77,28 +77,28 @@ struct CacheModel {
         self.hasTier = hasTier
     }
 
-    private mutating func find(_ key: ModelKey) -> Kept? {
-        guard let index = kept.firstIndex(where: { $0.key == key }) else { return nil }
-        let found = kept.remove(at: index)
-        kept.append(found)
+    private mutating func find(_ key: ModelKey) -> Cached? {
+        guard let index = cached.firstIndex(where: { $0.key == key }) else { return nil }
+        let found = cached.remove(at: index)
+        cached.append(found)
         return found
     }
 
-    private func staleness(inMemory kept: Kept, _ policy: CachePolicy) -> Int? {
+    private func staleness(inMemory cached: Cached, _ policy: CachePolicy) -> Int? {
         let (memory, disk) = (policy.memoryLifetime.components.seconds, policy.diskLifetime.components.seconds)
-        let excess = max(now - kept.entered - Int(memory), now - kept.fetched - Int(max(memory, disk)))
+        let excess = max(now - cached.entered - Int(memory), now - cached.fetched - Int(max(memory, disk)))
         return policy.rule == .untilEvicted || excess < 0 ? nil : excess
     }
 
-    private func staleness(below kept: Kept, _ policy: CachePolicy) -> Int? {
-        let excess = now - kept.fetched - Int(policy.diskLifetime.components.seconds)
+    private func staleness(below cached: Cached, _ policy: CachePolicy) -> Int? {
+        let excess = now - cached.fetched - Int(policy.diskLifetime.components.seconds)
         return policy.rule == .untilEvicted || excess < 0 ? nil : excess
     }
 
     /// What is found for a call, and since when it is stale; what is fresh below memory comes up.
     private mutating func find(
         _ key: ModelKey, _ policy: CachePolicy, looksBelow: Bool
-    ) -> (kept: Kept, excess: Int?)? {
+    ) -> (cached: Cached, excess: Int?)? {
         let inMemory = find(key).map { ($0, staleness(inMemory: $0, policy)) }
         if let inMemory, inMemory.1 == nil { return inMemory }
         guard looksBelow, hasTier, policy.tiers.contains(.disk), var stored = below[key] else { return inMemory }
@@ -112,10 +112,10 @@ struct CacheModel {
         return (stored, excess)
     }
 
-    private mutating func hold(_ response: Kept) {
-        kept.removeAll { $0.key == response.key }
-        kept.append(response)
-        if kept.count > maximumCount { kept.removeFirst() }
+    private mutating func hold(_ response: Cached) {
+        cached.removeAll { $0.key == response.key }
+        cached.append(response)
+        if cached.count > maximumCount { cached.removeFirst() }
     }
 
     /// What a call does, and its flight if it has one.
@@ -130,35 +130,35 @@ struct CacheModel {
             counter += 1
             return Flight(
                 key: key, policy: policy, mark: mark, order: counter, fallback: fallback,
-                validated: (found?.kept.number).flatMap { Self.hasTag($0) ? $0 : nil }, isOfTheLayer: isOfTheLayer)
+                validated: (found?.cached.number).flatMap { Self.hasTag($0) ? $0 : nil }, isOfTheLayer: isOfTheLayer)
         }
         guard let found else {
             if use == .onlyIfCached { return (.cached("notCached"), nil) }
             if isPrefetch, isFetchedAlready { return (.cached(""), nil) }
             return (.sent, flight(isOfTheLayer: isPrefetch))
         }
-        guard let excess = found.excess else { return (.cached("cache \(found.kept.number)"), nil) }
-        let stale = "staleCache \(found.kept.number)"
+        guard let excess = found.excess else { return (.cached("cache \(found.cached.number)"), nil) }
+        let stale = "staleCache \(found.cached.number)"
         if use == .onlyIfCached { return (.cached(stale), nil) }
         if isPrefetch {
             return isFetchedAlready
-                ? (.cached(""), nil) : (.sent, flight((found.kept.number, now - excess), isOfTheLayer: true))
+                ? (.cached(""), nil) : (.sent, flight((found.cached.number, now - excess), isOfTheLayer: true))
         }
         if excess < Int(policy.staleWhileRevalidate.components.seconds) {
             return isFetchedAlready ? (.cached(stale), nil) : (.cachedAndSent(stale), flight(isOfTheLayer: true))
         }
-        return (.sent, flight((found.kept.number, now - excess)))
+        return (.sent, flight((found.cached.number, now - excess)))
     }
 
     /// What a flight lands with.
     mutating func land(_ flight: Flight, _ response: ServerResponse) -> String {
         switch response {
         case .number(let number):
-            store(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
+            store(Cached(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "network \(number)"
         case .notModified:
             let number = flight.validated ?? 0
-            store(Kept(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
+            store(Cached(key: flight.key, number: number, order: flight.order, fetched: now, entered: now), flight)
             return "cache \(number)"
         case .refusedByTheEndpoint: return "invalidResponse"
         case .notFound: return "refused"
@@ -171,7 +171,7 @@ struct CacheModel {
         }
     }
 
-    private mutating func store(_ response: Kept, _ flight: Flight) {
+    private mutating func store(_ response: Cached, _ flight: Flight) {
         if flight.policy.rule == .none { return }
         if clears.contains(where: { response.key.isIn($0.scope) && $0.order > min(flight.mark, flight.order) }) {
             return
@@ -185,11 +185,11 @@ struct CacheModel {
     mutating func clear(_ scope: CacheScope) {
         counter += 1
         clears.append((scope, counter))
-        kept.removeAll { $0.key.isIn(scope) }
+        cached.removeAll { $0.key.isIn(scope) }
         below = below.filter { !$0.key.isIn(scope) }
     }
 
     mutating func trim(toCount count: Int) {
-        if kept.count > count { kept.removeFirst(kept.count - count) }
+        if cached.count > count { cached.removeFirst(cached.count - count) }
     }
 }

@@ -13,8 +13,8 @@ actor PlayActor {
     static let shared = PlayActor()
 }
 
-/// Calls, answers, failures, clock moves, clears, sign-outs and switches of account and environment in every order that a seed can
-/// think of, against a model of the cache.
+/// Calls, responses, failures, clock moves, clears, sign-outs and switches of account and environment in random order, against
+/// a model of the cache.
 @PlayActor
 struct CacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
@@ -32,7 +32,7 @@ struct CacheModelTests {
 
 @PlayActor
 private final class CachePlay {
-    /// A call that waits for its answer.
+    /// A call that waits for its response.
     private final class Waiting: Sendable {
         /// Guards what became of the call.
         private let state = Mutex<String?>(nil)
@@ -59,7 +59,7 @@ private final class CachePlay {
     private var account: String?
     private var environment = ServiceEnvironment.release
     private var flights: [UInt64: (flight: CacheModel.Flight, waiting: Waiting)] = [:]
-    private var answerCount = 0
+    private var responseCount = 0
     private var step = 0
     private var problem: String?
 
@@ -81,7 +81,7 @@ private final class CachePlay {
             await act()
             await network.cache.flush()
             let count = network.cache.count
-            check(count == model.kept.count, "\(count) answers are kept, not \(model.kept.count)")
+            check(count == model.cached.count, "\(count) responses are stored, not \(model.cached.count)")
         }
         for flight in flights.keys.sorted() where problem == nil { await respond(flight) }
         await network.cache.flush()
@@ -158,7 +158,7 @@ private final class CachePlay {
                 waiting.outcome != nil && !before.isSuperset(of: transport.parked)
             }
             check(waiting.outcome == outcome, "\(waiting.outcome ?? "in flight"), not \(outcome)")
-        case .sent: check(waiting.outcome == nil, "\(waiting.outcome ?? ""), but it should fly")
+        case .sent: check(waiting.outcome == nil, "\(waiting.outcome ?? ""), but it should be in flight")
         }
         takeOff(flight, waiting, besides: before)
     }
@@ -172,7 +172,7 @@ private final class CachePlay {
         let flightsBefore = background.count
         func start<E: Endpoint>(_ endpoint: E) { network.prefetch(endpoint, options: .policy(policy)) }
         start(endpoint(key))
-        // It takes off, or is over: at once, or when it has found what is fresh below memory.
+        // It starts, or ends: at once, or when it has found a fresh response in the tier.
         await settle("a prefetch") {
             !before.isSuperset(of: transport.parked) || background.count == flightsBefore
         }
@@ -181,7 +181,7 @@ private final class CachePlay {
 
     private func takeOff(_ flight: CacheModel.Flight?, _ waiting: Waiting, besides before: Set<UInt64>) {
         let new = Set(transport.parked).subtracting(before)
-        check(new.count == (flight == nil ? 0 : 1), "\(new.count) requests took off")
+        check(new.count == (flight == nil ? 0 : 1), "\(new.count) requests started")
         guard let flight, let number = new.first else { return }
         flights[number] = (flight, waiting)
         let condition = transport.request(of: number)?.head.headerFields[.ifNoneMatch]
@@ -195,7 +195,7 @@ private final class CachePlay {
 
     private func respond(_ number: UInt64) async {
         guard let (flight, waiting) = flights.removeValue(forKey: number) else { return }
-        answerCount += 1
+        responseCount += 1
         let kind = Int.random(in: 0..<8, using: &random)
         let isNotModified = flight.validated != nil && Bool.random(using: &random)
         let response: CacheModel.ServerResponse =
@@ -205,7 +205,7 @@ private final class CachePlay {
             case 1: .serverError
             case 2: .notFound
             case 3: .noNetwork
-            default: .number(answerCount)
+            default: .number(responseCount)
             }
         // Artists and books accept everything.
         let isAccepted = kind == 0 && flight.key.api != .work
@@ -245,7 +245,7 @@ private final class CachePlay {
         }
     }
 
-    /// Asks for all that could be kept, without a request.
+    /// Looks up every response that could be stored, without a request.
     private func compare(_ policy: CachePolicy) async {
         for account in [nil, "ann", "bob"] as [String?] {
             for environment in [ServiceEnvironment.release, .development] where problem == nil {
@@ -257,7 +257,7 @@ private final class CachePlay {
                         let outcome = await Self.outcome(
                             of: endpoint(key), on: network, .policy(policy, .onlyIfCached))
                         let (expected, _) = model.call(key, policy, .onlyIfCached, isFetchedAlready: false)
-                        check(.cached(outcome) == expected, "\(outcome) is kept for \(key), not \(expected)")
+                        check(.cached(outcome) == expected, "\(outcome) is stored for \(key), not \(expected)")
                     }
                 }
             }
@@ -286,7 +286,7 @@ private final class CachePlay {
 }
 
 extension Response {
-    /// An answer with a number, and with an entity tag where the model says so.
+    /// A response with a number, and with an entity tag if the model has one.
     fileprivate static func numbered(_ number: Int) -> Response {
         var response = Response.json(#"{"n":\#(number)}"#)
         if CacheModel.hasTag(number) { response.head.headerFields[.eTag] = "\"\(number)\"" }

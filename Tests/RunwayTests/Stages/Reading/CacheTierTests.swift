@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-/// What is kept below memory.
+/// Responses stored below memory.
 final class CacheTierTests: Sendable {
     private let tier: FileTier
     private let layer: CachedLayer
@@ -27,12 +27,12 @@ final class CacheTierTests: Sendable {
         return CachedLayer(diskCache: tier, clock: LayerClock(clock, startingAt: start))
     }
 
-    @Test func anAnswerOutlivesTheLaunch() async throws {
+    @Test func aStoredResponseOutlivesTheLaunch() async throws {
         #expect(try await layer.number(options) == 1)
         let later = await nextLaunch(after: 100)
         let rawData = try await later.network.call(Work(), options: options)
         #expect(rawData["n"].int == 1 && rawData.source == .cache && later.server.requestCount == 0)
-        #expect(rawData.mediaType?.isJSON == true, "the head is kept with it")
+        #expect(rawData.mediaType?.isJSON == true, "the head is stored with it")
         #expect(await later.lastDecisions() == [.hitOnDisk(age: .seconds(100))])
         _ = try await later.network.call(Work(), options: options)
         #expect(await later.lastDecisions() == [.hit(age: .seconds(100))], "it was brought up into memory")
@@ -112,7 +112,7 @@ final class CacheTierTests: Sendable {
                 && record.decisions(of: CacheDecision.self).first == .revalidating(staleBy: .seconds(490)))
     }
 
-    @Test func aCallIsGivenTheStaleAnswerOfTheTierAndTheNextOneTheFresh() async throws {
+    @Test func aStaleTierResponseIsReturnedAndRevalidated() async throws {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
@@ -188,7 +188,7 @@ final class CacheTierTests: Sendable {
         #expect(await layer.lastDecisions().prefix(2) == [.tierTimedOut, .miss])
     }
 
-    /// Calls that are given up leave their looks behind; of these there are never more than sixteen.
+    /// Cancelled calls leave their lookups behind; there are never more than sixteen of these.
     @Test(.timeLimit(.minutes(5))) func aHangingTierGetsABoundedNumberOfLookups() async throws {
         let deaf = DeafTier()
         let layer = CachedLayer(diskCache: deaf)
@@ -340,8 +340,8 @@ final class CacheTierTests: Sendable {
         parked.respond(first, 1)
         _ = try await older
         await parked.network.cache.flush()
-        let kept = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int
-        #expect(kept == (hasTier ? 2 : nil))
+        let stored = try? await parked.network.call(Work(), options: .policy(policy, .onlyIfCached))["n"].int
+        #expect(stored == (hasTier ? 2 : nil))
     }
 
     @Test func clearingOneScopeLeavesTheOthersOnDisk() async throws {

@@ -34,8 +34,8 @@ struct Clearing: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A call whose endpoint keeps nothing.
-private struct Unkept: Endpoint {
+/// A call whose endpoint stores nothing.
+private struct Uncached: Endpoint {
     static let service = Gallery.self
     static let coalesces = false
     var path: EndpointPath { "unkept" }
@@ -58,7 +58,7 @@ struct ClearingTests {
         ]
     }
 
-    @Test(arguments: Clearing.all) func itLetsGoOfWhatItConcernsAndNothingElse(_ clearing: Clearing) async throws {
+    @Test(arguments: Clearing.all) func itRemovesOnlyItsScope(_ clearing: Clearing) async throws {
         let layer = CachedLayer()
         let calls = calls(on: layer.network)
         for call in calls { #expect(try await call().source == .network) }
@@ -81,12 +81,12 @@ struct ClearingTests {
             #expect(try await flying[index].value["n"].int == index, "it lands all the same")
         }
         let records = try await layer.records.records(count: 4).sorted { $0.id < $1.id }
-        let kept = records.map { !$0.decisions(of: CacheDecision.self).contains(.outdated) }
-        #expect(kept == clearing.concerns.map { !$0 })
-        #expect(layer.network.cache.count == kept.count { $0 })
+        let stored = records.map { !$0.decisions(of: CacheDecision.self).contains(.outdated) }
+        #expect(stored == clearing.concerns.map { !$0 })
+        #expect(layer.network.cache.count == stored.count { $0 })
     }
 
-    @Test func whatTakesOffAfterAClearIsKept() async throws {
+    @Test func callsAfterAClearAreStored() async throws {
         let layer = CachedLayer()
         layer.network.configure(Gallery.self) { $0.account = "ann" }
         for clearing in Clearing.all {
@@ -100,20 +100,20 @@ struct ClearingTests {
         _ clearing: Clearing
     ) async throws {
         let layer = CachedLayer()
-        var kept = Response.json("{}")
-        kept.head.headerFields[.cacheControl] = "max-age=600"
-        layer.server.respond(with: .success(kept))
+        var stored = Response.json("{}")
+        stored.head.headerFields[.cacheControl] = "max-age=600"
+        layer.server.respond(with: .success(stored))
         _ = try await layer.network.call(Work(), options: .policy(.http()))
         #expect(layer.network.cache.count == 1)
         try clearing.clear(layer.network)
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func clearingOneCallReachesWhatIsKeptByHTTPToo() async throws {
+    @Test func clearingOneCallRemovesHTTPResponsesToo() async throws {
         let layer = CachedLayer()
-        var kept = Response.json("{}")
-        kept.head.headerFields[.cacheControl] = "max-age=600"
-        layer.server.respond(with: .success(kept))
+        var stored = Response.json("{}")
+        stored.head.headerFields[.cacheControl] = "max-age=600"
+        layer.server.respond(with: .success(stored))
         for id in 1...2 { _ = try await layer.network.call(Work(id: id), options: .policy(.http())) }
         try layer.network.clearCache(of: Work(id: 1))
         #expect(layer.network.cache.count == 1)
@@ -123,10 +123,10 @@ struct ClearingTests {
     @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted()])
     func clearingOneCallRemovesResponsesOfItsOwnPolicy(_ policy: CachePolicy) async throws {
         let layer = CachedLayer()
-        for _ in 1...2 { #expect(try await layer.number(Unkept(), .policy(policy)) == 1) }
-        try layer.network.clearCache(of: Unkept())
+        for _ in 1...2 { #expect(try await layer.number(Uncached(), .policy(policy)) == 1) }
+        try layer.network.clearCache(of: Uncached())
         #expect(layer.network.cache.count == 0)
-        #expect(try await layer.number(Unkept(), .policy(policy)) == 2)
+        #expect(try await layer.number(Uncached(), .policy(policy)) == 2)
     }
 
     @Test func aHostOfClearsIsRememberedInBoundedMemory() async throws {
@@ -136,9 +136,9 @@ struct ClearingTests {
         for number in 0...5 * ClearGenerations.maximumCount { layer.network.cache.clear(account: "account \(number)") }
         layer.respond(flight, 1)
         _ = try await early
-        #expect(layer.network.cache.count == 0, "what can't be told apart any more is not kept")
+        #expect(layer.network.cache.count == 0, "responses of a forgotten scope are not stored")
         try await layer.fill(2)
-        #expect(layer.network.cache.count == 1, "what took off later is")
+        #expect(layer.network.cache.count == 1, "responses to later calls are")
     }
 
     @Test func aRevalidatedResponseIsNotStoredAfterASignOut() async throws {

@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// A tier that looks for ever, and does not listen when it is told to stop, until a test lets it.
+/// A tier whose lookups hang and ignore cancellation, until a test releases them.
 final class DeafTier: CacheTier {
     private struct State {
         var looks: [CheckedContinuation<Void, Never>] = []

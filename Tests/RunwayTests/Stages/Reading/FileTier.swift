@@ -3,9 +3,9 @@ import HTTPTypes
 import Runway
 import RunwayTesting
 
-/// A tier of files in a directory, one for each answer, as simple as one can be that outlives a process.
+/// A tier of files in a directory, one for each response, the simplest that outlives a process.
 ///
-/// A test can make its operations fail, and hold them up at a gate.
+/// A test can make its operations fail, and delay them at a gate.
 actor FileTier: CacheTier {
     struct Failed: Error {}
 

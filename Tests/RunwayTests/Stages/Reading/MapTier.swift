@@ -1,9 +1,9 @@
 import Runway
 import Synchronization
 
-/// A tier in memory, which does at once what it is told.
+/// A tier in memory, which performs every operation at once.
 final class MapTier: CacheTier {
-    /// Guards what is kept.
+    /// Guards the entries.
     private let responses = Mutex<[CacheKey: CacheTierEntry]>([:])
 
     var count: Int { responses.withLock { $0.count } }

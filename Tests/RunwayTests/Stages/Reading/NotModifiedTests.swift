@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// An origin that answers 304 to what it was not asked conditionally.
+/// An origin that responds with 304 to requests without conditions.
 struct NotModifiedTests {
     private func call(_ policy: CachePolicy, _ fields: [String: String]) async -> NetworkError? {
         let layer = CachedLayer()
@@ -14,7 +14,7 @@ struct NotModifiedTests {
     }
 
     @Test(arguments: [CachePolicy.off, .timeToLive(), .untilEvicted(), .http()])
-    func notModifiedThatNobodyAskedForIsAnInvalidAnswer(_ policy: CachePolicy) async throws {
+    func unrequestedNotModifiedIsInvalid(_ policy: CachePolicy) async throws {
         let error = await call(policy, [:])
         #expect(error?.kind == .invalidResponse && error?.status == .notModified && error?.step == .stage(.reading))
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Runway
 
 struct PrefetchTests {
-    @Test func aPrefetchedAnswerIsThereForTheCall() async throws {
+    @Test func aCallFindsThePrefetchedResponse() async throws {
         let layer = ParkedLayer()
         let flight = layer.network.prefetch(Work())
         try await layer.transport.waitForArrival(of: flight)
@@ -93,7 +93,7 @@ struct PrefetchTests {
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.id == first && record.outcome.name == "cancelled")
         #expect(layer.transport.cancelled == [first.number] && layer.transport.parked == [other.number])
-        // Of the same number nothing is left to call off, and what flies now is another flight.
+        // No flight of this number is left to cancel, and the one in flight now is another.
         let second = layer.network.prefetch(Work())
         layer.network.cancelPrefetch(first)
         try await layer.transport.waitForArrival(of: second)
@@ -106,9 +106,9 @@ struct PrefetchTests {
 
     @Test func aCallSharingACancelledPrefetchContinues() async throws {
         let room = ReadingRoom()
-        let prefetch = room.network.prefetch(KeptShelf())
+        let prefetch = room.network.prefetch(CachedShelf())
         try await room.transport.waitForArrival(of: prefetch.number)
-        let call = try await room.join(KeptShelf())
+        let call = try await room.join(CachedShelf())
         room.network.cancelPrefetch(prefetch)
         try await room.settle { room.network.reads.waitingCount == 1 }
         #expect(room.transport.cancelled.isEmpty)
@@ -116,10 +116,10 @@ struct PrefetchTests {
         #expect(try await call.number == prefetch.number)
         let records = try await room.records(count: 2)
         #expect(records.map(\.outcome.name) == ["cancelled", "succeeded"])
-        #expect(try await room.network.call(KeptShelf()).source == .cache)
+        #expect(try await room.network.call(CachedShelf()).source == .cache)
     }
 
-    @Test func anEndpointThatKeepsNothingHasNothingToPrefetch() async throws {
+    @Test func anUncachedEndpointCannotBePrefetched() async throws {
         let layer = CachedLayer()
         layer.network.prefetch(QueryCall())
         layer.network.prefetch(Rename())

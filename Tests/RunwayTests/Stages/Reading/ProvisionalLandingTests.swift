@@ -5,14 +5,14 @@ import Testing
 
 @testable import Runway
 
-/// Stale answers that land in a manager while the fresh one is fetched.
+/// Stale responses that land in a manager while the fresh one is fetched.
 @MainActor
 struct ProvisionalLandingTests {
     private let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
     private let layer = ParkedLayer()
     private let recorder = LandingRecorder()
 
-    /// A manager after a load that found a stale answer, and the flight that is in the air.
+    /// A manager after a load that found a stale response, and the flight in progress.
     private func loaded(
         _ prepare: (APIManager<Work>) -> Void = { _ in }
     ) async throws -> (manager: APIManager<Work>, flight: FlightID) {
@@ -23,7 +23,7 @@ struct ProvisionalLandingTests {
         return (manager, manager.load(Work(), options: options))
     }
 
-    private var told: [String] {
+    private var received: [String] {
         recorder.landings.map { landing in
             switch landing.result {
             case .success(let rawData): "\(rawData["n"].int ?? 0) \(rawData.source)"
@@ -41,20 +41,20 @@ struct ProvisionalLandingTests {
         try await layer.transport.waitForArrival(of: flight)
         layer.respond(flight.number, 2)
         try await recorder.landings(count: 2)
-        #expect(told == ["1 staleCache", "2 network"])
+        #expect(received == ["1 staleCache", "2 network"])
         #expect(!manager.isLoading && !manager.isProvisional && manager.rawData?.source == .network)
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.id == flight && record.source == .network && record.outcome.name == "succeeded")
         #expect(try await layer.network.call(Work(), options: options)["n"].int == 2)
     }
 
-    @Test func aFreshAnswerOfTheSameBytesIsNoSecondLanding() async throws {
+    @Test func anUnchangedFreshResponseDoesNotLandTwice() async throws {
         let (manager, flight) = try await loaded()
         try await layer.transport.waitForArrival(of: flight)
         layer.respond(flight.number, 1)
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.decisions(of: CacheDecision.self).last == .unchanged && record.source == .network)
-        #expect(told == ["1 staleCache"])
+        #expect(received == ["1 staleCache"])
         #expect(!manager.isLoading && !manager.isProvisional && manager.rawData?.source == .network)
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
@@ -64,7 +64,7 @@ struct ProvisionalLandingTests {
         try await layer.transport.waitForArrival(of: flight)
         layer.transport.respond(flight.number, with: .success(.json("{}", status: .notFound)))
         try await recorder.landings(count: 2)
-        #expect(told == ["1 staleCache", "refused"])
+        #expect(received == ["1 staleCache", "refused"])
         #expect(manager.rawData?["n"].int == 1 && manager.error?.status == .notFound && !manager.isLoading)
     }
 
@@ -79,7 +79,7 @@ struct ProvisionalLandingTests {
         layer.transport.respond(flight.number, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.outcome.name == "succeeded" && record.source == .staleCache)
-        #expect(told == ["1 staleCache"] && manager.rawData?.source == .staleCache && !manager.isLoading)
+        #expect(received == ["1 staleCache"] && manager.rawData?.source == .staleCache && !manager.isLoading)
     }
 
     @Test func nothingMoreLandsAfterACancelBetweenTheTwo() async throws {
@@ -89,7 +89,7 @@ struct ProvisionalLandingTests {
         manager.cancel(flight)
         try await layer.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(try await layer.records.records(count: 2)[1].outcome.name == "cancelled")
-        #expect(told == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
+        #expect(received == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
     }
 
     @Test func aReplacedCallLandsNothingMore() async throws {
@@ -100,7 +100,7 @@ struct ProvisionalLandingTests {
         try await layer.transport.waitForArrival(of: second)
         layer.respond(second.number, 2)
         try await recorder.landings(count: 2)
-        #expect(told == ["1 staleCache", "2 network"])
+        #expect(received == ["1 staleCache", "2 network"])
         let records = try await layer.records.records(count: 3)
         #expect(records.first { $0.id == first }?.outcome.name == "replaced")
     }
@@ -113,7 +113,7 @@ struct ProvisionalLandingTests {
         manager = nil
         try await layer.transport.wait { $0.cancelled.contains(flight.number) }
         #expect(try await layer.records.records(count: 2)[1].outcome.name == "cancelled")
-        #expect(told == ["1 staleCache"])
+        #expect(received == ["1 staleCache"])
     }
 
     @Test func aCancelBeforeTheStaleNotificationRestoresTheManager() async throws {
@@ -132,18 +132,18 @@ struct ProvisionalLandingTests {
         try await waitUntil { manager.rawData == nil }
         layer.respond(flight.number, 1)
         try await recorder.landings(count: 1)
-        #expect(told == ["1 network"], "the same bytes are told: nobody was told of them yet")
+        #expect(received == ["1 network"], "the same bytes land: the delegate was not notified of them yet")
         let record = try await layer.records.records(count: 2)[1]
         #expect(record.decisions(of: CallDecision.self) == [.landedImmediately, .vetoedProvisional])
     }
 
-    @Test func aVetoOfTheFreshAnswerLeavesTheStaleOne() async throws {
+    @Test func aVetoOfTheFreshResponseLeavesTheStaleOne() async throws {
         let gate = VetoingInterceptor { $0.source == .network }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
         try await layer.transport.waitForArrival(of: flight)
         layer.respond(flight.number, 2)
         #expect(try await layer.records.records(count: 2)[1].outcome.name == "vetoed")
-        #expect(told == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
+        #expect(received == ["1 staleCache"] && manager.rawData?["n"].int == 1 && !manager.isLoading)
     }
 
     @Test func bothLandingsPassTheHooks() async throws {
@@ -160,12 +160,12 @@ struct ProvisionalLandingTests {
             ])
     }
 
-    @Test func aFreshAnswerIsNeverHeardOfBeforeTheStaleOne() async throws {
+    @Test func theStaleResponseIsNotifiedBeforeTheFreshOne() async throws {
         let (manager, flight) = try await loaded()
-        // Lands in this very turn, in which the stale answer has not been told yet.
+        // Lands in this very turn, in which the delegate was not notified of the stale response yet.
         let fresh = try await network(answering: #"{"n":2}"#).call(QueryCall())
         manager.land(Landing(try #require(manager.state.machine.flight(flight)), Work(), fresh))
-        #expect(told.last == "2 network" && told.first == "1 staleCache" && told.count == 2)
+        #expect(received.last == "2 network" && received.first == "1 staleCache" && received.count == 2)
     }
 
     private func network(answering text: String) -> NetworkLayer {

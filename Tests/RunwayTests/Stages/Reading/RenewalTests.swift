@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// What is kept by time and has a validator: a re-read of what did not change costs one 304.
+/// Responses stored by time that have a validator: refetching an unchanged one costs one 304.
 struct RenewalTests {
     private static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -18,7 +18,7 @@ struct RenewalTests {
         layer.server.respond(with: .success(response))
     }
 
-    private func answerNotModified(_ fields: HTTPFields = [:]) {
+    private func respondNotModified(_ fields: HTTPFields = [:]) {
         layer.server.respond(
             with: .success(
                 Response(
@@ -39,7 +39,7 @@ struct RenewalTests {
         #expect(try await layer.number(options) == 1)
         for round in 1...3 {
             layer.clock.advance(by: .seconds(12))
-            answerNotModified()
+            respondNotModified()
             let renewed = try await layer.network.call(Work(), options: options)
             #expect(renewed["n"].int == 1 && renewed.source == .cache && renewed.response.status == .ok)
             #expect([sent[.ifNoneMatch], sent[.ifModifiedSince]] == conditions)
@@ -57,7 +57,7 @@ struct RenewalTests {
         respond([.eTag: "\"a\"", .cacheControl: "max-age=1"])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
-        answerNotModified([.eTag: "\"a\"", .cacheControl: "max-age=2", .contentLength: "0"])
+        respondNotModified([.eTag: "\"a\"", .cacheControl: "max-age=2", .contentLength: "0"])
         for _ in 0..<2 {
             let fields = try await layer.network.call(Work(), options: options).response.headerFields
             #expect(fields[.cacheControl] == "max-age=2" && fields[.contentType] == "application/json")
@@ -73,7 +73,7 @@ struct RenewalTests {
         let changed = try await layer.network.call(Work(), options: options)
         #expect(changed["n"].int == 2 && changed.source == .network)
         layer.clock.advance(by: .seconds(10))
-        answerNotModified([.eTag: "\"b\""])
+        respondNotModified([.eTag: "\"b\""])
         #expect(try await layer.number(options) == 2)
         #expect(sent[.ifNoneMatch] == "\"b\"")
     }
@@ -99,7 +99,7 @@ struct RenewalTests {
             _ = try await layer.number(.policy(.timeToLive(.seconds(10)), .refresh))
             #expect(!sent.contains(.ifNoneMatch))
         }
-        answerNotModified()
+        respondNotModified()
         let refresh = CallOptions.policy(.timeToLive(.seconds(10)), .refresh)
         #expect(await layer.failure(Work(), refresh)?.kind == .invalidResponse)
     }
@@ -132,13 +132,13 @@ struct RenewalTests {
         arguments: [
             ([.eTag: "\"a\""], [.eTag: "\"z\""]), ([.lastModified: RenewalTests.modified], [.lastModified: "elsewhen"]),
         ] as [(HTTPFields, HTTPFields)])
-    func a304OfAnotherResponseIsRepeatedWithoutConditions(kept: HTTPFields, named: HTTPFields) async throws {
-        respond(kept)
+    func a304OfAnotherResponseIsRepeatedWithoutConditions(stored: HTTPFields, named: HTTPFields) async throws {
+        respond(stored)
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
-        answerNotModified(named)
+        respondNotModified(named)
         let error = await layer.failure(Work(), options)
-        #expect(error?.kind == .invalidResponse, "a 304 to a request without conditions is no answer")
+        #expect(error?.kind == .invalidResponse, "a 304 to a request without conditions is invalid")
         #expect(layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch) && !sent.contains(.ifModifiedSince))
         #expect(await layer.lastDecisions().contains(.unmatchedNotModified))
     }
@@ -147,7 +147,7 @@ struct RenewalTests {
         respond([.eTag: "W/\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
-        answerNotModified([.eTag: "\"a\""])
+        respondNotModified([.eTag: "\"a\""])
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
@@ -155,11 +155,11 @@ struct RenewalTests {
         respond([.eTag: "\"a\""])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
-        answerNotModified()
+        respondNotModified()
         let error = await layer.failure(Work(refused: "n"), options)
         // The second request has no conditions, and this server says 304 again.
         #expect(error?.kind == .invalidResponse && layer.server.requestCount == 3 && !sent.contains(.ifNoneMatch))
-        #expect(layer.network.cache.count == 0, "what was refused is let go, renewed or not")
+        #expect(layer.network.cache.count == 0, "a rejected response is removed, renewed or not")
     }
 
     @Test func aRefusedTokenIsNoRenewal() async throws {
@@ -176,7 +176,7 @@ struct RenewalTests {
         respond([.eTag: "\"a\"", .cacheControl: "max-age=10"], #"{"code":0,"n":1}"#)
         _ = try await layer.number(PaintingList(), .policy(policy))
         layer.clock.advance(by: .seconds(10))
-        answerNotModified()
+        respondNotModified()
         let rawData = try await layer.network.call(PaintingList(), options: .policy(policy))
         #expect(rawData["n"].int == 1 && rawData.source == .cache && layer.server.requestCount == 2)
     }
@@ -188,7 +188,7 @@ struct RenewalTests {
             _ = try await layer.number(options)
         }
         layer.clock.advance(by: .seconds(10))
-        answerNotModified()
+        respondNotModified()
         for (account, number) in [("ann", 1), ("bob", 2)] {
             layer.network.configure(Gallery.self) { $0.account = account }
             #expect(try await layer.number(options) == number)
@@ -196,7 +196,7 @@ struct RenewalTests {
         }
     }
 
-    @Test func aFailureIsWhatItWasAndAStaleAnswerMayStandInForIt() async throws {
+    @Test func aFailureMayBeReplacedByAStaleResponse() async throws {
         let lenient = CallOptions.policy(.timeToLive(.seconds(10), staleIfError: .seconds(60)))
         respond([.eTag: "\"a\""])
         _ = try await layer.number(lenient)

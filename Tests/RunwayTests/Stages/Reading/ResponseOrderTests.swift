@@ -22,7 +22,7 @@ struct ResponseOrderTests {
         #expect(record?.decisions(of: CacheDecision.self).last == .outdated)
     }
 
-    @Test func aNewerAnswerIsPutOverAnOlderOne() async throws {
+    @Test func aNewerResponseReplacesAnOlderOne() async throws {
         async let older = layer.network.call(Work())
         let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)
@@ -46,12 +46,12 @@ struct ResponseOrderTests {
         let last = UInt64(10 * count)
         #expect(!generations.allows(keys[count - 1], last - 1, from: last - 1))
         #expect(generations.allows(keys[count - 2], last - 1, from: last - 1))
-        // What is forgotten of one key holds for all: too little is kept, never what is out of date.
+        // The bound of a forgotten key applies to all: too little is stored, never an outdated response.
         #expect(!generations.allows(keys[0], 5, from: 5) && !generations.allows(keys[1], 15, from: 15))
         #expect(generations.allows(keys[0], last + 1, from: last + 1))
     }
 
-    /// A call that joins the request of an earlier one brings an answer that is older than itself.
+    /// A call that joins the request of an earlier one receives a response that is older than itself.
     @Test func whatCountsIsTheRequestThatFetchedIt() throws {
         let flight = layer.network.makeFlight(Work.self, .standard)
         let request = try layer.network.assemble(Work(), delivery: .whole(maximumByteCount: 1), in: flight)

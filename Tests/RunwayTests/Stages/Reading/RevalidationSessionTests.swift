@@ -5,10 +5,10 @@ import Testing
 
 @testable import Runway
 
-/// A stale response that one account was given is revalidated as nobody else.
+/// A stale response of one account is revalidated only as that account.
 @Suite(.timeLimit(.minutes(5)))
 struct RevalidationSessionTests {
-    /// Holds calls above the cache while it is active: before they are looked up, or after they were answered.
+    /// Holds calls above the cache while it is active: before their lookup, or after their response.
     private final class Hold: RequestStage {
         let gate = ScriptedGate()
         let isActive = Atomic(false)

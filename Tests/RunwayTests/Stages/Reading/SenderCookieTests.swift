@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// Users that no account tells apart, but the cookies of a jar, with responses cached for a fixed time.
+/// Users that are distinguished by the cookies of a jar and not by an account, with responses cached for a fixed time.
 @Suite(.timeLimit(.minutes(5)))
 struct SenderCookieTests {
     private enum Forum: APIService {

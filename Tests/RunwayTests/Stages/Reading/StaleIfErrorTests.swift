@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// Stale answers that land where no fresh one can be had.
+/// Stale responses that land if no fresh one is available.
 struct StaleIfErrorTests {
     private let layer = CachedLayer()
     private let options = CallOptions.policy(.timeToLive(.seconds(10), staleIfError: .seconds(60)))
@@ -32,7 +32,7 @@ struct StaleIfErrorTests {
         let record = layer.records.records.last
         #expect(record?.source == .staleCache && record?.outcome.name == "succeeded" && record?.attempts.count == 1)
         layer.server.respond(with: nil)
-        #expect(try await layer.number(options) == 3, "it is no fresh answer for the next call")
+        #expect(try await layer.number(options) == 3, "it is no fresh response for the next call")
     }
 
     @Test(arguments: [
@@ -61,7 +61,7 @@ struct StaleIfErrorTests {
         }
     }
 
-    @Test func itLandsAtTheDeadlineOfACallThatGetsNoAnswer() async throws {
+    @Test func itLandsAtTheDeadlineWithoutAResponse() async throws {
         let parked = ParkedLayer()
         let options = CallOptions.policy(.timeToLive(.seconds(10), staleIfError: .seconds(3600)))
         try await parked.fill(1, options: options)

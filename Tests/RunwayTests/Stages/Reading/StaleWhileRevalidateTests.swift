@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// Stale answers that land while a fresh one is fetched, for callers that wait for one answer.
+/// Stale responses that are returned to callers while a fresh one is fetched.
 struct StaleWhileRevalidateTests {
     private let options = CallOptions.policy(.timeToLive(.seconds(10), staleWhileRevalidate: .seconds(60)))
 
@@ -27,7 +27,7 @@ struct StaleWhileRevalidateTests {
         #expect(fresh["n"].int == 2 && fresh.source == .cache)
     }
 
-    @Test func aStaleAnswerMakesNoRequestButTheOneThatFetchesAnew() async throws {
+    @Test func aStaleResponseCausesOneRequest() async throws {
         let layer = CachedLayer()
         let filling = try await layer.network.call(Written(), options: options)
         #expect(filling.source == .network && Written.requestCount.load(ordering: .relaxed) == 1)
@@ -122,7 +122,7 @@ struct StaleWhileRevalidateTests {
     }
 }
 
-/// Counts the requests that are made of it: only they ask how large an answer may be.
+/// Counts the requests that are built from it: only they read the maximum size of a response.
 private struct Written: Endpoint {
     static let requestCount = Atomic(0)
     static let service = Gallery.self

@@ -8,7 +8,7 @@ import Testing
 struct TimeToLiveTests {
     let layer = CachedLayer()
 
-    @Test func aSecondCallIsAnsweredFromMemoryAndSaysSo() async throws {
+    @Test func aSecondCallIsServedFromMemory() async throws {
         #expect(try await layer.number(Work()) == 1)
         layer.clock.advance(by: .seconds(12))
         let rawData = try await layer.network.call(Work())
@@ -61,7 +61,7 @@ struct TimeToLiveTests {
         #expect(try await layer.number(Work()) == 2)
         layer.server.respond(with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         #expect(await layer.failure(Work(), CallOptions(cacheUse: .refresh))?.kind == .noNetwork)
-        #expect(try await layer.number(Work()) == 2, "what is kept outlives a refresh that failed")
+        #expect(try await layer.number(Work()) == 2, "the stored response outlives a failed refresh")
     }
 
     @Test func onlyIfCachedNeverSends() async throws {
@@ -76,7 +76,8 @@ struct TimeToLiveTests {
         #expect(stale.source == .staleCache && stale["n"].int == 1)
         #expect(await layer.lastDecisions() == [.staleAllowed(by: .seconds(86_400 - 180))])
         #expect(
-            await layer.failure(QueryCall(), wish)?.kind == .notCached, "an endpoint that keeps nothing has nothing")
+            await layer.failure(QueryCall(), wish)?.kind == .notCached,
+            "an endpoint without a policy has no stored response")
         #expect(await layer.failure(Rename(), wish)?.kind == .notCached)
         #expect(layer.server.requestCount == 1)
     }
@@ -99,13 +100,13 @@ struct TimeToLiveTests {
         #expect(layer.network.cache.count == (status < 300 ? 1 : 0))
     }
 
-    @Test func whatTheEnvelopeCallsAnErrorIsNotKept() async throws {
+    @Test func envelopeErrorsAreNotStored() async throws {
         layer.server.respond(with: .success(.json(#"{"code":5}"#)))
         #expect(await layer.failure(PaintingList(), .policy(.timeToLive()))?.serviceError == ServiceError(code: "5"))
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func anAnswerToTheEndpointsOwnConditionIsNotKept() async throws {
+    @Test func aResponseToTheEndpointsOwnConditionIsNotStored() async throws {
         layer.server.respond(with: .success(.json("", status: .notModified)))
         _ = try await layer.network.call(Work(fields: ["If-None-Match": "\"a\""]))
         #expect(layer.network.cache.count == 0)
@@ -117,7 +118,7 @@ struct TimeToLiveTests {
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func whatTheEndpointRefusesLaterIsLetGoAndFetchedInTheSameCall() async throws {
+    @Test func aRejectedStoredResponseIsFetchedInTheSameCall() async throws {
         #expect(try await layer.number(Work()) == 1)
         layer.server.respond(with: .success(.json(#"{"good":true}"#)))
         let rawData = try await layer.network.call(Work(refused: "n"))
@@ -134,7 +135,7 @@ struct TimeToLiveTests {
         #expect(layer.network.cache.count == 0 && layer.server.requestCount == 2)
     }
 
-    @Test func aPostThatReadsIsKeptByItsBodyAndAChangeNever() async throws {
+    @Test func aReadingPostIsStoredByItsBody() async throws {
         #expect(try await layer.number(Search(text: "a")) == 1)
         #expect(try await layer.number(Search(text: "b")) == 2)
         #expect(try await layer.number(Search(text: "a")) == 1)

@@ -54,7 +54,7 @@ struct WriteBehindQueueTests {
         queue.add(.store(try respond(1, byteCount: 6_000)))
         queue.add(.store(try respond(2, byteCount: 6_000)))
         let names3 = names(&queue)
-        #expect(names3 == ["store", "remove"], "what is not written must not leave an older answer behind")
+        #expect(names3 == ["store", "remove"], "an unwritten response must not leave an older one behind")
         queue = WriteBehindQueue(maximumByteCount: .max)
         for id in 0...WriteBehindQueue.maximumStores { queue.add(.store(try respond(id))) }
         let names4 = names(&queue)

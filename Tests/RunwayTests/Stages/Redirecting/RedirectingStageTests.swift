@@ -5,7 +5,7 @@ import RunwayTesting
 import Testing
 
 struct RedirectingStageTests {
-    /// A layer whose wire answers a path that is in `targets` with a redirect, and every other with 200.
+    /// A layer whose wire responds to a path that is in `targets` with a redirect, and to every other with 200.
     private func layer(_ targets: [String: String], status: HTTPResponse.Status = .found) -> StubbedLayer {
         StubbedLayer { request in
             guard let target = targets[request.url] else { return .json("{\"at\":\"\(request.url)\"}") }
@@ -28,7 +28,7 @@ struct RedirectingStageTests {
         #expect(record.outcome.name == "succeeded")
     }
 
-    @Test func tenHopsAreFollowedAndTheEleventhIsAnInvalidAnswer() async throws {
+    @Test func theEleventhHopIsInvalid() async throws {
         func chain(_ count: Int) -> [String: String] {
             var targets = [start: "https://library.test/1"]
             for hop in 1..<count { targets["https://library.test/\(hop)"] = "/\(hop + 1)" }

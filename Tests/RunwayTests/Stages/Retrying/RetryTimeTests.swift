@@ -127,10 +127,10 @@ struct RetryTimeTests {
                 == "overloaded: attempt 3 in 5130 ms, of which the server asked for 5000 ms")
         #expect(
             Retry.gaveUp(.deadline(wait: .seconds(9000)), cause: .status(502)).description
-                == "status 502: not tried again, 9000 s of waiting would end after the deadline")
+                == "status 502: not retried, 9000 s of waiting would end after the deadline")
         #expect(
             Retry.gaveUp(.notRepeatable, cause: .timedOut(.unknown)).description
-                == "no response in time: not tried again, the request may have had its effect")
+                == "no response in time: not retried, the request may have had its effect")
         #expect(
             Retry.gaveUp(.attemptsUsed(3), cause: .overloaded).description == "overloaded: given up after 3 attempts")
     }

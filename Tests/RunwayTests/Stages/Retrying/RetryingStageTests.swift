@@ -112,7 +112,7 @@ struct RetryingStageTests {
         for key in keys { #expect(key.wholeMatch(of: /"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/) != nil) }
     }
 
-    @Test func keyOfTheCallersOwnIsKeptAndMakesAPostRepeatable() async throws {
+    @Test func idempotencyKeyOfTheCallerMakesAPostRepeatable() async throws {
         let flaky = FlakyLayer([.lost(), .fine])
         _ = try await flaky.call(JSONCall(fields: ["Idempotency-Key": "\"mine\""])).get()
         let name = try #require(HTTPField.Name("Idempotency-Key"))

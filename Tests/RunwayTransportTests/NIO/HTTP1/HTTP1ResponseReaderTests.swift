@@ -112,7 +112,7 @@ struct HTTP1ResponseReaderTests {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;\u{0}\r\nhello\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno colon\r\n\r\n",
     ])
-    func answerThatCouldBeUnderstoodDifferentlyIsRefused(response: String) throws {
+    func ambiguousResponseIsRefused(response: String) throws {
         let error = try #require(throws: WireError.self) { try read(response) }
         guard case .malformed = error else {
             Issue.record("\(error)")

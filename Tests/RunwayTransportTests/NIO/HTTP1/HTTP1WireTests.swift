@@ -40,8 +40,8 @@ struct HTTP1WireTests {
         }
     }
 
-    /// What was forgotten between here and the server, or by it, answers nothing: each connection of that age would lose the call
-    /// again.
+    /// A connection that a middlebox or the server has dropped gets no response: each connection of that age would lose the
+    /// call again.
     @Test(arguments: [ScriptedResponse.closing, .resetting])
     func readAmongStaleConnectionsUsesANewOne(_ ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
@@ -60,7 +60,7 @@ struct HTTP1WireTests {
             #expect(try await network.call(Fetch<GET>("a")).text == "second")
             #expect(origin.requests.count { $0.path == "/a" } == 2)
             #expect(try await records.records(count: 9).last?.attempts.first?.wire?.moveCount == 1)
-            // The others of that age are not kept.
+            // The others of that age are not reused.
             try await origin.waitForDisconnects(count: 8)
             #expect(try await network.call(Fetch<POST>("a")).text == "second")
             #expect(origin.connectionCount == 9)

@@ -8,7 +8,7 @@ import Testing
 /// transport (RFC 9113 §8.7).
 @Suite(.timeLimit(.minutes(10)))
 struct EndedByServerTests {
-    /// Answers every request with its path, but does something else to `/ended` on a connection that carried `/warm` before.
+    /// Responds to every request with its path, but treats `/ended` differently on a connection that carried `/warm` before.
     private static func ending(
         _ end: @escaping @Sendable (RawConnection, _ stream: Int) -> Void
     ) -> RawHTTP2Server.Script {
@@ -62,9 +62,9 @@ struct EndedByServerTests {
 
     /// A server that goes may say first that it goes, and take all that comes meanwhile (RFC 9113 §6.8).
     @Test(arguments: [true, false])
-    func aReadOnAClosingConnectionMovesToAnother(isTold: Bool) async throws {
+    func aReadOnAClosingConnectionMovesToAnother(announces: Bool) async throws {
         let script = Self.ending { connection, _ in
-            if isTold { connection.write(.goAway(last: 0x7FFF_FFFF)) }
+            if announces { connection.write(.goAway(last: 0x7FFF_FFFF)) }
             connection.close()
         }
         try await RawHTTP2Server.run(script) { server in
@@ -104,7 +104,7 @@ struct EndedByServerTests {
         }
     }
 
-    /// The server may ask a client to stop sending once it has answered (RFC 9113 §8.1).
+    /// The server may ask a client to stop sending once it has responded (RFC 9113 §8.1).
     @Test func aResponseThatIsCompleteIsOneThoughItsRequestIsReset() async throws {
         let script = Self.ending { connection, stream in
             connection.write(.headers(stream), .data(stream, "enough"), .reset(stream, 0))

@@ -4,7 +4,7 @@ import RunwayTesting
 import RunwayTransport
 import Testing
 
-/// What is not HTTP/2, or too much of it: each ends in one error, and what can be kept is kept (RFC 9113).
+/// Input that is not HTTP/2, or too much of it: each ends in one error, and unaffected calls continue (RFC 9113).
 @Suite(.timeLimit(.minutes(10)))
 struct HTTP2MisbehaviourTests {
     /// What a server writes for a request on stream 1.
@@ -20,7 +20,7 @@ struct HTTP2MisbehaviourTests {
         Misdeed(
             description: "status behind a field", frames: [.headers(1, rawBlock([("a", "b")]) + [0x88], isLast: true)]),
         Misdeed(
-            description: "status that is none", frames: [.headers(1, rawBlock([(":status", "abc")]), isLast: true)]),
+            description: "invalid status", frames: [.headers(1, rawBlock([(":status", "abc")]), isLast: true)]),
         Misdeed(
             description: "unknown pseudo field", frames: [.headers(1, [0x88] + rawBlock([(":b", "c")]), isLast: true)]),
         Misdeed(description: "capital letters", frames: [.headers(1, [0x88] + rawBlock([("Ab", "c")]), isLast: true)]),
@@ -33,10 +33,10 @@ struct HTTP2MisbehaviourTests {
             frames: [.headers(1, [0x88] + rawBlock([("connection", "close")]), isLast: true)]),
         Misdeed(description: "switching protocols", frames: [.headers(1, rawBlock([(":status", "101")]))]),
         Misdeed(
-            description: "interim answer that is the end",
+            description: "interim response that is the end",
             frames: [.headers(1, rawBlock([(":status", "103")]), isLast: true)]),
         Misdeed(
-            description: "content of an answer that has none",
+            description: "content of a response that has none",
             frames: [.headers(1, rawBlock([(":status", "204")])), .data(1, "ghost")]),
         Misdeed(description: "body before the head", frames: [.data(1, "early")]),
         Misdeed(
@@ -63,9 +63,9 @@ struct HTTP2MisbehaviourTests {
             description: "trailers that are not the end",
             frames: [.headers(1), .headers(1, rawBlock([("a", "b")])), .data(1, "x")]),
         Misdeed(description: "broken compression", frames: [.headers(1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])]),
-        Misdeed(description: "index that is none", frames: [.headers(1, [0xC6])]),
-        Misdeed(description: "answer to a stream that is not open", frames: [.headers(77)]),
-        Misdeed(description: "answer on a stream of the server", frames: [.headers(2)]),
+        Misdeed(description: "invalid index", frames: [.headers(1, [0xC6])]),
+        Misdeed(description: "response to a stream that is not open", frames: [.headers(77)]),
+        Misdeed(description: "response on a stream of the server", frames: [.headers(2)]),
         Misdeed(description: "body on no stream", frames: [RawFrame(.data, flags: RawFrame.endStream, [1])]),
         Misdeed(
             description: "push",
@@ -135,7 +135,7 @@ struct HTTP2MisbehaviourTests {
             description: "empty parts",
             frames: [.headers(1)] + Array(repeating: .data(1, "", isLast: false), count: 5000)),
         Misdeed(
-            description: "informational answers",
+            description: "interim responses",
             frames: Array(repeating: .headers(1, rawBlock([(":status", "103")])), count: 5000)),
     ]
 

@@ -9,7 +9,7 @@ import Testing
 /// What NIO's handler judges otherwise than RFC 9113 does.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTP2RulesTests {
-    /// Runs `body` with a server that answers the first request by these frames, and every other with the text "fine".
+    /// Runs `body` with a server that responds to the first request with these frames, and to every other with the text "fine".
     private func withServer(
         _ frames: [RawFrame], _ body: (RawHTTP2Server, NetworkLayer) async throws -> Void
     ) async throws {

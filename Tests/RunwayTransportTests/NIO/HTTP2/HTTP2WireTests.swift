@@ -9,7 +9,7 @@ import Testing
 /// HTTP/2 against a server that does by hand what servers do, and what they should not do.
 @Suite(.timeLimit(.minutes(10)))
 struct HTTP2WireTests {
-    /// Answers every request when its stream is complete, after the settings.
+    /// Responds to every request when its stream is complete, after the settings.
     static let honest: RawHTTP2Server.Script = { connection, frame in
         guard let frame else { return connection.write(.settings()) }
         if frame.is(.settings), frame.flags & RawFrame.ack == 0 { connection.write(.settingsAck) }
@@ -30,7 +30,7 @@ struct HTTP2WireTests {
 
     @Test func versionIsOnTheRecordBeforeAnyResponse() async throws {
         try await RawHTTP2Server.run { connection, frame in
-            // No request is answered.
+            // No request gets a response.
             if frame == nil { connection.write(.settings()) }
         } _: { server in
             let records = RecordCollector()
@@ -178,7 +178,7 @@ struct HTTP2WireTests {
             wire.connectionWindowByteCount = 128 << 10
             let network = try server.layer(wire)
             let response = try await network.stream(Fetch<GET>("a"))
-            // The neighbour is answered although nobody reads the stream.
+            // The neighbour gets its response although nobody reads the stream.
             #expect(try await network.call(Fetch<GET>("b")).text == "swift")
             #expect(!server.frames().contains { $0.is(.windowUpdate) && $0.stream == 1 })
             #expect(try await response.body.collect(upTo: 1 << 20).count == 9 * part.count)

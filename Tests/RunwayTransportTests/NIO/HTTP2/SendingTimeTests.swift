@@ -5,11 +5,11 @@ import RunwayTestServer
 import RunwayTesting
 import Testing
 
-/// How long a request took to send, as the record tells it, where a server takes its body slowly.
+/// How long a request took to send, by its record, if a server reads its body slowly.
 @Suite(.timeLimit(.minutes(10)))
 struct SendingTimeTests {
-    /// Answers every request when its stream is complete, and takes no more than the first window of the first one's body until
-    /// something asks it to go on.
+    /// Responds to every request when its stream is complete, and accepts no more than the first window of the first one's body
+    /// until a test lets it continue.
     private static let slow: RawHTTP2Server.Script = { connection, frame in
         if let frame, frame.is(.headers), connection.paths[frame.stream]?.hasSuffix("on") == true {
             let credit = RawFrame.number(1 << 20)

@@ -5,7 +5,7 @@ import Testing
 /// Streamed responses over HTTP/2 that stop: whose silence it is.
 @Suite(.timeLimit(.minutes(10)))
 struct SilentResponseTests {
-    /// Sends the head of every answer and the beginning of its body, and answers every PING.
+    /// Sends the head of every response and the beginning of its body, and acknowledges every PING.
     private static let beginning: RawHTTP2Server.Script = { connection, frame in
         guard let frame else { return connection.write(.settings(), .settingsAck) }
         if frame.is(.headers) {

@@ -6,7 +6,7 @@ import Testing
 /// A body in memory that goes over a slow way.
 @Suite(.timeLimit(.minutes(10)))
 struct SlowUploadTests {
-    /// Lets the client send 64 KiB more for every sixth PING, and answers when the body is complete.
+    /// Lets the client send 64 KiB more for every sixth PING, and responds when the body is complete.
     private static func slow() -> RawHTTP2Server.Script {
         let pings = Mutex(0)
         return { connection, frame in

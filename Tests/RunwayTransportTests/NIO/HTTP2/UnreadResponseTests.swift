@@ -19,7 +19,7 @@ struct UnreadResponseTests {
             var window = 65_535
             var rest: [(stream: Int, byteCount: Int)] = []
             var sentByteCount = 0
-            var answeredPings = 0
+            var acknowledgedPings = 0
         }
 
         private let state = Mutex(State())
@@ -104,7 +104,7 @@ struct UnreadResponseTests {
             connection.write(flood + RawFrame(.ping, [UInt8](repeating: 1, count: 8)).bytes)
         } _: { server in
             let response = try await server.layer().stream(Fetch<GET>("a"))
-            // All of it is there when the PING behind it is answered.
+            // All of it has arrived when the PING after it is acknowledged.
             await server.wait { server in server.frames().contains { $0.is(.ping) && $0.flags & RawFrame.ack != 0 } }
             var byteCounts: [Int] = []
             for try await part in response.body { byteCounts.append(part.count) }

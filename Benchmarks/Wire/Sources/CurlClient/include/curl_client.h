@@ -11,7 +11,7 @@ curl_client *_Nullable curl_client_make(const char *_Nonnull roots, int http2);
 
 /// Makes `count` GETs of one URL, `at_a_time` of them at once.
 ///
-/// Gives 0 when every answer had status 200 and `byte_count` bytes.
+/// Returns 0 if every response had status 200 and `byte_count` bytes.
 int curl_client_run(
     curl_client *_Nonnull client, const char *_Nonnull url, long count, long at_a_time, size_t byte_count);
 

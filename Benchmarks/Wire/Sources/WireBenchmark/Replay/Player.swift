@@ -5,7 +5,7 @@ struct Player: Sendable {
     var maximumRequests: Int?
     /// By how much its session has to be shorter than the first contender's; `nil` where none is aimed at.
     var leastSpeedup: Double?
-    /// Prepares for one session, as an app does when it starts: nothing is kept and no connection is open.
+    /// Prepares for one session, as an app does when it starts: the cache is empty and no connection is open.
     let begin: @Sendable () async throws -> Play
 }
 
@@ -13,10 +13,10 @@ struct Player: Sendable {
 struct Play: Sendable {
     /// Makes a call that is not part of the session, so that there is a connection.
     let connect: @Sendable () async throws -> Void
-    /// Makes a call of the user's; gives the body of the answer.
+    /// Makes a call of the user's; returns the body of the response.
     let call: @Sendable (Session.Call) async throws -> [UInt8]
-    /// How many calls found their answer in memory; `nil` where nobody can say.
-    let keptCount: @Sendable () -> Int?
+    /// How many calls had a cached response; `nil` if that is not known.
+    let cachedCount: @Sendable () -> Int?
     /// How many calls failed by no fault of the backend's and were made again.
     var failedCount: @Sendable () -> Int = { 0 }
     let end: @Sendable () async throws -> Void

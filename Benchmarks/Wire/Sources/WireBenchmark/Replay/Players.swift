@@ -21,7 +21,7 @@ extension Player {
             }
             return Play(
                 connect: { _ = try await get("hello") }, call: { try await get($0.answer.resource.target) },
-                keptCount: { nil }, end: { try await client.shutdown() })
+                cachedCount: { nil }, end: { try await client.shutdown() })
         }
     }
 
@@ -33,7 +33,7 @@ extension Player {
             let session = URLSession(configuration: .ephemeral)
             let failures = FailureCount()
             let get: @Sendable (String, Bool) async throws -> [UInt8] = { target, isRefresh in
-                guard let url = URL(string: base + target) else { throw UnexpectedAnswer() }
+                guard let url = URL(string: base + target) else { throw UnexpectedResponse() }
                 let policy: URLRequest.CachePolicy = isRefresh ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy
                 let request = URLRequest(url: url, cachePolicy: policy)
                 for _ in 0..<2 {
@@ -48,15 +48,15 @@ extension Player {
             return Play(
                 connect: { _ = try await get("hello", false) },
                 call: { try await get($0.answer.resource.target, $0.isRefresh) },
-                keptCount: { nil }, failedCount: { failures.value }, end: { session.invalidateAndCancel() })
+                cachedCount: { nil }, failedCount: { failures.value }, end: { session.invalidateAndCancel() })
         }
     }
 
-    /// The layer with all its default limits: every answer is kept for three minutes.
+    /// The layer with all its default limits: every response is stored for three minutes.
     ///
     /// - Parameters:
-    ///   - prefetches: Whether the app has fetched ahead what a page of a list leads to, when it shows that page for the first time.
-    ///   - merges: Whether requests that are made at once leave as one.
+    ///   - prefetches: Whether the app has prefetched the homes of a page of a list when it shows that page for the first time.
+    ///   - merges: Whether concurrent requests are merged.
     static func runway(
         _ name: String, base: String, root: String, prefetches: Bool, merges: Bool, maximumRequests: Int? = nil,
         leastSpeedup: Double? = nil
@@ -73,7 +73,7 @@ extension Player {
             let app = ReplayedApp(network: network, prefetches: prefetches)
             return Play(
                 connect: { _ = try await network.call(Hello()) }, call: { try await app.call($0) },
-                keptCount: { app.keptCount }, end: { await transport.shutdown() })
+                cachedCount: { app.cachedCount }, end: { await transport.shutdown() })
         }
     }
 }
@@ -88,12 +88,12 @@ private final class FailureCount: Sendable {
 private final class ReplayedApp: Sendable {
     private struct State {
         var shown: Set<Resource> = []
-        var keptCount = 0
+        var cachedCount = 0
     }
 
     private let network: NetworkLayer
     private let prefetches: Bool
-    /// Guards the pages that were shown before, and the count of answers that were in memory.
+    /// Guards the pages that were shown before, and the count of cached responses.
     private let state = Mutex(State())
 
     init(network: NetworkLayer, prefetches: Bool) {
@@ -101,7 +101,7 @@ private final class ReplayedApp: Sendable {
         self.prefetches = prefetches
     }
 
-    var keptCount: Int { state.withLock { $0.keptCount } }
+    var cachedCount: Int { state.withLock { $0.cachedCount } }
 
     func call(_ call: Session.Call) async throws -> [UInt8] {
         let options = CallOptions(cacheUse: call.isRefresh ? .refresh : .standard)
@@ -113,7 +113,7 @@ private final class ReplayedApp: Sendable {
             rawData = try await network.call(HomeDetails(city: city, home: home), options: options)
         case .map(let city): rawData = try await network.call(CityMap(city: city), options: options)
         }
-        if rawData.source == .cache { state.withLock { $0.keptCount += 1 } }
+        if rawData.source == .cache { state.withLock { $0.cachedCount += 1 } }
         if prefetches, state.withLock({ $0.shown.insert(call.answer.resource).inserted }) {
             prefetch(from: call.answer.resource, rawData)
         }

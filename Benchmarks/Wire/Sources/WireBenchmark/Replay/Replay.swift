@@ -1,8 +1,8 @@
 import Foundation
 
-/// Plays one session of an app over the layer and over its peers, by turns, and holds the layer to its aims.
+/// Plays one session of an app over the layer and over its peers, in turn, and compares the layer with its targets.
 ///
-/// The user's calls are the same for all, eight at a time, and every answer is compared byte by byte with what the backend has to send.
+/// The user's calls are the same for all, eight at a time, and every response is compared byte by byte with the backend's.
 /// Requests are counted where they arrive. Time counts while calls are made; it stands still while something new is published.
 struct Replay {
     let session: Session
@@ -13,7 +13,7 @@ struct Replay {
     /// Whether making the connection is part of the session.
     let isCold: Bool
 
-    private struct WrongAnswer: Error, CustomStringConvertible {
+    private struct WrongResponse: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -21,7 +21,7 @@ struct Replay {
         var seconds: Double
         var requestCount: Int
         var itemCount: Int
-        var keptCount: Int?
+        var cachedCount: Int?
         var failedCount: Int
     }
 
@@ -48,13 +48,13 @@ struct Replay {
         ]
     }
 
-    /// Gives whether the aims were reached.
+    /// Returns whether the targets were reached.
     ///
-    /// - Throws: What a call failed with; and where an answer was not the one that the call had to get.
+    /// - Throws: The error of a call; and an error if a response was not the expected one.
     func run() async throws -> Bool {
         let responses = Set(session.calls.map(\.response))
         print(
-            "seed \(seed): \(session.calls.count) calls of \(responses.count) distinct answers, 8 at a time,",
+            "seed \(seed): \(session.calls.count) calls of \(responses.count) distinct responses, 8 at a time,",
             "\(rounds) rounds,", isCold ? "connections made in them" : "connections made before")
         guard session.calls.count == 1000, responses.count == 330 else { return false }
         let bodies = Dictionary(uniqueKeysWithValues: responses.map { ($0, $0.body) })
@@ -83,7 +83,7 @@ struct Replay {
                     group.addTask { @concurrent in
                         for call in script {
                             guard try await play.call(call) == bodies[call.response] else {
-                                throw WrongAnswer(description: "\(player.name): a wrong answer to \(call)")
+                                throw WrongResponse(description: "\(player.name): a wrong response to \(call)")
                             }
                         }
                     }
@@ -96,7 +96,7 @@ struct Replay {
         try await play.end()
         return Outcome(
             seconds: time / .seconds(1), requestCount: counts.requests, itemCount: counts.items,
-            keptCount: play.keptCount(), failedCount: play.failedCount())
+            cachedCount: play.cachedCount(), failedCount: play.failedCount())
     }
 
     private func report(_ outcomes: [[Outcome]]) -> Bool {
@@ -113,7 +113,7 @@ struct Replay {
                     requests.min() ?? 0, most)
             let items = own.map(\.itemCount)
             if let most = items.max(), most > 0 { line += ", \(items.min() ?? 0) to \(most) carried in envelopes" }
-            if let kept = own.first?.keptCount { line += ", \(kept) calls answered from memory" }
+            if let stored = own.first?.cachedCount { line += ", \(stored) calls served from memory" }
             let failures = own.reduce(0) { $0 + $1.failedCount }
             if failures > 0 { line += ", \(failures) calls of \(rounds * 1000) failed and were made again" }
             print(line)

@@ -98,7 +98,7 @@ enum ReplayBackend {
 
     private static func respond(to resource: Resource, from ledger: ReplayLedger) -> Response {
         let revision = ledger.state.withLock { $0.revisions[resource, default: 0] }
-        // A client that keeps answers by what the server says may keep these, too.
+        // A client that stores responses by the server's directives may store these, too.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "private, max-age=180"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: Answer(resource: resource, revision: revision).body)))

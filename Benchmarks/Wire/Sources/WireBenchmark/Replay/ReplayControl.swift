@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// Tells the backend, past the path that delays, what happens between the parts of a session, and asks what came to it.
+/// Controls the backend between the parts of a session, bypassing the delayed path, and reads its counts.
 struct ReplayControl {
     private let client: HTTPClient
     private let base: String
@@ -20,7 +20,7 @@ struct ReplayControl {
     /// How many requests came over the wire, and how many came in envelopes.
     func counts() async throws -> (requests: Int, items: Int) {
         let counts = try await send("counts", changes: false).split(separator: " ").compactMap { Int($0) }
-        guard counts.count == 2 else { throw UnexpectedAnswer() }
+        guard counts.count == 2 else { throw UnexpectedResponse() }
         return (counts[0], counts[1])
     }
 
@@ -30,7 +30,7 @@ struct ReplayControl {
         var request = HTTPClientRequest(url: base + target)
         if changes { request.method = .POST }
         let response = try await client.execute(request, timeout: .seconds(60))
-        guard response.status == .ok else { throw UnexpectedAnswer() }
+        guard response.status == .ok else { throw UnexpectedResponse() }
         return String(buffer: try await response.body.collect(upTo: 1 << 20))
     }
 }

@@ -31,7 +31,7 @@ enum Resource: Hashable, Sendable {
     }
 }
 
-/// One answer of the backend; a list has another one whenever it was published anew.
+/// One response of the backend; a list has a new one after every publication.
 struct Answer: Hashable, Sendable {
     let resource: Resource
     let revision: Int

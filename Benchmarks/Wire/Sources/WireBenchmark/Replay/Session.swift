@@ -1,6 +1,6 @@
 import RunwayTesting
 
-/// What the user of an app does in one session, in eight windows at once: 1,000 calls of 330 distinct answers.
+/// The actions of an app's user in one session, in eight windows at once: 1,000 calls of 330 distinct responses.
 ///
 /// City by city, every window opens a list by one of three filters, looks at homes on its first page, at the map and at homes on its
 /// second page, changes to the other filters and back, and goes back all the time to what it showed before. Between them the windows of one
@@ -8,7 +8,7 @@ import RunwayTesting
 /// back to the first city. Which homes, in what order, and what is shown again when, is chance.
 struct Session: Sendable {
     struct Call: Sendable {
-        /// The answer that it has to get.
+        /// The expected response.
         let response: Answer
         /// Whether the user asks for it anew.
         var isRefresh = false

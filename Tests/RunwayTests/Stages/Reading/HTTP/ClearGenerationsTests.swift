@@ -3,14 +3,14 @@ import Testing
 
 @testable import Runway
 
-/// What is not kept any more after clears and changes, and what becomes of what is kept beside it.
+/// Which responses are removed and refused by clears and changes, and which are not.
 struct ClearGenerationsTests {
     private enum Other: APIService {
         static let name = "other"
         static let environments: [ServiceEnvironment: String] = [:]
     }
 
-    /// A way to clear, which concerns Kim's answers of the other service.
+    /// A way to clear, which concerns Kim's responses of the other service.
     private struct Clearing {
         let concernsNobody: Bool
         let clear: (ResponseCache) -> Void
@@ -38,7 +38,7 @@ struct ClearGenerationsTests {
         ]
     }
 
-    /// Keeps an answer of the request with a sequenceNumber, unless it may not be kept.
+    /// Stores a response to the request with a sequence number, if that is allowed.
     private func store(
         _ sequenceNumber: UInt64, from mark: UInt64? = nil, in partition: CachePartition? = nil, language: String = "de"
     ) -> Bool {
@@ -54,11 +54,11 @@ struct ClearGenerationsTests {
         return store.store(answer, of: uri, from: mark ?? sequenceNumber)
     }
 
-    private func kept(in partition: CachePartition? = nil) -> [UInt64] {
+    private func stored(in partition: CachePartition? = nil) -> [UInt64] {
         store.responses(of: uri, for: partition ?? nobody).responses.map(\.sequenceNumber)
     }
 
-    @Test func noAnswerIsKeptAfterAClearOfACallThatTookOffBeforeIt() {
+    @Test func earlierCallsAreNotStoredAfterAClear() {
         for (index, clearing) in clearings().enumerated() {
             let (mark, early) = (store.nextSequenceNumber(), store.nextSequenceNumber())
             clearing.clear(store)
@@ -95,22 +95,22 @@ struct ClearGenerationsTests {
         #expect(store(store.nextSequenceNumber(), language: "fr"))
         #expect(store(store.nextSequenceNumber(), in: kim))
         let newer = store.nextSequenceNumber()
-        // An answer of Kim's that came later and may not be kept.
+        // A later response of Kim's that may not be stored.
         store.supersede(uri, in: kim, matching: head, before: store.nextSequenceNumber())
-        #expect(kept().count == 2, "what is Kim's says nothing of them")
+        #expect(stored().count == 2, "what is Kim's says nothing of them")
         #expect(!store(newer))
-        #expect(kept().count == 1, "the one in another language stays")
+        #expect(stored().count == 1, "the one in another language stays")
         #expect(
             store.responses(of: uri, for: nobody).responses.allSatisfy { $0.requestFields[.acceptLanguage] == "fr" })
     }
 
-    @Test func anAnswerThatIsNotKeptLeavesTheNewerOneInItsPlace() {
+    @Test func anUnstoredResponseLeavesANewerOne() {
         let early = store.nextSequenceNumber()
         store.invalidate([uri])
         let later = store.nextSequenceNumber()
         #expect(store(later))
         #expect(!store(early))
-        #expect(kept() == [later])
+        #expect(stored() == [later])
     }
 
     @Test func anUnstoredResponsePreventsStoringALaterOlderOne() {
@@ -125,7 +125,7 @@ struct ClearGenerationsTests {
     @Test func aHostOfClearsIsRememberedInBoundedMemory() {
         let mark = store.nextSequenceNumber()
         for number in 0...2 * ClearGenerations.maximumCount { store.clear(account: "account \(number)") }
-        #expect(!store(store.nextSequenceNumber(), from: mark), "what can't be told apart any more is not kept")
+        #expect(!store(store.nextSequenceNumber(), from: mark), "responses of a forgotten target are not stored")
         #expect(store(store.nextSequenceNumber()))
     }
 

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a private cache by RFC 9111 should do, written down as plainly as can be: a list of answers, the oldest first.
+/// The expected behaviour of a private cache by RFC 9111, as simple as possible: a list of responses, the oldest first.
 struct HTTPCacheModel {
     /// A read, and whose it is.
     struct Asked {
@@ -9,10 +9,10 @@ struct HTTPCacheModel {
         var fields: [HTTPField.Name: String]
     }
 
-    /// What a call wants of what is kept.
-    enum Wish { case nothing, noCache, noStore, refresh, onlyKept }
+    /// How a call uses stored responses.
+    enum Wish { case nothing, noCache, noStore, refresh, onlyStored }
 
-    /// What the origin allows to be made of an answer.
+    /// The directives of the origin for a response.
     struct Terms {
         var maxAge: Int?
         var isNoCache = false
@@ -22,8 +22,8 @@ struct HTTPCacheModel {
         var staleIfError: Int?
     }
 
-    /// An answer, and what decides on its use. Its entity tag, where it has one, is its number.
-    struct Kept {
+    /// A response, and what decides on its use. Its entity tag, if it has one, is its number.
+    struct Stored {
         var number: Int
         var asked: Asked
         var terms: Terms
@@ -38,7 +38,7 @@ struct HTTPCacheModel {
             now - received - (terms.maxAge ?? modified.map { (received - $0) / 10 } ?? 0)
         }
 
-        /// Whether it is an answer to a read, fresh or not (§4.1).
+        /// Whether it is a response to a read, fresh or not (§4.1).
         func serves(_ read: Asked) -> Bool {
             guard let vary, asked.target == read.target, asked.owner == read.owner,
                 asked.fields[.authorization] == read.fields[.authorization]
@@ -48,7 +48,7 @@ struct HTTPCacheModel {
     }
 
     enum Answer {
-        case full(Kept)
+        case full(Stored)
         case notModified(Int, Terms)
         case serverError
         case noNetwork
@@ -57,41 +57,41 @@ struct HTTPCacheModel {
     /// What becomes of a read.
     enum Course {
         case given(String)
-        /// It is given what is stale, and a fresh answer is fetched for nobody.
+        /// It receives a stale response, and a fresh one is fetched in the background.
         case givenAndFetched(String)
         case fetched
 
         var isFetched: Bool { if case .given = self { false } else { true } }
     }
 
-    /// The most answers of one target.
+    /// The most responses of one target.
     let maximumVariants: Int
     var now = 0
-    private(set) var kept: [Kept] = []
+    private(set) var stored: [Stored] = []
 
     init(maximumVariants: Int) { self.maximumVariants = maximumVariants }
 
-    /// What could be given, the one to prefer first: of those that say on what they depend the newest, then of the others (§4.1).
-    func candidates(for asked: Asked) -> [Kept] {
-        let newestFirst = kept.reversed().filter { $0.serves(asked) }
+    /// The candidates, the preferred one first: of those with `Vary` the newest, then of the others (§4.1).
+    func candidates(for asked: Asked) -> [Stored] {
+        let newestFirst = stored.reversed().filter { $0.serves(asked) }
         return newestFirst.filter { $0.vary != [] } + newestFirst.filter { $0.vary == [] }
     }
 
     /// What a read does at once (§4, RFC 5861 §3).
     func course(of asked: Asked, _ wish: Wish) -> Course {
-        for kept in candidates(for: asked) where wish != .refresh && wish != .noCache && !kept.terms.isNoCache {
-            let staleness = kept.staleness(at: now)
-            if staleness < 0 { return .given("cache \(kept.number)") }
-            if kept.terms.mustRevalidate { continue }
-            if wish == .onlyKept { return .given("staleCache \(kept.number)") }
-            if let window = kept.terms.staleWhileRevalidate, staleness <= window {
-                return .givenAndFetched("staleCache \(kept.number)")
+        for stored in candidates(for: asked) where wish != .refresh && wish != .noCache && !stored.terms.isNoCache {
+            let staleness = stored.staleness(at: now)
+            if staleness < 0 { return .given("cache \(stored.number)") }
+            if stored.terms.mustRevalidate { continue }
+            if wish == .onlyStored { return .given("staleCache \(stored.number)") }
+            if let window = stored.terms.staleWhileRevalidate, staleness <= window {
+                return .givenAndFetched("staleCache \(stored.number)")
             }
         }
-        return wish == .onlyKept ? .given("notCached") : .fetched
+        return wish == .onlyStored ? .given("notCached") : .fetched
     }
 
-    /// What a read that was fetched lands with, and what is kept then (§3, §4.2.4, §4.3, RFC 5861 §4).
+    /// What a fetched read lands with, and what is stored then (§3, §4.2.4, §4.3, RFC 5861 §4).
     mutating func land(_ asked: Asked, _ wish: Wish, _ response: Answer) -> String {
         let candidates = wish == .refresh ? [] : candidates(for: asked)
         switch response {
@@ -108,25 +108,25 @@ struct HTTPCacheModel {
         }
     }
 
-    private mutating func store(_ new: Kept, _ wish: Wish) {
-        // What is not kept has replaced what is kept at its origin all the same.
-        kept.removeAll { $0.serves(new.asked) }
+    private mutating func store(_ new: Stored, _ wish: Wish) {
+        // A response that is not stored has superseded the stored ones at its origin all the same.
+        stored.removeAll { $0.serves(new.asked) }
         if new.vary == nil || new.terms.isNoStore || wish == .noStore { return }
-        kept.append(new)
-        let ofTarget = kept.indices.filter { kept[$0].asked.target == new.asked.target }
-        if ofTarget.count > maximumVariants { kept.remove(at: ofTarget[0]) }
+        stored.append(new)
+        let ofTarget = stored.indices.filter { stored[$0].asked.target == new.asked.target }
+        if ofTarget.count > maximumVariants { stored.remove(at: ofTarget[0]) }
     }
 
-    private func standIn(_ candidates: [Kept], _ wish: Wish, isDisconnected: Bool) -> String? {
-        candidates.first { kept in
-            if wish == .noCache || kept.terms.isNoCache || kept.terms.mustRevalidate { return false }
-            return kept.terms.staleIfError.map { kept.staleness(at: now) <= $0 } ?? isDisconnected
+    private func standIn(_ candidates: [Stored], _ wish: Wish, isDisconnected: Bool) -> String? {
+        candidates.first { stored in
+            if wish == .noCache || stored.terms.isNoCache || stored.terms.mustRevalidate { return false }
+            return stored.terms.staleIfError.map { stored.staleness(at: now) <= $0 } ?? isDisconnected
         }.map { "staleCache \($0.number)" }
     }
 
     /// Some targets were changed (§4.4).
-    mutating func change(_ targets: Set<String>) { kept.removeAll { targets.contains($0.asked.target) } }
+    mutating func change(_ targets: Set<String>) { stored.removeAll { targets.contains($0.asked.target) } }
 
-    /// What is kept of someone is gone; with `nil` everybody's is.
-    mutating func clear(_ owner: String?) { kept.removeAll { owner == nil || $0.asked.owner == owner } }
+    /// Removes the stored responses of an account; with `nil`, of all.
+    mutating func clear(_ owner: String?) { stored.removeAll { owner == nil || $0.asked.owner == owner } }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Runway
 
-/// Reads that vary, changes, sign-ins, sign-outs, clears, failures and moves of the clock in every order that a seed can think of, one
-/// after the other, against a model of a cache by RFC 9111. How old an answer is when it comes, ``HTTPFreshnessModelTests`` reckons.
+/// Reads that vary, changes, sign-ins, sign-outs, clears, failures and moves of the clock in random order, one after the other,
+/// against a model of a cache by RFC 9111. ``HTTPFreshnessModelTests`` covers the initial age of responses.
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPCacheModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
@@ -29,7 +29,7 @@ private struct HTTPCachePlay {
     private let cached = HTTPCachedLayer(isInProcess: true)
     private var model = Model(maximumVariants: HTTPCacheLimits().maximumVariants)
     private var account: String?
-    private var answerCount = 0
+    private var responseCount = 0
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
@@ -37,7 +37,9 @@ private struct HTTPCachePlay {
         for step in 1...number(10...40) {
             if let problem = try await act() { return "step \(step): \(problem)" }
             let count = cached.network.cache.count
-            if count != model.kept.count { return "step \(step): \(count) answers are kept, not \(model.kept.count)" }
+            if count != model.stored.count {
+                return "step \(step): \(count) responses are stored, not \(model.stored.count)"
+            }
         }
         return nil
     }
@@ -75,7 +77,7 @@ private struct HTTPCachePlay {
         // The owner is the account together with the credentials that the caller sets itself.
         asked.fields[.authorization] = pick(nil, nil, "Basic Y2FybDo=")
         asked.owner = account ?? "nobody"
-        let wish: Model.Wish = chance(2) ? .nothing : pick(.nothing, .noCache, .noStore, .refresh, .onlyKept)
+        let wish: Model.Wish = chance(2) ? .nothing : pick(.nothing, .noCache, .noStore, .refresh, .onlyStored)
         let course = model.course(of: asked, wish)
         let candidates = wish == .refresh ? [] : model.candidates(for: asked)
         let response = course.isFetched ? script(asked, candidates) : nil
@@ -105,7 +107,7 @@ private struct HTTPCachePlay {
         for (name, value) in asked.fields { fields[name] = value }
         if wish == .noCache { fields[.cacheControl] = "no-cache" }
         if wish == .noStore { fields[.cacheControl] = "no-store" }
-        let use: CacheUse = wish == .refresh ? .refresh : wish == .onlyKept ? .onlyIfCached : .standard
+        let use: CacheUse = wish == .refresh ? .refresh : wish == .onlyStored ? .onlyIfCached : .standard
         do throws(NetworkError) {
             let response = try await cached.send(asked.target, fields, use: use)
             return "\(response.source) \(response.text ?? "")"
@@ -114,9 +116,9 @@ private struct HTTPCachePlay {
         }
     }
 
-    /// Tells the origin what to answer.
-    private mutating func script(_ asked: Model.Asked, _ candidates: [Model.Kept]) -> Model.Answer {
-        // A date is sent as a condition only where there is one answer that it can mean.
+    /// Sets the next response of the origin.
+    private mutating func script(_ asked: Model.Asked, _ candidates: [Model.Stored]) -> Model.Answer {
+        // A date is sent as a condition only if it can refer to one response alone.
         let validated = candidates.filter { $0.hasTag || candidates.count == 1 && $0.modified != nil }
         switch number(1...10) {
         case 1:
@@ -135,9 +137,9 @@ private struct HTTPCachePlay {
             cached.respond("", status: .notModified, fields)
             return .notModified(confirmed.number, terms)
         default:
-            answerCount += 1
-            var new = Model.Kept(
-                number: answerCount, asked: asked, terms: anyTerms(), vary: [], hasTag: chance(2), modified: nil,
+            responseCount += 1
+            var new = Model.Stored(
+                number: responseCount, asked: asked, terms: anyTerms(), vary: [], hasTag: chance(2), modified: nil,
                 received: model.now)
             new.vary = pick([], [.acceptLanguage], [.accept], [.accept, .acceptLanguage], chance(3) ? nil : [])
             if chance(3) { new.modified = model.now - 10 * number(0...30) }

@@ -102,9 +102,9 @@ struct HTTPCacheStoreTests {
             let range = try #require(ContentRange("bytes \(start)-\(start + 3)/1000"))
             response.content = .partial(try #require(PartialContent([1, 2, 3, 4], at: range)))
             #expect(store.store(response, of: uri("/a")))
-            let kept = store.responses(of: uri("/a"), for: partition()).responses
-            #expect(kept.count == 1 && kept[0].content.byteCount <= 10)
-            guard case .partial(let content) = kept[0].content else { throw Refused("not a part") }
+            let stored = store.responses(of: uri("/a"), for: partition()).responses
+            #expect(stored.count == 1 && stored[0].content.byteCount <= 10)
+            guard case .partial(let content) = stored[0].content else { throw Refused("not a part") }
             #expect(content.content(of: .from(start, through: start + 3)) != nil)
         }
     }
@@ -123,9 +123,9 @@ struct HTTPCacheStoreTests {
         cached.respond(
             "[" + repeatElement("1", count: 5000).joined(separator: ",") + "]", [.cacheControl: "max-age=60"])
         try await cached.send()
-        let kept = try await cached.send()
-        guard case .whole(let rawData) = kept.body else { throw Refused("not whole") }
-        #expect(kept.source == .cache && rawData.indexByteCount > 5000)
+        let stored = try await cached.send()
+        guard case .whole(let rawData) = stored.body else { throw Refused("not whole") }
+        #expect(stored.source == .cache && rawData.indexByteCount > 5000)
         #expect(cached.network.cache.byteCount > rawData.bytes.count + rawData.indexByteCount)
     }
 
@@ -137,12 +137,12 @@ struct HTTPCacheStoreTests {
             response.content = .partial(try #require(PartialContent(Array(part.utf8), at: range)))
             #expect(store.store(response, of: uri("/a")))
         }
-        let kept = store.responses(of: uri("/a"), for: partition()).responses
-        #expect(bodies(store) == ["[1,2,34]"] && kept[0].content.indexByteCount > 0)
-        #expect(store.byteCount == kept[0].byteCount + uri("/a").text.utf8.count)
+        let stored = store.responses(of: uri("/a"), for: partition()).responses
+        #expect(bodies(store) == ["[1,2,34]"] && stored[0].content.indexByteCount > 0)
+        #expect(store.byteCount == stored[0].byteCount + uri("/a").text.utf8.count)
     }
 
-    @Test func clearingLetsGoOfWhatItNamesAlone() {
+    @Test func clearingRemovesOnlyItsScope() {
         let store = ResponseCache(HTTPCacheLimits())
         func fill() {
             store.clear()
@@ -161,7 +161,7 @@ struct HTTPCacheStoreTests {
         #expect(store.count == 0 && store.byteCount == 0)
     }
 
-    @Test func changesThatAreForgottenStillKeepOldAnswersOut() {
+    @Test func forgottenChangesStillRefuseOldResponses() {
         let store = ResponseCache(HTTPCacheLimits())
         let sequenceNumber = store.nextSequenceNumber()
         store.invalidate([uri("/a")])
@@ -170,7 +170,7 @@ struct HTTPCacheStoreTests {
         #expect(store.store(respond("after", store.nextSequenceNumber()), of: uri("/a")))
     }
 
-    @Test func noOlderAnswerTakesThePlaceOfANewerOne() {
+    @Test func noOlderResponseReplacesANewerOne() {
         func winner(_ one: StoredResponse, _ other: StoredResponse) -> [String?] {
             let store = ResponseCache(HTTPCacheLimits())
             store.store(one, of: uri("/a"))
@@ -179,7 +179,7 @@ struct HTTPCacheStoreTests {
         }
         let now = HTTPDate(seconds: 1_767_225_600)
         func date(_ seconds: Int64) -> HTTPFields { [.date: HTTPDate(seconds: now.seconds + seconds).text] }
-        // Both are under way at once: the date tells, whichever comes last.
+        // Both are in flight at once: the date decides, whichever is received last.
         let early = respond("early", 1, date(0), requested: 0, received: 10)
         let late = respond("late", 2, date(5), requested: 4, received: 6)
         #expect(winner(early, late) == ["late"] && winner(late, early) == ["late"])

@@ -20,7 +20,7 @@ struct HTTPCacheStormTests {
             try #require(check.problems.isEmpty, "seed \(seed): \(check.problems)")
             freshCallCount += check.freshCallCount
         }
-        #expect(freshCallCount > 0 || Self.count < 100, "no call could be seen to find a fresh answer")
+        #expect(freshCallCount > 0 || Self.count < 100, "no call found a fresh response")
     }
 }
 

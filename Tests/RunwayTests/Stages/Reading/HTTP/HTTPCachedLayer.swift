@@ -5,11 +5,11 @@ import Testing
 
 @testable import Runway
 
-/// A layer that caches by the rules of HTTP, over an origin that answers by a list.
+/// A layer that caches by the rules of HTTP, over an origin that responds by a list.
 ///
-/// Its requests go over a real socket to the origin and its answers come back over it, see ``LoopbackOrigin``; the clock is the test's.
+/// Its requests and responses go over a real socket, see ``LoopbackOrigin``; the clock is the test's.
 struct HTTPCachedLayer {
-    /// What the origin answers next, and what it answers when the list has come to its end.
+    /// The next response of the origin, and its response after the end of the list.
     final class Answers: Sendable {
         typealias Answer = LoopbackOrigin.Answer
 
@@ -28,7 +28,7 @@ struct HTTPCachedLayer {
         }
     }
 
-    /// Keeps every request, and has it answered by the list.
+    /// Records every request, and responds by the list.
     final class Wire: Transport {
         let responses = Answers()
         private let isInProcess: Bool
@@ -74,7 +74,7 @@ struct HTTPCachedLayer {
 
     func advance(_ seconds: Double) { clock.advance(by: .seconds(seconds)) }
 
-    /// Adds an answer to the list.
+    /// Adds a response to the list.
     func respond(
         _ body: String = "one", status: HTTPResponse.Status = .ok, _ fields: HTTPFields, after seconds: Double = 0
     ) {
@@ -88,7 +88,7 @@ struct HTTPCachedLayer {
 
     func respond(_ body: String = "one", status: HTTPResponse.Status = .ok) { respond(body, status: status, [:]) }
 
-    /// Adds an answer of the body `one` to the list.
+    /// Adds a response with the body `one` to the list.
     func respond(_ fields: HTTPFields, after seconds: Double = 0) { respond("one", fields, after: seconds) }
 
     func respond(with response: @escaping Answers.Answer) { responses.append(response) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Redirects are kept as the answers they are, each under its own target.
+/// Redirects are stored as responses of their own, each under its own target.
 struct HTTPCachedRedirectTests {
     private let cached = HTTPCachedLayer()
 
@@ -14,7 +14,7 @@ struct HTTPCachedRedirectTests {
 
     private var paths: [String?] { cached.requests.map(\.head.path) }
 
-    @Test func answerIsKeptUnderTheTargetThatItIsOf() async throws {
+    @Test func responseIsStoredUnderItsTarget() async throws {
         redirect("/b", "no-store")
         cached.respond("b", [.cacheControl: "max-age=600"])
         #expect(try await cached.send("/a").text == "b")
@@ -39,7 +39,7 @@ struct HTTPCachedRedirectTests {
         #expect(paths == ["/a", "/b", "/c", "/d", "/c", "/d"])
     }
 
-    /// The body of a redirect that was to be streamed was let go, so that the redirect is not kept either.
+    /// The body of a redirect that was to be streamed was discarded, so that the redirect is not stored either.
     @Test func streamedRedirectIsNotStoredWithoutItsBody() async throws {
         for location in ["/b", "/c"] {
             let fields: HTTPFields = [.location: location, .cacheControl: "max-age=600"]
@@ -58,7 +58,7 @@ struct HTTPCachedRedirectTests {
         #expect(paths == ["/a", "/b", "/a", "/c"])
     }
 
-    @Test func keptRedirectIsFollowedWithoutARequest() async throws {
+    @Test func storedRedirectIsFollowedWithoutARequest() async throws {
         redirect("/b", "max-age=600")
         redirect("/c", "max-age=600", .temporaryRedirect)
         cached.respond("c", [.cacheControl: "max-age=60"])
@@ -81,7 +81,7 @@ struct HTTPCachedRedirectTests {
             }
             try await cached.send("/a")
             if count == 2 { cached.clock.advance(by: .seconds(1)) }
-            // The list holds a redirect next: where it is not asked for, it is the answer to /b and followed to itself.
+            // The list has a redirect next: if it is not requested, it is the response to /b and followed to itself.
             let response = try await cached.send("/a")
             #expect(response.text == "b")
             #expect(
@@ -116,7 +116,7 @@ struct HTTPCachedRedirectTests {
         try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
         let options = CallOptions(cache: .http())
         _ = try await network.call(Members(), options: options)
-        // What is kept of the other origin is given while it is fresh.
+        // A stored response of the other origin is returned while it is fresh.
         let again = try await network.call(Members(), options: options)
         #expect(again.source == (control == "no-store" ? .network : .cache))
         // To fetch it anew, its own origin is asked for the redirect.
@@ -130,7 +130,7 @@ struct HTTPCachedRedirectTests {
         }
     }
 
-    @Test func keptRedirectsThatLeadInACircleAreAskedForAgain() async throws {
+    @Test func storedRedirectLoopIsRequestedAgain() async throws {
         redirect("/b", "max-age=600")
         redirect("/a", "max-age=600")
         cached.respond("out", [.cacheControl: "no-store"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// Random answers, clocks and requests, against arithmetic in whole numbers that shares nothing with the code.
+/// Random responses, clocks and requests, against integer arithmetic that shares no code with the cache.
 struct HTTPFreshnessModelTests {
     /// How many sequences are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
@@ -20,8 +20,8 @@ struct HTTPFreshnessModelTests {
     }
 }
 
-/// What the model knows of the one answer that is kept, in seconds since the start.
-private struct Kept {
+/// The state of the one stored response in the model, in seconds since the start.
+private struct Stored {
     var body: Int
     var lifetime: Int
     var ageAtReceipt: Int
@@ -37,7 +37,7 @@ private struct Play {
     private let cached = HTTPCachedLayer(isInProcess: true)
     private let start = 1_767_225_600
     private var now = 0
-    private var kept: Kept?
+    private var stored: Stored?
     private var bodies = 0
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
@@ -67,44 +67,46 @@ private struct Play {
         var request = HTTPFields()
         if !wishes.isEmpty { request[.cacheControl] = wishes.joined(separator: ", ") }
 
-        let isExpected = kept.map { serves($0, maxAge, minFresh, maxStale) } ?? false
-        let keptBody = kept.map { "\($0.body)" }
-        let keptAge = kept.map { $0.ageAtReceipt + now - $0.receivedAt }
+        let isExpected = stored.map { serves($0, maxAge, minFresh, maxStale) } ?? false
+        let recordedBody = stored.map { "\($0.body)" }
+        let storedAge = stored.map { $0.ageAtReceipt + now - $0.receivedAt }
         let sentBefore = cached.sent
         var expectedBody: String?
         if !isExpected {
             switch number(0...5) {
-            case 0 where kept?.tag != nil: expectedBody = scriptNotModified()
+            case 0 where stored?.tag != nil: expectedBody = scriptNotModified()
             case 1: expectedBody = scriptError(maxAge)
-            default: expectedBody = scriptAnswer()
+            default: expectedBody = scriptResponse()
             }
         }
         let response = try await cached.send("/a", request)
         let wasSent = cached.sent > sentBefore
-        if wasSent == isExpected { return "sent: \(wasSent), as \(String(describing: kept)) with \(wishes) at \(now)" }
+        if wasSent == isExpected {
+            return "sent: \(wasSent), as \(String(describing: stored)) with \(wishes) at \(now)"
+        }
         if isExpected {
-            if response.text != keptBody { return "another body" }
-            if response.head.headerFields[.age] != keptAge.map({ "\($0)" }) { return "another age" }
+            if response.text != recordedBody { return "another body" }
+            if response.head.headerFields[.age] != storedAge.map({ "\($0)" }) { return "another age" }
         } else if response.text != expectedBody {
             return "\(response.text ?? "-") for \(expectedBody ?? "-")"
         }
         return nil
     }
 
-    private func serves(_ kept: Kept, _ maxAge: Int?, _ minFresh: Int?, _ maxStale: Int?) -> Bool {
-        if kept.noCache { return false }
-        let age = kept.ageAtReceipt + now - kept.receivedAt
-        let isStale = age >= kept.lifetime
-        if isStale && (kept.mustRevalidate || maxStale == nil) { return false }
-        // How much the answer misses what is wanted, by each wish.
+    private func serves(_ stored: Stored, _ maxAge: Int?, _ minFresh: Int?, _ maxStale: Int?) -> Bool {
+        if stored.noCache { return false }
+        let age = stored.ageAtReceipt + now - stored.receivedAt
+        let isStale = age >= stored.lifetime
+        if isStale && (stored.mustRevalidate || maxStale == nil) { return false }
+        // By how much the response misses each directive of the request.
         var misses: [Int] = []
-        if isStale { misses.append(age - kept.lifetime) }
+        if isStale { misses.append(age - stored.lifetime) }
         if let maxAge, age > maxAge || maxAge == 0 { misses.append(age - maxAge) }
-        if let minFresh, kept.lifetime - age < minFresh { misses.append(minFresh - (kept.lifetime - age)) }
+        if let minFresh, stored.lifetime - age < minFresh { misses.append(minFresh - (stored.lifetime - age)) }
         return misses.allSatisfy { miss in maxStale.map { miss <= $0 } ?? false }
     }
 
-    private mutating func scriptAnswer() -> String {
+    private mutating func scriptResponse() -> String {
         bodies += 1
         let delay = number(0...3)
         let dateOffset = chance(3) ? number(-20...20) : 0
@@ -134,10 +136,10 @@ private struct Play {
         if let modified { fields[.lastModified] = HTTPDate(seconds: Int64(date - modified * 10)).text }
         if let tag { fields[.eTag] = "\"\(tag)\"" }
         cached.respond("\(bodies)", fields, after: Double(delay))
-        kept =
+        stored =
             noStore
             ? nil
-            : Kept(
+            : Stored(
                 body: bodies, lifetime: max(0, maxAge ?? expires ?? modified ?? 0),
                 ageAtReceipt: max(max(0, -dateOffset), ageField + delay), receivedAt: now,
                 mustRevalidate: mustRevalidate, noCache: noCache, staleIfError: staleIfError, tag: tag)
@@ -145,7 +147,7 @@ private struct Play {
     }
 
     private mutating func scriptNotModified() -> String? {
-        guard let tag = kept?.tag, let body = kept?.body else { return nil }
+        guard let tag = stored?.tag, let body = stored?.body else { return nil }
         let lifetime = number(1...60)
         cached.respond(
             status: .notModified,
@@ -153,7 +155,7 @@ private struct Play {
                 .eTag: "\"\(tag)\"", .cacheControl: "max-age=\(lifetime)",
                 .date: HTTPDate(seconds: Int64(start + now)).text,
             ])
-        kept = Kept(
+        stored = Stored(
             body: body, lifetime: lifetime, ageAtReceipt: 0, receivedAt: now, mustRevalidate: false, noCache: false,
             tag: tag)
         return "\(body)"
@@ -161,8 +163,10 @@ private struct Play {
 
     private mutating func scriptError(_ maxAge: Int?) -> String {
         cached.respond("error", status: .internalServerError)
-        guard let kept, !kept.noCache, !kept.mustRevalidate, let limit = kept.staleIfError else { return "error" }
-        let staleBy = max(0, kept.ageAtReceipt + now - kept.receivedAt - kept.lifetime)
-        return staleBy <= limit ? "\(kept.body)" : "error"
+        guard let stored, !stored.noCache, !stored.mustRevalidate, let limit = stored.staleIfError else {
+            return "error"
+        }
+        let staleBy = max(0, stored.ageAtReceipt + now - stored.receivedAt - stored.lifetime)
+        return staleBy <= limit ? "\(stored.body)" : "error"
     }
 }

@@ -17,7 +17,7 @@ struct HTTPFreshnessTests {
 
     private func date(_ offset: Int64) -> String { HTTPDate(seconds: received.seconds + offset).text }
 
-    @Test func answerIsStaleFromTheSecondAtWhichItsLifetimeEnds() async throws {
+    @Test func responseIsStaleAtTheEndOfItsLifetime() async throws {
         cached.respond([.cacheControl: "max-age=60"])
         try await cached.send()
         cached.advance(59.5)

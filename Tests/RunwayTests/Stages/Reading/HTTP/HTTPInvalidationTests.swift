@@ -20,7 +20,7 @@ struct HTTPInvalidationTests {
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "FROBNICATE"])
-    func changeThatSucceededLetsGoOfItsTarget(_ name: String) async throws {
+    func successfulChangeInvalidatesItsTarget(_ name: String) async throws {
         try await store("/a", "/b")
         cached.respond(status: .noContent)
         try await cached.send("/a", method: try #require(HTTPRequest.Method(name)))
@@ -52,7 +52,7 @@ struct HTTPInvalidationTests {
         #expect(await isKept("/a"))
     }
 
-    @Test func whatTheAnswerPointsToIsLetGoWithinItsOrigin() async throws {
+    @Test func referencedTargetsOfTheOriginAreInvalidated() async throws {
         try await store("/a", "/l", "/c", "/d")
         cached.respond(status: .created, [.location: "/l", .contentLocation: "https://origin.test:443/c"])
         try await cached.send("/a", method: .post)
@@ -74,7 +74,7 @@ struct HTTPInvalidationTests {
         #expect(await isKept("/l"))
     }
 
-    @Test func everyVariantAndEveryAccountOfTheTargetIsLetGo() async throws {
+    @Test func everyVariantAndAccountIsInvalidated() async throws {
         for language in ["de", "fr"] {
             cached.respond(language, [.cacheControl: "max-age=600", .vary: "Accept-Language"])
             try await cached.send("/a", [.acceptLanguage: language])
@@ -93,7 +93,7 @@ struct HTTPInvalidationTests {
         #expect(await !isKept("/a"))
     }
 
-    @Test func callWhoseOwnPolicyIsTheClientsStillLetsGoOfWhatItChanged() async throws {
+    @Test func changeUnderAClientPolicyInvalidatesItsTarget() async throws {
         for policy in [CachePolicy.timeToLive(), .untilEvicted()] {
             try await store("/a")
             cached.respond(status: .ok)
@@ -115,7 +115,7 @@ struct HTTPInvalidationTests {
     @Test func responseInFlightDuringAChangeIsNotStored() async throws {
         let network = cached.network
         let cached = cached
-        // The change comes and goes while the answer to the read is under way.
+        // The change completes while the response to the read is in flight.
         cached.respond(with: { _ throws(NetworkError) in
             cached.respond(status: .ok)
             _ = try await network.exchange(cached.request(method: .post), with: Library.self)

@@ -8,7 +8,7 @@ import Testing
 /// Between the end of a read that calls share and the moment at which the first of them learns of it.
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPLandedReadTests {
-    /// Makes another answer of every answer.
+    /// Changes every response.
     private struct Rewriting: RequestStage {
         var step: FlightStep { .customStage("rewriting") }
 
@@ -31,7 +31,7 @@ struct HTTPLandedReadTests {
         return response
     }
 
-    /// A call whose read has brought an answer, and which does not know it yet.
+    /// A call whose read has received a response that the call has not.
     private func landedCall(_ number: UInt64, _ response: Response) async throws -> Task<RawData, any Error> {
         let call = Task(executorPreference: executor) { [network = room.network, options] in
             try await network.call(Shelf(), options: options)
@@ -85,7 +85,7 @@ struct HTTPLandedReadTests {
     }
 
     @Test(arguments: [("no-store", "Accept"), ("no-cache", "Accept"), ("max-age=0", "Accept"), ("max-age=600", "*")])
-    func whatMayNotBeGivenAgainIsGivenToNobodyWhoComesAfterIt(_ control: String, _ vary: String) async throws {
+    func uncacheableResponseIsReturnedToNoLaterCall(_ control: String, _ vary: String) async throws {
         let fields: HTTPFields = [.cacheControl: control, .vary: vary]
         let first = try await landedCall(1, respond(1, fields))
         let second = room.call(Shelf(), options)

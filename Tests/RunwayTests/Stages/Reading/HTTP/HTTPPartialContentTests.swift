@@ -111,7 +111,7 @@ struct HTTPPartialContentTests {
         #expect(whole.text == body && whole.source == .cache && whole.head.headerFields[.server] == "new")
     }
 
-    @Test func partOfANewerRepresentationLetsGoOfTheWhole() async throws {
+    @Test func partOfANewerRepresentationReplacesTheWhole() async throws {
         cached.respond(body, [.cacheControl: "max-age=1", .eTag: "\"x\""])
         try await cached.send()
         cached.advance(10)

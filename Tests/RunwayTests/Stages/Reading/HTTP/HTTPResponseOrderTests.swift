@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Which answers are kept where calls, clears and answers that may not be kept overlap.
+/// Which responses are stored if calls, clears and uncacheable responses overlap.
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPResponseOrderTests {
     private let room = ReadingRoom()
@@ -26,8 +26,8 @@ struct HTTPResponseOrderTests {
         room.transport.respond(number, with: .success(response))
     }
 
-    /// The number of the answer that is kept; `nil` where none is.
-    private func kept(_ language: String) async -> UInt64? {
+    /// The number of the stored response; `nil` if there is none.
+    private func stored(_ language: String) async -> UInt64? {
         try? await room.call(Shelf(fields: ["Accept-Language": language]), options(.onlyIfCached)).number
     }
 
@@ -36,22 +36,22 @@ struct HTTPResponseOrderTests {
         respond(1)
         #expect(try await older.number == 1)
         let newer = try await begin(2, "de", .refresh)
-        // Of the same target, in another language: what was asked for before it is not kept.
+        // Of the same target, in another language: responses to earlier requests are not stored.
         let other = try await begin(3, "fr")
         respond(3, "no-store")
         #expect(try await other.number == 3)
-        #expect(await kept("de") == 1)
+        #expect(await stored("de") == 1)
         respond(2)
         #expect(try await newer.number == 2)
-        #expect(await kept("de") == nil)
+        #expect(await stored("de") == nil)
     }
 
-    @Test func aClearOfOneAccountLetsAnothersAnswerBeKept() async throws {
+    @Test func aClearOfOneAccountAllowsStoringAnothersResponse() async throws {
         let call = try await begin(1, "de")
         room.network.cache.clear(account: "ann")
         respond(1)
         #expect(try await call.number == 1)
-        #expect(await kept("de") == 1)
+        #expect(await stored("de") == 1)
     }
 
     @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func aCallThatWaitedDuringAClearIsNotStored(
@@ -79,7 +79,7 @@ struct HTTPResponseOrderTests {
         }
     }
 
-    @Test func aStreamThatIsTooLargeLeavesNoOlderAnswerInItsPlace() async throws {
+    @Test func aTooLargeStreamRemovesAnOlderResponse() async throws {
         let transport = CarryingTransport()
         let network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),

@@ -8,7 +8,7 @@ import Testing
 struct HTTPReuseTests {
     private let cached = HTTPCachedLayer()
 
-    @Test func onlyTheSameTargetIsAnswered() async throws {
+    @Test func onlyTheSameTargetIsServed() async throws {
         cached.respond([.cacheControl: "max-age=60"])
         cached.respond("two", [.cacheControl: "max-age=60"])
         try await cached.send("/a")
@@ -41,7 +41,7 @@ struct HTTPReuseTests {
         #expect(cached.sent == 3)
     }
 
-    @Test func answerThatVariesByAnythingIsNeverGivenAgain() async throws {
+    @Test func responseVaryingByAnythingIsNeverReused() async throws {
         for vary in ["*", "Accept, *"] {
             #expect(try await HTTPCachedLayer().isSentAgain([.cacheControl: "max-age=60", .vary: vary]))
         }
@@ -57,14 +57,14 @@ struct HTTPReuseTests {
         // A field of the caller's own is sent alone, so that all is known of it.
         #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three")
         #expect(try await cached.send("/a", [.cookie: "a=1"]).text == "three" && cached.sent == 3)
-        // What does not vary by it is kept.
+        // A response that does not vary by it is stored.
         cached.respond([.cacheControl: "max-age=60", .vary: "Accept"])
         try await cached.send("/b")
         #expect(try await cached.send("/b").source == .cache)
     }
 
     @Test func theMostRecentResponseIsReturned() async throws {
-        // Each is of a request that nothing kept so far matches, and all match the last.
+        // Each is for a request that no stored response matches so far, and all match the last.
         cached.respond([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
         try await cached.send("/a", [.accept: "a"])
         cached.respond("two", [.cacheControl: "max-age=999", .vary: "Accept-Language", .date: cached.date(-10)])
@@ -78,7 +78,7 @@ struct HTTPReuseTests {
         #expect(try await other.send("/a", [.accept: "a", .acceptLanguage: "f"]).text == "one")
     }
 
-    @Test func answerThatSaysOnWhatItDependsIsPreferred() async throws {
+    @Test func responseWithVaryIsPreferred() async throws {
         cached.respond([.cacheControl: "max-age=999", .vary: "Accept", .date: cached.date(-20)])
         try await cached.send("/a", [.accept: "a"])
         cached.respond("two", [.cacheControl: "max-age=999", .date: cached.date(-10)])
@@ -97,13 +97,13 @@ struct HTTPReuseTests {
         #expect(try await HTTPCachedLayer().isSentAgain([.cacheControl: "max-age=60"], asking: [.pragma: "no-cache"]))
     }
 
-    @Test func pragmaAndWarningOfAnAnswerChangeNothing() async throws {
+    @Test func pragmaAndWarningOfAResponseAreIgnored() async throws {
         var fields: HTTPFields = [.cacheControl: "max-age=60", .pragma: "no-cache"]
         fields[try #require(HTTPField.Name("Warning"))] = "110 - \"stale\""
         #expect(try await !cached.isSentAgain(fields))
     }
 
-    @Test func requestMayWantAYoungerAnswer() async throws {
+    @Test func requestMayRequireAYoungerResponse() async throws {
         func isSent(_ asking: String, _ response: String = "max-age=60") async throws -> Bool {
             try await HTTPCachedLayer().isSentAgain(
                 [.cacheControl: response], after: 10, asking: [.cacheControl: asking])
@@ -117,7 +117,7 @@ struct HTTPReuseTests {
         #expect(try await isSent("min-fresh=x"))
     }
 
-    @Test func requestMayAcceptAStaleAnswer() async throws {
+    @Test func requestMayAcceptAStaleResponse() async throws {
         func isSent(_ asking: String, _ response: String = "max-age=4") async throws -> Bool {
             try await HTTPCachedLayer().isSentAgain(
                 [.cacheControl: response], after: 10, asking: [.cacheControl: asking])
@@ -134,7 +134,7 @@ struct HTTPReuseTests {
         #expect(try await isSent("max-stale, no-cache"))
     }
 
-    @Test func staleAnswerSaysThatItIsOne() async throws {
+    @Test func staleResponseHasItsAge() async throws {
         cached.respond([.cacheControl: "max-age=4"])
         try await cached.send()
         cached.advance(10)
@@ -154,7 +154,7 @@ struct HTTPReuseTests {
         }
     }
 
-    @Test func answerWithoutANetworkMayBeStale() async throws {
+    @Test func responseWithoutANetworkMayBeStale() async throws {
         cached.respond([.cacheControl: "max-age=4"])
         try await cached.send()
         cached.advance(10_000)
@@ -210,7 +210,7 @@ struct HTTPReuseTests {
         #expect(cached.last[.ifNoneMatch] == "\"1\"")
     }
 
-    @Test func staleAnswerIsNotGivenBeyondItsLimitNorAgainstAWish() async throws {
+    @Test func staleResponseRespectsLimitsAndRequest() async throws {
         func isSent(_ response: String, after seconds: Double, _ asking: String) async throws -> Bool {
             let cached = HTTPCachedLayer()
             cached.respond([.cacheControl: response])
@@ -297,11 +297,11 @@ struct HTTPReuseTests {
         #expect(cached.sent == 1)
     }
 
-    @Test func keptRedirectsThatLeadNowhereAreNotSentWhereTheCallLetsNothingBeSent() async throws {
+    @Test func onlyIfCachedSendsNoUncachedRedirectTarget() async throws {
         for location in ["/b", "/a"] {
             cached.respond("", status: .found, [.location: location, .cacheControl: "max-age=60"])
         }
-        // What fails in passing lets go of nothing that is kept.
+        // A temporary failure removes no stored response.
         cached.respond("error", status: .internalServerError)
         try await cached.send("/a")
         #expect(try await cached.failure("/a", [.cacheControl: "only-if-cached"]).status == .gatewayTimeout)
@@ -322,7 +322,7 @@ struct HTTPReuseTests {
         #expect(cached.sent == 0)
     }
 
-    @Test func refreshTakesNothingAndReplacesWhatIsKept() async throws {
+    @Test func refreshReplacesStoredResponses() async throws {
         cached.respond([.cacheControl: "max-age=60, immutable", .eTag: "\"1\""])
         try await cached.send()
         cached.respond("two", [.cacheControl: "max-age=60"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Private responses of users that no account tells apart.
+/// Private responses of users that no account distinguishes.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPSenderTests {
     private let cached = HTTPCachedLayer()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// What is kept of answers that several calls share: how old they are, and which is newer, the request tells that fetched them.
+/// Stored responses that several calls share: their age and order are those of the request that fetched them.
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPSharedReadTests {
     private let room = ReadingRoom()
@@ -48,7 +48,7 @@ struct HTTPSharedReadTests {
         #expect(try await third.number == 4)
     }
 
-    @Test func olderAnswerIsNotKeptOverANewerOneThoughALaterCallJoinedIt() async throws {
+    @Test func olderResponseDoesNotReplaceANewerOneThroughAFollower() async throws {
         let first = try await begin(1)
         let newer = try await begin(2, .refresh)
         let second = try await join(1)
@@ -70,7 +70,7 @@ struct HTTPSharedReadTests {
         let later = try await begin(3)
         respond(3)
         #expect(try await later.number == 3)
-        #expect(room.network.cache.count == 1, "what is asked for afterwards is kept")
+        #expect(room.network.cache.count == 1, "responses to later requests are stored")
     }
 
     @Test(arguments: [CachePolicy.http(), .timeToLive(), .off])

@@ -8,7 +8,7 @@ import Testing
 struct HTTPStoringTests {
     private let cached = HTTPCachedLayer()
 
-    @Test func freshAnswerIsGivenWithoutARequest() async throws {
+    @Test func freshResponseNeedsNoRequest() async throws {
         cached.respond([.cacheControl: "max-age=60"])
         #expect(try await cached.send().source == .network)
         cached.advance(59)
@@ -28,7 +28,7 @@ struct HTTPStoringTests {
         #expect(try await cached.send().text == "three")
     }
 
-    @Test func getWithABodyIsNeitherKeptNorAnswered() async throws {
+    @Test func getWithABodyIsNeitherStoredNorServed() async throws {
         var request = cached.request()
         request.body = .bytes([1])
         cached.respond([.cacheControl: "max-age=60"])
@@ -45,7 +45,7 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501])
-    func statusesOfTheListAreKeptByEstimate(_ code: Int) async throws {
+    func listedStatusesHaveAHeuristicLifetime(_ code: Int) async throws {
         let fields: HTTPFields = [.lastModified: cached.date(-100_000), .date: cached.date()]
         #expect(try await !cached.isSentAgain(fields, status: .init(code: code), after: 9000))
         #expect(Self.isEstimated(code))
@@ -63,7 +63,7 @@ struct HTTPStoringTests {
     }
 
     @Test(arguments: ["public", "private", "private=\"x\""])
-    func directiveThatAllowsKeepingMakesAnyStatusKept(_ directive: String) async throws {
+    func directiveThatAllowsStoringAppliesToAnyStatus(_ directive: String) async throws {
         let fields: HTTPFields = [
             .cacheControl: directive, .lastModified: cached.date(-100_000), .date: cached.date(),
         ]
@@ -80,7 +80,7 @@ struct HTTPStoringTests {
         }
     }
 
-    @Test func interimStatusIsNotKept() {
+    @Test func interimStatusIsNotStored() {
         let refusal = Storability.refusal(
             HTTPResponse(status: .init(code: 103), headerFields: [.cacheControl: "max-age=60"]),
             to: cached.request().head, ResponseDirectives([.cacheControl: "max-age=60"]), verdict: .fine,
@@ -93,13 +93,13 @@ struct HTTPStoringTests {
         #expect(cached.network.cache.byteCount < 400)
     }
 
-    @Test func requestThatForbidsItKeepsTheAnswerFromBeingKept() async throws {
+    @Test func noStoreRequestPreventsStoring() async throws {
         cached.respond([.cacheControl: "max-age=60"])
         cached.respond("two", [.cacheControl: "max-age=60"])
         try await cached.send("/a", [.cacheControl: "no-store"])
         #expect(cached.network.cache.count == 0)
         #expect(try await cached.send().text == "two")
-        // What is kept already may be given to such a request.
+        // A stored response may be returned to such a request.
         #expect(try await cached.send("/a", [.cacheControl: "no-store"]).source == .cache)
     }
 
@@ -112,7 +112,7 @@ struct HTTPStoringTests {
                 [.cacheControl: "must-understand, max-age=60"], status: .init(code: 299)))
     }
 
-    @Test func requestWithCredentialsIsAnsweredFromWhatIsKept() async throws {
+    @Test func requestWithCredentialsIsServedFromTheCache() async throws {
         cached.respond([.cacheControl: "max-age=60"])
         try await cached.send("/a", [.authorization: "Bearer 1"])
         #expect(try await cached.send("/a", [.authorization: "Bearer 1"]).source == .cache)
@@ -137,7 +137,7 @@ struct HTTPStoringTests {
         #expect(try await cached.send().text == "five")
     }
 
-    @Test func noCallSeesWhatIsKeptForAnotherCookie() async throws {
+    @Test func responsesAreSeparateByCookie() async throws {
         for body in ["one", "two", "three"] { cached.respond(body, [.cacheControl: "private, max-age=60"]) }
         try await cached.send("/a", [.cookie: "session=kim"])
         #expect(try await cached.send("/a", [.cookie: "session=lee"]).text == "two")
@@ -159,21 +159,21 @@ struct HTTPStoringTests {
         }
         cached.respond(fields)
         try await cached.send()
-        let kept = try await cached.send().head.headerFields
+        let stored = try await cached.send().head.headerFields
         #expect(
-            Set(kept.map(\.name.canonicalName)) == [
+            Set(stored.map(\.name.canonicalName)) == [
                 "cache-control", "set-cookie", "x-own", "warning", "cdn-cache-control", "date", "age",
             ])
     }
 
-    @Test func fieldsOfTheNoCacheDirectiveAreNotGivenAgain() async throws {
+    @Test func fieldsOfTheNoCacheDirectiveAreNotReused() async throws {
         for value in ["max-age=60, no-cache=\"Set-Cookie, X-A\"", "max-age=60, no-cache=Set-Cookie"] {
             let cached = HTTPCachedLayer()
             cached.respond([.cacheControl: value, .setCookie: "a=1", .server: "s"])
             #expect(try await cached.send().head.headerFields[.setCookie] == "a=1")
-            let kept = try await cached.send()
-            #expect(kept.source == .cache && kept.head.headerFields[.setCookie] == nil)
-            #expect(kept.head.headerFields[.server] == "s")
+            let stored = try await cached.send()
+            #expect(stored.source == .cache && stored.head.headerFields[.setCookie] == nil)
+            #expect(stored.head.headerFields[.server] == "s")
         }
     }
 
@@ -214,7 +214,7 @@ struct HTTPStoringTests {
         }
     }
 
-    @Test func answerWithoutADateGetsTheOneAtWhichItCame() async throws {
+    @Test func responseWithoutADateGetsItsReceiptDate() async throws {
         for value in [nil, "yesterday"] as [String?] {
             let cached = HTTPCachedLayer()
             var fields: HTTPFields = [.cacheControl: "max-age=60"]
@@ -238,7 +238,7 @@ struct HTTPStoringTests {
         #expect(refusal(.failed(ServiceError(code: "1"), isAbsorbed: false)) == .notFine)
     }
 
-    @Test func streamedAnswerIsKeptWhenItHasPassedWhole() async throws {
+    @Test func streamedResponseIsStoredWhenComplete() async throws {
         func streamed(_ parts: [String], torn: Bool) -> @Sendable (Request) async throws(NetworkError) -> Response {
             { _ throws(NetworkError) in
                 let stream = BodyStream {

@@ -9,8 +9,8 @@ import Testing
 struct HTTPValidationTests {
     private let cached = HTTPCachedLayer()
 
-    /// Keeps an answer that is stale when the next request comes.
-    private func keepStale(_ fields: HTTPFields, path: String = "/a", asking: HTTPFields = [:]) async throws {
+    /// Stores a response that is stale at the next request.
+    private func storeStale(_ fields: HTTPFields, path: String = "/a", asking: HTTPFields = [:]) async throws {
         var fields = fields
         if fields[.cacheControl] == nil { fields[.cacheControl] = "max-age=1" }
         cached.respond(fields)
@@ -20,32 +20,32 @@ struct HTTPValidationTests {
 
     @Test func bothValidatorsAreSentAsTheyCame() async throws {
         let modified = cached.date(-1000)
-        try await keepStale([.eTag: "W/\"x\"", .lastModified: modified])
+        try await storeStale([.eTag: "W/\"x\"", .lastModified: modified])
         cached.respond(status: .notModified)
         #expect(try await cached.send().text == "one")
         #expect(cached.last[.ifNoneMatch] == "W/\"x\"" && cached.last[.ifModifiedSince] == modified)
     }
 
     @Test func eachValidatorIsSentAlone() async throws {
-        try await keepStale([.eTag: "\"x\""])
+        try await storeStale([.eTag: "\"x\""])
         cached.respond("two")
         try await cached.send()
         #expect(cached.last[.ifNoneMatch] == "\"x\"" && cached.last[.ifModifiedSince] == nil)
-        try await keepStale([.lastModified: cached.date(-9)], path: "/b")
+        try await storeStale([.lastModified: cached.date(-9)], path: "/b")
         cached.respond("two")
         try await cached.send("/b")
         #expect(cached.last[.ifNoneMatch] == nil && cached.last[.ifModifiedSince] != nil)
     }
 
-    @Test func answerWithoutAValidatorIsFetchedAnew() async throws {
-        try await keepStale([:])
+    @Test func responseWithoutAValidatorIsFetchedAgain() async throws {
+        try await storeStale([:])
         cached.respond("two")
         #expect(try await cached.send().text == "two")
         #expect(cached.last[.ifNoneMatch] == nil && cached.last[.ifModifiedSince] == nil)
     }
 
     @Test func notModifiedMakesTheResponseFreshAgain() async throws {
-        try await keepStale([.eTag: "\"x\"", .age: "1"])
+        try await storeStale([.eTag: "\"x\"", .age: "1"])
         cached.respond(status: .notModified, [.cacheControl: "max-age=60", .eTag: "\"x\""])
         let valid = try await cached.send()
         #expect(valid.text == "one" && valid.head.status == .ok && valid.source == .cache)
@@ -56,7 +56,7 @@ struct HTTPValidationTests {
     }
 
     @Test func fieldsOfNotModifiedReplaceStoredOnes() async throws {
-        try await keepStale([
+        try await storeStale([
             .eTag: "\"x\"", .server: "old", .contentLength: "3", .contentType: "text/plain", .setCookie: "a=1",
             .contentLanguage: "de",
         ])
@@ -78,37 +78,37 @@ struct HTTPValidationTests {
         #expect(try fields[#require(HTTPField.Name("X-Hop"))] == nil)
     }
 
-    @Test func notModifiedThatForbidsKeepingLetsGoOfTheAnswer() async throws {
-        try await keepStale([.eTag: "\"x\""])
+    @Test func notModifiedWithNoStoreRemovesTheResponse() async throws {
+        try await storeStale([.eTag: "\"x\""])
         cached.respond(status: .notModified, [.cacheControl: "no-store", .eTag: "\"x\""])
         #expect(try await cached.send().text == "one")
         #expect(cached.network.cache.count == 0)
     }
 
     @Test func fullResponseReplacesTheStoredOne() async throws {
-        try await keepStale([.eTag: "\"x\""])
+        try await storeStale([.eTag: "\"x\""])
         cached.respond("two", [.cacheControl: "max-age=60", .eTag: "\"y\""])
         #expect(try await cached.send().text == "two")
         #expect(try await cached.send().text == "two")
         #expect(cached.network.cache.count == 1)
     }
 
-    @Test func fullAnswerThatMayNotBeKeptLetsGoOfTheKeptOne() async throws {
-        try await keepStale([.eTag: "\"x\""])
+    @Test func uncacheableFullResponseRemovesTheStoredOne() async throws {
+        try await storeStale([.eTag: "\"x\""])
         cached.respond("two", [.cacheControl: "no-store"])
         try await cached.send()
         #expect(cached.network.cache.count == 0)
     }
 
     @Test func serverErrorIsReturnedAndTheStoredResponseStays() async throws {
-        try await keepStale([.eTag: "\"x\""])
+        try await storeStale([.eTag: "\"x\""])
         cached.respond("error", status: .internalServerError)
         #expect(try await cached.send().text == "error")
         cached.respond(status: .notModified)
         #expect(try await cached.send().text == "one")
     }
 
-    @Test func strongValidatorThatIsNotKeptUpdatesNothing() async throws {
+    @Test func unknownStrongValidatorUpdatesNothing() async throws {
         cached.respond([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
         try await cached.send()
         cached.advance(10)
@@ -166,7 +166,7 @@ struct HTTPValidationTests {
 
     @Test func lastModifiedOfNotModifiedSelectsTheResponse() async throws {
         let modified = cached.date(-1000)
-        try await keepStale([.lastModified: modified])
+        try await storeStale([.lastModified: modified])
         cached.respond(status: .notModified, [.lastModified: modified])
         #expect(try await cached.send().text == "one")
         cached.respond(status: .notModified, [.lastModified: cached.date()])
@@ -179,7 +179,7 @@ struct HTTPValidationTests {
         cached.respond(status: .notModified)
         let error = try await cached.failure()
         #expect(error.kind == .invalidResponse && error.status == .notModified && cached.sent == 1)
-        try await keepStale([.eTag: "\"x\""])
+        try await storeStale([.eTag: "\"x\""])
         cached.respond(status: .notModified, [.eTag: "\"y\""])
         cached.respond(status: .notModified, [.eTag: "\"y\""])
         #expect(try await cached.failure().kind == .invalidResponse)
@@ -225,7 +225,7 @@ struct HTTPValidationTests {
         #expect(try await cached.send().text == "one")
     }
 
-    @Test func ownConditionsOfTheCallerArePassedWhereNothingIsKept() async throws {
+    @Test func ownConditionsAreForwardedOnAMiss() async throws {
         cached.respond(status: .notModified, [.eTag: "\"x\""])
         let response = try await cached.send("/a", [.ifNoneMatch: "\"x\""])
         #expect(response.head.status == .notModified && response.source == .network && cached.sent == 1)
@@ -234,9 +234,9 @@ struct HTTPValidationTests {
     }
 
     @Test func tagsOfTheCallerAndOfTheCacheAreSentTogether() async throws {
-        try await keepStale([.eTag: "\"x\""])
+        try await storeStale([.eTag: "\"x\""])
         cached.respond(status: .notModified, [.eTag: "\"x\""])
-        // The caller has another one, so it gets what is kept.
+        // The caller has another one, so it receives the stored one.
         let response = try await cached.send("/a", [.ifNoneMatch: "\"own\""])
         #expect(response.head.status == .ok && response.text == "one")
         #expect(cached.last[.ifNoneMatch] == "\"own\", \"x\"")
@@ -250,10 +250,10 @@ struct HTTPValidationTests {
         #expect(cached.sent == sent + 1)
     }
 
-    /// Keeps a stale response of these fields, and has the caller's own tag joined to its validators.
+    /// Stores a stale response with these fields, and sends the caller's own tag with its validators.
     @Test(arguments: [[.eTag: "\"x\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [:]] as [HTTPFields])
     func bareNotModifiedForTheCallersTagDoesNotServeTheStoredBody(_ validator: HTTPFields) async throws {
-        try await keepStale(validator)
+        try await storeStale(validator)
         let count = cached.sent
         // Both requests: the caller's representation is current, and the server does not name it.
         cached.respond(status: .notModified, [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"])
@@ -268,7 +268,7 @@ struct HTTPValidationTests {
     }
 
     @Test func bareNotModifiedForAnyRepresentationDoesNotUpdateTheStoredOne() async throws {
-        try await keepStale([.eTag: "\"x\"", .lastModified: cached.date(-1000)])
+        try await storeStale([.eTag: "\"x\"", .lastModified: cached.date(-1000)])
         cached.respond(status: .notModified, [.cacheControl: "max-age=60"])
         #expect(try await cached.send("/a", [.ifNoneMatch: "*"]).head.status == .notModified)
         #expect(cached.last[.ifNoneMatch] == "*" && cached.last[.ifModifiedSince] == nil)
@@ -277,7 +277,7 @@ struct HTTPValidationTests {
     }
 
     @Test func bareNotModifiedForTheStoredTagIsAccepted() async throws {
-        try await keepStale([.eTag: "\"x\""])
+        try await storeStale([.eTag: "\"x\""])
         let count = cached.sent
         cached.respond(status: .notModified, [.cacheControl: "max-age=60"])
         #expect(try await cached.send("/a", [.ifNoneMatch: "\"x\""]).head.status == .notModified)
@@ -286,7 +286,7 @@ struct HTTPValidationTests {
     }
 
     @Test func dateOfTheCallerIsNotSentBesideTheCachesTag() async throws {
-        try await keepStale([.eTag: "\"x\""])
+        try await storeStale([.eTag: "\"x\""])
         cached.respond(status: .notModified)
         let response = try await cached.send("/a", [.ifModifiedSince: cached.date(-86_400)])
         #expect(response.head.status == .ok && response.text == "one")
@@ -294,11 +294,11 @@ struct HTTPValidationTests {
     }
 
     @Test func matchingHeadMakesTheStoredResponseFresh() async throws {
-        try await keepStale([.eTag: "\"x\"", .contentLength: "3", .server: "old"])
+        try await storeStale([.eTag: "\"x\"", .contentLength: "3", .server: "old"])
         cached.respond("", [.eTag: "\"x\"", .contentLength: "3", .cacheControl: "max-age=60", .server: "new"])
         try await cached.send(method: .head)
-        let kept = try await cached.send()
-        #expect(kept.text == "one" && kept.source == .cache && kept.head.headerFields[.server] == "new")
+        let stored = try await cached.send()
+        #expect(stored.text == "one" && stored.source == .cache && stored.head.headerFields[.server] == "new")
         #expect(cached.sent == 2)
     }
 

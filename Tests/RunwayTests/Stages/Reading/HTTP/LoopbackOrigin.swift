@@ -5,8 +5,8 @@ import Synchronization
 
 @testable import Runway
 
-/// One origin of this machine and one client for it, which tests share: whatever host a request is for, it goes over a real socket to
-/// this origin, which answers as the test has it.
+/// One origin of this machine and one client for it, which tests share: whatever host a request is for, it goes over a real
+/// socket to this origin, which responds as the test sets.
 actor LoopbackOrigin {
     typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
 
@@ -16,7 +16,7 @@ actor LoopbackOrigin {
     private final class Exchange: Sendable {
         let request: Request
         let response: Answer
-        /// Guards what the answer was.
+        /// Guards the response.
         private let result = Mutex<Result<ScriptedResponse, NetworkError>?>(nil)
 
         init(_ request: Request, _ response: @escaping Answer) {
@@ -24,12 +24,12 @@ actor LoopbackOrigin {
             self.response = response
         }
 
-        /// Why there was no answer, where the test wants none.
+        /// Why there was no response, if the test sets an error.
         var failure: NetworkError? {
             if case .failure(let error) = result.withLock({ $0 }) { error } else { nil }
         }
 
-        /// What is sent: an answer, or nothing, after which the connection ends.
+        /// What is sent: a response, or nothing, after which the connection ends.
         func respond() async -> ScriptedResponse {
             if let known = result.withLock({ $0 }) { return (try? known.get()) ?? .closing }
             let made: Result<ScriptedResponse, NetworkError>
@@ -50,7 +50,7 @@ actor LoopbackOrigin {
     private var exchanges: [String: Exchange] = [:]
     private var count = 0
 
-    /// Sends a request over a socket and gives the answer that came back.
+    /// Sends a request over a socket and returns the response.
     func send(_ request: Request, in flight: Flight, response: @escaping Answer) async throws(NetworkError) -> Response
     {
         count += 1
@@ -85,7 +85,7 @@ actor LoopbackOrigin {
                 guard let exchange = await self?.exchanges[received[Self.mark] ?? ""] else { return .closing }
                 return await exchange.respond()
             }
-            // Many tests at once hold answers back, and codings are left as the test writes them.
+            // Many tests at once hold responses back, and codings are passed unchanged.
             let configuration = TransportConfiguration(maximumConnectionsPerOrigin: 256, isTransparent: true)
             let client = try NIOTransport(configuration: configuration)
             return (port: origin.port, origin: origin, client: client)
@@ -96,7 +96,7 @@ actor LoopbackOrigin {
 }
 
 extension ScriptedResponse {
-    /// An answer as it goes over the wire: of a known length where it is whole, in chunks where it is a stream. What tears is torn.
+    /// A response on the wire: with a length if it is whole, in chunks if it is a stream. A stream that throws is truncated.
     fileprivate init(_ response: Response, to method: HTTPRequest.Method) async {
         self.init(status: response.head.status, headerFields: response.head.headerFields)
         switch response.body {

@@ -8,7 +8,7 @@ struct StormCheck {
 
     /// What no cache may do, and what this one did all the same.
     private(set) var problems: [String] = []
-    /// How many calls certainly had a fresh answer that they could be given.
+    /// How many calls certainly could have received a fresh stored response.
     private(set) var freshCallCount = 0
 
     init(_ log: StormLog) {
@@ -25,12 +25,12 @@ struct StormCheck {
             guard needsNoRequest(call, id) else { continue }
             freshCallCount += 1
             if call.number == nil || log.exchanges.contains(where: { $0.call == id }) {
-                problems.append("\(call) was not given the fresh answer that was kept")
+                problems.append("\(call) did not receive the fresh stored response")
             }
         }
     }
 
-    /// Who may have been signed in when a call took off.
+    /// The accounts that may have been signed in when a call started.
     private func owners(at call: StormLog.Call) -> Set<String> {
         Set(log.sessions.filter { !$0.span.isBefore(call.span) && !call.span.isBefore($0.span) }.map(\.owner))
     }
@@ -39,22 +39,22 @@ struct StormCheck {
     private func beginning(of exchange: StormLog.Exchange) -> Int { log.calls[exchange.call].span.begin }
 
     private func wrongs(of number: Int, givenTo call: StormLog.Call) -> [String] {
-        guard log.responses.indices.contains(number) else { return ["was given what nobody made"] }
+        guard log.responses.indices.contains(number) else { return ["received an unknown response"] }
         let (variant, version) = (log.responses[number].variant, log.responses[number].version)
         var wrongs: [String] = []
-        if !owners(at: call).contains(variant.owner) { wrongs.append("was given what is \(variant.owner)'s") }
+        if !owners(at: call).contains(variant.owner) { wrongs.append("received a response of \(variant.owner)") }
         if variant != StormLog.Variant(shelf: call.shelf, owner: variant.owner, language: call.language) {
-            wrongs.append("was given what is for \(variant)")
+            wrongs.append("received a response for \(variant)")
         }
         for change in log.changes where change.shelf == call.shelf && change.span.isBefore(call.span) {
-            if version < change.version { wrongs.append("was given what was changed before") }
+            if version < change.version { wrongs.append("received a response from before a change") }
         }
         let makers = log.exchanges.indices.filter {
             log.exchanges[$0].number == number && log.exchanges[$0].arrival < call.span.end
         }
         for removal in log.removals where removal.span.isBefore(call.span) && removal.concerns(variant.owner) {
             if !makers.contains(where: { log.exchanges[$0].arrival > removal.span.begin }) {
-                wrongs.append("was given what was cleared before")
+                wrongs.append("received a response from before a clear")
             }
         }
         let lastMade = makers.map { ends[$0] }.max() ?? .max
@@ -63,12 +63,13 @@ struct StormCheck {
                 log.responses[newer].variant == variant
             else { continue }
             let firstMade = log.exchanges.filter { $0.number == newer }.map { beginning(of: $0) }.min() ?? 0
-            if lastMade < firstMade { wrongs.append("was given \(number) after the newer \(newer) was given") }
+            if lastMade < firstMade { wrongs.append("received \(number) after the newer \(newer) was returned") }
         }
         return wrongs
     }
 
-    /// Whether an answer was kept before a call that is still fresh at its end, and that nothing can have touched meanwhile.
+    /// Whether a response was stored before a call that is still fresh at its end, and that no event can have removed
+    /// meanwhile.
     private func needsNoRequest(_ call: StormLog.Call, _ id: Int) -> Bool {
         let owners = owners(at: call)
         guard call.use == .standard, owners.count == 1, let owner = owners.first else { return false }
@@ -78,11 +79,12 @@ struct StormCheck {
             log.exchanges[$0].variant.shelf == call.shelf && log.exchanges[$0].call != id
         }
         return others.contains { index in
-            let kept = log.exchanges[index]
-            let age = call.end - log.calls[kept.call].beginning
-            guard kept.variant == variant, kept.isReusable, ends[index] < call.span.begin, age < .seconds(kept.maxAge)
+            let stored = log.exchanges[index]
+            let age = call.end - log.calls[stored.call].beginning
+            guard stored.variant == variant, stored.isReusable, ends[index] < call.span.begin,
+                age < .seconds(stored.maxAge)
             else { return false }
-            let span = StormLog.Span(begin: beginning(of: kept), end: call.span.end)
+            let span = StormLog.Span(begin: beginning(of: stored), end: call.span.end)
             let isAlone = others.allSatisfy { other in
                 other == index || ends[other] < span.begin || beginning(of: log.exchanges[other]) > span.end
             }

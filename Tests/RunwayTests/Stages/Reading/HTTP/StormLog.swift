@@ -1,8 +1,8 @@
 @testable import Runway
 
-/// What was seen of calls that are made at once. Places are counted over all events, so that it can be told what was certainly earlier.
+/// The events of concurrent calls. Positions count over all events, so that a certain order can be derived.
 struct StormLog: Sendable {
-    /// What an answer is for: its target, whose it is, and the one field on which the answers of some targets depend.
+    /// What a response is for: its target, its owner, and the one field by which the responses of some targets vary.
     struct Variant: Hashable, Sendable {
         let shelf: Int
         let owner: String
@@ -31,25 +31,25 @@ struct StormLog: Sendable {
         var span: Span
         var beginning: Duration
         var end = Duration.zero
-        /// The answer that it was given, if it was given one.
+        /// The response that the call received, if it received one.
         var number: Int?
         /// Why it received no response.
         var failure: NetworkError.Kind?
-        /// Whether that was kept before.
+        /// Whether that was stored before.
         var isOfCache = false
     }
 
     /// A request as it came to the origin.
     struct Exchange: Sendable {
         var variant: Variant
-        /// The call that waits for it, or that was given the stale answer in whose place it fetches a fresh one.
+        /// The call that waits for it, or that received the stale response that it revalidates.
         var call: Int
         var isBackground: Bool
         var arrival: Int
-        /// The answer that it made or confirmed; `nil` where it failed.
+        /// The response that it created or confirmed; `nil` if it failed.
         var number: Int?
         var maxAge = 0
-        /// Whether the answer may be kept, and given while it is fresh.
+        /// Whether the response may be stored, and returned while it is fresh.
         var isReusable = false
     }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Runway
 
-/// An origin that takes its time, answers with what it has then, and writes down what it did.
+/// An origin that responds after a delay, with its state then, and records what it did.
 final class StormOrigin: Transport {
     /// The call in whose task a request is sent.
     @TaskLocal static var call = 0

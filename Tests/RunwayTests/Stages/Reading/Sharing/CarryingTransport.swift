@@ -2,7 +2,7 @@ import Runway
 import RunwayTesting
 import Synchronization
 
-/// A transport whose requests wait until the test answers them, and that shows by which flight each is carried.
+/// A transport whose requests wait until the test responds to them, and that records which flight carries each.
 final class CarryingTransport: Transport {
     private struct State {
         var parked: [UInt64: Deferral] = [:]
@@ -64,7 +64,7 @@ final class CarryingTransport: Transport {
         return try result.get()
     }
 
-    /// Answers a request that waits; `false` where it does not.
+    /// Responds to a waiting request; returns `false` if there is none.
     @discardableResult
     func respond(_ number: UInt64, with result: Result<Response, NetworkError>) -> Bool {
         let parked = state.withLock { $0.parked.removeValue(forKey: number) }
@@ -72,7 +72,7 @@ final class CarryingTransport: Transport {
         return parked != nil
     }
 
-    /// Answers with a JSON object that holds the number of the flight.
+    /// Responds with a JSON object that contains the number of the flight.
     @discardableResult
     func respond(_ number: UInt64) -> Bool { respond(number, with: .success(.json(#"{"flight":\#(number)}"#))) }
 

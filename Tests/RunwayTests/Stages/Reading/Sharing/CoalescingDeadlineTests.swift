@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct CoalescingDeadlineTests {
-    /// Starts calls of one read, of the given deadlines; the first begins it.
+    /// Starts calls of one read with these deadlines; the first is the leader.
     private func calls(_ room: ReadingRoom, _ deadlines: [Duration]) async throws -> [Task<RawData, any Error>] {
         var calls: [Task<RawData, any Error>] = []
         for deadline in deadlines {
@@ -23,7 +23,7 @@ struct CoalescingDeadlineTests {
             room.clock.advance(to: ManualClock.Instant(offset: .seconds(instant)))
             let error = try await calls[index].failure()
             #expect(error.kind == .timedOut && error.step == .stage(.deadline))
-            #expect(error.detail == "There was no answer within \(instant).0 seconds.")
+            #expect(error.detail == "There was no response within \(instant).0 seconds.")
             #expect(room.transport.cancelled.isEmpty)
         }
         room.transport.respond(1)

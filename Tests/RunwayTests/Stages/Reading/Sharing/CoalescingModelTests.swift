@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// Calls, joins, leaves, answers, failures, moves of the clock and changes of account, in every order that a seed can think of.
+/// Calls, joins, leaves, responses, failures, moves of the clock and changes of account, in random order.
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescingModelTests {
     /// How many sequences are played; `RUNWAY_COALESCING` asks for more.
@@ -22,7 +22,7 @@ struct CoalescingModelTests {
 
 /// One sequence, played on a layer and on a model of it.
 private struct CoalescingPlay {
-    /// A read under way: who carries it and who waits for it.
+    /// A read in flight: its carrier and its waiters.
     struct Read {
         var number: UInt64
         var carrier: UInt64

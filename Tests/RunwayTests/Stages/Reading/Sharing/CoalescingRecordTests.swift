@@ -45,7 +45,7 @@ struct CoalescingRecordTests {
         first.cancel()
         _ = try await first.failure()
         await room.network.flushRecords()
-        #expect(room.records.records.isEmpty, "its request still flies")
+        #expect(room.records.records.isEmpty, "its request is still in flight")
         room.clock.advance(by: .seconds(3))
         room.transport.respond(1)
         #expect(try await second.number == 1)

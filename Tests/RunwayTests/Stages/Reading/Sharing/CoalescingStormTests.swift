@@ -81,7 +81,7 @@ private struct Storm {
         }
         var found: [UInt64: Int] = [:]
         for case .success(let rawData) in results { found[rawData["flight"].uint64 ?? 0, default: 0] += 1 }
-        if found != expected { problems.append("answers given and recorded differ") }
+        if found != expected { problems.append("returned and recorded responses differ") }
         for case .failure(let error) in results where (error as? NetworkError)?.kind != .cancelled {
             problems.append("\(error)")
         }
@@ -89,14 +89,14 @@ private struct Storm {
     }
 }
 
-/// A transport that answers after a while, unless it is cancelled.
+/// A transport that responds after a while, unless it is cancelled.
 private final class YieldingTransport: Transport {
     private struct State {
         var random: SeededGenerator
         var sentCount = 0
     }
 
-    /// Guards how long answers take, and how many requests came.
+    /// Guards the delay of responses, and the number of requests.
     private let state: Mutex<State>
 
     init(seed: UInt64) { state = Mutex(State(random: SeededGenerator(seed: ~seed))) }

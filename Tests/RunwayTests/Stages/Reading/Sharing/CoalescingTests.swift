@@ -55,7 +55,7 @@ struct CoalescingTests {
         #expect(try await later.number == 3)
     }
 
-    @Test func anAnswerThatIsNotFineFailsEveryCallOfTheRead() async throws {
+    @Test func aRefusedResponseFailsEveryCallOfTheRead() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
         room.transport.respond(1, with: .success(.json("{}", status: .notFound)))

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Runway
 
-/// A read whose answer is kept, unless the endpoint refuses it.
-struct KeptShelf: Endpoint {
+/// A read whose response is stored, unless the endpoint rejects it.
+struct CachedShelf: Endpoint {
     struct Refused: Error {}
 
     static let service = Library.self
     static let cache = CachePolicy.timeToLive()
-    var path: EndpointPath { "kept" }
+    var path: EndpointPath { "stored" }
     func validate(response: RawData) throws {
         if response["refused"].exists { throw Refused() }
     }
@@ -37,7 +37,7 @@ private struct Holding: RequestStage {
     }
 }
 
-/// Adds 100 to the number of every answer.
+/// Adds 100 to the number of every response.
 private struct Adding: RequestStage {
     var step: FlightStep { .customStage("adding") }
 
@@ -56,14 +56,14 @@ private struct Adding: RequestStage {
 struct LandedReadTests {
     private let gate = ScriptedGate()
 
-    /// A room in which the first call has its answer and has not kept it.
-    private func roomWithAnAnswer(
+    /// A room in which the first call has its response and has not stored it.
+    private func roomWithAResponse(
         _ response: String = #"{"flight":1}"#, _ options: CallOptions = .standard
     ) async throws -> (room: ReadingRoom, first: Task<RawData, any Error>) {
         var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(number: 1, gate: gate), before: .reading)
         let room = ReadingRoom(pipeline: pipeline)
-        let first = room.call(KeptShelf(), options)
+        let first = room.call(CachedShelf(), options)
         try await room.transport.waitForArrival(of: 1)
         room.transport.respond(1, with: .success(.json(response)))
         try await gate.waitForArrivals()
@@ -72,8 +72,8 @@ struct LandedReadTests {
     }
 
     @Test func aCallBeforeTheResponseIsStoredSendsNoRequest() async throws {
-        let (room, first) = try await roomWithAnAnswer()
-        let call = room.call(KeptShelf())
+        let (room, first) = try await roomWithAResponse()
+        let call = room.call(CachedShelf())
         try await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
         try #require(room.transport.sent == [1])
         #expect(try await call.number == 1)
@@ -85,32 +85,32 @@ struct LandedReadTests {
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func whatACallRefusesIsGivenToNobodyAfterIt() async throws {
-        let (room, first) = try await roomWithAnAnswer(#"{"refused":true}"#)
+    @Test func aRejectedResponseIsReturnedToNoLaterCall() async throws {
+        let (room, first) = try await roomWithAResponse(#"{"refused":true}"#)
         gate.open()
         #expect(try await first.failure().kind == .invalidResponse)
-        let second = try await room.begin(KeptShelf(), as: 2)
+        let second = try await room.begin(CachedShelf(), as: 2)
         room.transport.respond(2)
         #expect(try await second.number == 2)
         #expect(room.network.reads.isEmpty)
     }
 
     @Test func aCallAfterAClearGetsNoEarlierResponse() async throws {
-        let (room, first) = try await roomWithAnAnswer()
+        let (room, first) = try await roomWithAResponse()
         room.network.cache.clear()
-        let second = try await room.begin(KeptShelf(), as: 2)
+        let second = try await room.begin(CachedShelf(), as: 2)
         room.transport.respond(2)
         #expect(try await second.number == 2)
         gate.open()
         #expect(try await first.number == 1)
-        #expect(try await room.network.call(KeptShelf())["flight"].uint64 == 2)
+        #expect(try await room.network.call(CachedShelf())["flight"].uint64 == 2)
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aRefreshIsGivenNothingThatCameBeforeIt() async throws {
+    @Test func aRefreshReceivesNoEarlierResponse() async throws {
         let refresh = CallOptions(cacheUse: .refresh)
-        let (room, first) = try await roomWithAnAnswer(#"{"flight":1}"#, refresh)
-        let second = room.call(KeptShelf(), refresh)
+        let (room, first) = try await roomWithAResponse(#"{"flight":1}"#, refresh)
+        let second = room.call(CachedShelf(), refresh)
         try await room.transport.waitForArrival(of: 2)
         room.transport.respond(2)
         #expect(try await second.number == 2)
@@ -121,30 +121,30 @@ struct LandedReadTests {
 
     @Test func aCallThatEndedBeforeTheResponseLeavesNoState() async throws {
         let room = ReadingRoom()
-        let first = try await room.begin(KeptShelf(), as: 1)
-        let second = try await room.join(KeptShelf())
+        let first = try await room.begin(CachedShelf(), as: 1)
+        let second = try await room.join(CachedShelf())
         first.cancel()
         #expect(try await first.failure().kind == .cancelled)
         room.transport.respond(1)
         #expect(try await second.number == 1)
         try await room.settle { room.network.reads.isEmpty }
-        #expect(try await room.network.call(KeptShelf()).source == .cache)
+        #expect(try await room.network.call(CachedShelf()).source == .cache)
     }
 
     @Test func callThatLookedUpBeforeTheStoringLooksUpAgain() async throws {
         let room = ReadingRoom()
-        let first = try await room.begin(KeptShelf(), as: 1)
+        let first = try await room.begin(CachedShelf(), as: 1)
         room.transport.respond(1)
         #expect(try await first.number == 1)
-        let flight = room.network.makeFlight(KeptShelf.self, .standard)
-        var draft = try room.network.draft(KeptShelf(), in: flight)
+        let flight = room.network.makeFlight(CachedShelf.self, .standard)
+        var draft = try room.network.draft(CachedShelf(), in: flight)
         let request = try draft.request(in: flight)
         let key = try #require(flight.key)
         let links = room.network.chain.links.drop { $0.place <= .reading }
         let next = RequestPipeline.Rest(links: links, transport: room.transport)
         let reads = SharedReads(
             cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
-        let reading = TimeToLiveReading(room.network.cache, KeptShelf.cache)
+        let reading = TimeToLiveReading(room.network.cache, CachedShelf.cache)
         let found = SharedReads.Lookup(snapshot: .entry(key, nil), decision: CacheDecision.miss)
         let fetched = try await reading.fetch(.init(request: request, key: key, lookup: found), reads)
         #expect(fetched == nil, "it has to look up again")
@@ -157,11 +157,11 @@ struct LandedReadTests {
         var pipeline = RequestPipeline.tested
         pipeline.insert(Adding(), after: .reading)
         let room = ReadingRoom(pipeline: pipeline)
-        let first = try await room.begin(KeptShelf(), as: 1)
-        let second = try await room.join(KeptShelf())
+        let first = try await room.begin(CachedShelf(), as: 1)
+        let second = try await room.join(CachedShelf())
         room.transport.respond(1)
         for call in [first, second] { #expect(try await call.number == 101) }
-        let third = try await room.call(KeptShelf()).value
+        let third = try await room.call(CachedShelf()).value
         #expect(third.source == .cache && third["flight"].uint64 == 101)
         #expect(room.transport.sent == [1])
     }

@@ -47,7 +47,7 @@ struct ReadingRoom {
         return task
     }
 
-    /// Waits until a condition holds that no event tells of.
+    /// Waits until a condition holds that no event reports.
     func settle(fileID: String = #fileID, line: Int = #line, until condition: () -> Bool) async throws {
         try await waitUntil(fileID: fileID, line: line, condition)
     }
@@ -59,7 +59,7 @@ struct ReadingRoom {
 }
 
 extension Task where Success == RawData, Failure == any Error {
-    /// The number that the answer holds.
+    /// The number in the response.
     var number: UInt64? { get async throws { try await value["flight"].uint64 } }
 
     /// The error of the call.
