@@ -17,7 +17,7 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> RawData {
         let flight = makeFlight(E.self, options)
-        flight.setGiven(endpoint)
+        flight.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             var draft = try draft(endpoint, in: flight)
@@ -46,7 +46,7 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> StreamedResponse {
         let flight = makeFlight(E.self, options)
-        flight.setGiven(endpoint)
+        flight.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             let request = try assemble(endpoint, delivery: .streamed, in: flight)

@@ -37,7 +37,7 @@ extension APIManager {
     }
 
     private func start(_ endpoint: E, _ flight: Flight) -> FlightID {
-        flight.setGiven(endpoint)
+        flight.setEndpoint(endpoint)
         var endpoint = endpoint
         do throws(NetworkError) {
             guard let prepared = try prepare(endpoint, flight.id) else {

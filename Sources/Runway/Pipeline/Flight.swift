@@ -14,7 +14,7 @@ public final class Flight: Sendable {
     /// The clocks of the layer.
     public let clock: LayerClock
     /// The instant on the layer's clock at which the call was asked for.
-    public let takeOff: Duration
+    public let startTime: Duration
     /// The instant on the layer's clock by which the call has to be over.
     ///
     /// While other calls share the request of this one, it is the latest of theirs and its own that still wait.
@@ -24,15 +24,15 @@ public final class Flight: Sendable {
 
     /// The instant by which this call has to be over, whoever shares its request.
     var ownDeadline: Duration {
-        if isCalledOff { return takeOff }
-        let own = takeOff + .nanoseconds(putOff.load(ordering: .relaxed)) + lifetime
+        if isEndedBySignOut { return startTime }
+        let own = startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)) + lifetime
         return wholeDeadline.map { min(own, $0) } ?? own
     }
 
     /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
     let lifetime: Duration
     /// How many nanoseconds after the take-off the last byte of a transfer went or came; 0 for all other calls.
-    let putOff = Atomic<Int64>(0)
+    let lastByteTime = Atomic<Int64>(0)
 
     /// The service that the call is for.
     public var service: any APIService.Type { configuration.service }
@@ -120,7 +120,7 @@ public final class Flight: Sendable {
         self.renewing = renewing
         reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
         clock = context.clock
-        takeOff = clock.now
+        startTime = clock.now
         self.lifetime = lifetime
     }
 
@@ -131,7 +131,7 @@ public final class Flight: Sendable {
 
     /// Writes a decision that was made at an instant on the layer's clock.
     func note<D: StageDecision>(_ decision: D, in step: FlightStep = D.step, at now: Duration) {
-        let elapsed = now - takeOff
+        let elapsed = now - startTime
         state.withLock {
             // Most calls note a few: room for them is made once.
             if $0.decisions.isEmpty { $0.decisions.reserveCapacity(4) }
@@ -157,8 +157,8 @@ public final class Flight: Sendable {
     }
 
     /// Starts the time anew in which the call has to be over: bytes of a transfer went or came.
-    func putOffDeadline() {
-        putOff.store((clock.now - takeOff).nanoseconds, ordering: .relaxed)
+    func extendDeadline() {
+        lastByteTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed)
     }
 
     /// Writes down which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` goes by it.
@@ -193,7 +193,7 @@ public final class Flight: Sendable {
 
 extension Flight {
     /// Keeps the endpoint as it was given; its parameters are read when somebody reads the record.
-    func setGiven(_ endpoint: any Endpoint) {
+    func setEndpoint(_ endpoint: any Endpoint) {
         state.withLock { $0.given = endpoint }
     }
 
@@ -212,7 +212,7 @@ extension Flight {
 
     /// Opens the record of a request that goes to the transport; gives its index.
     func beginAttempt(_ request: Request) -> Int {
-        let start = clock.now - takeOff
+        let start = clock.now - startTime
         let body: [UInt8]? =
             if recordsBodies, case .bytes(let bytes) = request.body { request.plainBody ?? bytes } else { nil }
         return state.withLock { state in
@@ -232,7 +232,7 @@ extension Flight {
     }
 
     func endAttempt(_ index: Int, with response: Response) {
-        let end = clock.now - takeOff
+        let end = clock.now - startTime
         state.withLock { state in
             // What was called off is over, whatever still comes of it.
             guard state.attempts[index].record.end == nil else { return }
@@ -246,12 +246,12 @@ extension Flight {
     }
 
     func endAttempt(_ index: Int, failing error: NetworkError) {
-        callOffAttempt(index, because: error.detail)
+        cancelAttempt(index, because: error.detail)
     }
 
     /// Closes the record of an attempt without an answer, unless it is closed.
-    func callOffAttempt(_ index: Int, because reason: String) {
-        let end = clock.now - takeOff
+    func cancelAttempt(_ index: Int, because reason: String) {
+        let end = clock.now - startTime
         changeAttempt(index) { record in
             guard record.end == nil else { return }
             record.end = end
@@ -261,7 +261,7 @@ extension Flight {
 
     /// Closes the record of an attempt, or of the last, whose body was read as a stream. After the end of the call it changes nothing.
     func endStream(_ index: Int?, byteCount: Int, failing error: NetworkError?) {
-        let end = clock.now - takeOff
+        let end = clock.now - startTime
         state.withLock { state in
             let index = index ?? state.attempts.count - 1
             guard state.attempts.indices.contains(index), state.ending == nil else { return }
@@ -344,7 +344,7 @@ extension Flight {
 
     /// Ends the call with an error; gives the error with all that the flight knows of where it arose.
     func finish(failing error: NetworkError) -> NetworkError {
-        let error = locate(isCalledOff ? signedOut(in: error.step) : error)
+        let error = locate(isEndedBySignOut ? signedOut(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
         default:
@@ -375,7 +375,7 @@ extension Flight {
         let end = state.ending?.instant ?? clock.now
         return FlightRecord(
             id: id, network: context.network, service: service.name, endpoint: endpoint.name,
-            date: clock.date.addingTimeInterval(-(clock.now - takeOff).seconds), duration: end - takeOff,
+            date: clock.date.addingTimeInterval(-(clock.now - startTime).seconds), duration: end - startTime,
             parameters: redaction.redacted((try? state.given?.parameters) ?? [:]),
             sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
             attempts: state.attempts.map { redaction.redacted($0.written(without: secrets)) },

@@ -16,7 +16,7 @@ public struct Response: Sendable {
     /// Whether a content coding was undone below, so that the body is not the bytes that the origin counts. Transports say so.
     public var isDecoded = false
     /// The names of the fields that the transport left out, because it has values as text and these are not UTF-8.
-    package var lostFields: [HTTPField.Name] = []
+    package var omittedFields: [HTTPField.Name] = []
     /// The redirects that were followed to this answer, the first one first.
     var hops: [RedirectHop] = []
     /// The sequence number of the request that fetched it; `nil` if no transport returned the response.

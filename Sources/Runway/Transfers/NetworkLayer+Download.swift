@@ -40,7 +40,7 @@ extension NetworkLayer {
         var options = options
         options.cache = .off
         let flight = makeFlight(E.self, options)
-        flight.setGiven(endpoint)
+        flight.setEndpoint(endpoint)
         do throws(NetworkError) {
             guard file.isFileURL else {
                 throw NetworkError(.invalidParameters, in: .preparing, "The destination is not a file URL.")

@@ -22,7 +22,7 @@ extension NetworkLayer {
         _ endpoint: E, options: CallOptions = .standard, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> RawData {
         let flight = makeFlight(E.self, options)
-        flight.setGiven(endpoint)
+        flight.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
             var request = try assemble(
@@ -66,7 +66,7 @@ extension RequestBody {
                 return {
                     // A consumer that asks for another part has consumed the ones before.
                     progress?.report(taken, of: byteCount, isUrgent: taken == 0)
-                    if taken > 0 { flight.putOffDeadline() }
+                    if taken > 0 { flight.extendDeadline() }
                     let part = try await parts.next()
                     taken += part?.count ?? 0
                     return part

@@ -54,7 +54,7 @@ extension HTTPResponse {
     /// The head of a response, and whether the session decoded the body; then the fields of the coded body are removed.
     static func reading(
         _ response: HTTPURLResponse
-    ) -> (head: HTTPResponse, lostFields: [HTTPField.Name], isDecoded: Bool) {
+    ) -> (head: HTTPResponse, omittedFields: [HTTPField.Name], isDecoded: Bool) {
         let isDecoded = isDecoded(response.value(forHTTPHeaderField: "Content-Encoding"))
         let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
         var decoded = DecodedFields(capacity: fields.count)

@@ -150,7 +150,7 @@ final class HedgedRequest: Sendable {
     private func cancel(_ contender: Hedge.Contender, because reason: String) {
         let (attempt, task) = state.withLock { ($0.attempts[contender], $0.tasks[contender]) }
         task?.cancel()
-        if let record = attempt?.record { flight.callOffAttempt(record, because: reason) }
+        if let record = attempt?.record { flight.cancelAttempt(record, because: reason) }
     }
 
     private func settle(as contender: Hedge.Contender) {
