@@ -27,12 +27,12 @@ enum HTTP2Fuzz {
     }
 
     private static func checkHead(_ headers: HPACKHeaders) {
-        guard let (head, lostFields) = headers.response else { return }
+        guard let (head, omittedFields) = headers.response else { return }
         check((100...999).contains(head.status.code), "a status that is none")
         check(headers.count(where: { $0.name.hasPrefix(":") }) == 1, "a head with another number of statuses")
         // A field whose octets are needed and lost is left out.
-        check(lostFields.allSatisfy { $0 == .location || $0 == .setCookie }, "a field that is left out")
-        check(head.headerFields.count == headers.count - 1 - lostFields.count, "a field that came and is not there")
+        check(omittedFields.allSatisfy { $0 == .location || $0 == .setCookie }, "a field that is left out")
+        check(head.headerFields.count == headers.count - 1 - omittedFields.count, "a field that came and is not there")
         for field in head.headerFields {
             check(HTTPField.isValidValue(field.value), "a value that is none")
             check(!field.value.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }, "a value that ends a line")

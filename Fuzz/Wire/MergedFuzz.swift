@@ -8,10 +8,10 @@ enum MergedFuzz {
 
     static func run(_ input: FuzzInput) {
         let head = HTTPResponse(status: .ok, headerFields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT"])
-        guard let answer = try? MergeResponse(input.bytes, head: head, within: bounds) else { return }
-        check(answer.results.count == bounds.count, "another number of responses")
-        check(answer.unknownCount <= input.bytes.count, "more responses than received")
-        for (result, bound) in zip(answer.results, bounds) {
+        guard let merged = try? MergeResponse(input.bytes, head: head, within: bounds) else { return }
+        check(merged.results.count == bounds.count, "another number of responses")
+        check(merged.unknownCount <= input.bytes.count, "more responses than received")
+        for (result, bound) in zip(merged.results, bounds) {
             switch result {
             case .success(let response): checkResponse(response, upTo: bound)
             case .failure(let error):

@@ -28,7 +28,7 @@ struct DecisionNameTests {
 
     /// The names of the decisions of a file, each with its fields.
     private static func entries(in text: String) -> [(String, [String])] {
-        text.split(separator: "var entry: DecisionEntry {").dropFirst().flatMap { part in
+        text.split(separator: "var entry: DecisionRecord {").dropFirst().flatMap { part in
             let body = part.prefix(upTo: part.range(of: "\n    }\n")?.lowerBound ?? part.endIndex)
             return body.matches(of: #/\.init\(\s*"(\w+)",\s*(\[(?:[^\[\]]|\[[^\[\]]*\])*\])?/#).map { match in
                 let fields = (match.2 ?? "").matches(of: #/[\[,]\s*"(\w+)":/#).map { String($0.1) }

@@ -13,7 +13,7 @@ package enum Admission: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.admission) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .waitedForNetwork(let wait): .init("waitedForNetwork", ["wait": wait], "waited \(wait) for a network")
         case .waitedForSlot(let wait, let priority):

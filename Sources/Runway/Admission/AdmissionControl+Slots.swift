@@ -31,12 +31,12 @@ extension Flight {
     static let noSlot: Int64 = -1
 
     /// Records that the call has a concurrency slot from now on.
-    func holdSlot() { slotTime.store((clock.now - takeOff).nanoseconds, ordering: .relaxed) }
+    func holdSlot() { slotTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed) }
 
     /// Takes the concurrency slot from the call; the caller releases it. Returns the instant at which the call got it, or `nil` if it has
     /// none.
     func takeSlot() -> Duration? {
         let time = slotTime.exchange(Self.noSlot, ordering: .relaxed)
-        return time == Self.noSlot ? nil : takeOff + .nanoseconds(time)
+        return time == Self.noSlot ? nil : startTime + .nanoseconds(time)
     }
 }

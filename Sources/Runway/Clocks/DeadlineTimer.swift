@@ -39,7 +39,7 @@ final class DeadlineTimer: Sendable {
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
             // Read under the lock: a sign-out that comes later finds the deadline among the pending ones.
-            let instant = flight?.isCalledOff == true ? .zero : instant
+            let instant = flight?.isEndedBySignOut == true ? .zero : instant
             state.count += 1
             let token = Token(number: state.count)
             state.pending[token] = (instant, flight, expire)

@@ -19,7 +19,7 @@ package enum CallDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .landing }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .vetoedBeforeCall: .init("vetoed", ["hook": "call"], "an interceptor vetoed the call")
         case .vetoedSuccess: .init("vetoed", ["hook": "success"], "an interceptor vetoed the success")

@@ -3,7 +3,7 @@ package protocol StageDecision: Sendable, CustomStringConvertible {
     /// The step of the call that decides.
     static var step: FlightStep { get }
     /// The decision as the record contains it.
-    var entry: DecisionEntry { get }
+    var entry: DecisionRecord { get }
 }
 
 extension StageDecision {
@@ -11,7 +11,7 @@ extension StageDecision {
 }
 
 /// A decision as the record shows it.
-package struct DecisionEntry: Sendable, Equatable {
+package struct DecisionRecord: Sendable, Equatable {
     /// The name of the decision, one stable word.
     package var name: String
     /// The values that belong to it; durations are in seconds.
@@ -36,5 +36,5 @@ package struct DecisionEntry: Sendable, Equatable {
 /// A decision of an app's own stage.
 struct CustomDecision: StageDecision {
     static var step: FlightStep { .landing }
-    let entry: DecisionEntry
+    let entry: DecisionRecord
 }

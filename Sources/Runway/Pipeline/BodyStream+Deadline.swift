@@ -5,7 +5,7 @@ extension BodyStream {
         let wholeDeadline = flight.wholeDeadline
         if wholeDeadline == nil, flight.account == nil { return self }
         // No clock counts further than some centuries.
-        let deadline = wholeDeadline ?? flight.takeOff + .seconds(Int64(36_525) * 86_400)
+        let deadline = wholeDeadline ?? flight.startTime + .seconds(Int64(36_525) * 86_400)
         return BodyStream {
             let reading = BoundedReading(makeAsyncIterator(), in: flight, until: deadline)
             return { try await reading.next() }
@@ -35,7 +35,7 @@ private final class BoundedReading: @unchecked Sendable {
         let race = Race<Result<[UInt8]?, any Error>>()
         let timedOut = { @Sendable [flight] in flight.timeout("", in: .stage(.deadline), sending: .sent) }
         // Whether a deadline has passed already must not depend on a race between the timer and the stream.
-        guard flight.clock.now < deadline, !flight.isCalledOff else { return try end(.failure(timedOut())) }
+        guard flight.clock.now < deadline, !flight.isEndedBySignOut else { return try end(.failure(timedOut())) }
         let token = flight.context.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }
         defer { flight.context.deadlines.remove(token) }
         return try end(await race.run(onCancel: .failure(CancellationError())) { await self.part() })

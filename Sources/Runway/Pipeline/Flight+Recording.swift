@@ -15,7 +15,7 @@ extension Flight {
     ///   - text: The decision in a few words, for people.
     ///   - step: Who decided.
     public func note(_ name: String, fields: [String: String] = [:], _ text: String, in step: FlightStep) {
-        note(CustomDecision(entry: DecisionEntry(name: name, fields: fields, text: text)), in: step)
+        note(CustomDecision(entry: DecisionRecord(name: name, fields: fields, text: text)), in: step)
     }
 
     /// Records which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` goes by it.
@@ -55,7 +55,7 @@ extension Flight {
 
     /// Ends the call with an error, and returns the error with the request that it concerns.
     func finish(failing error: NetworkError) -> NetworkError {
-        let error = locate(isCalledOff ? signedOut(in: error.step) : error)
+        let error = locate(isEndedBySignOut ? signedOut(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
         default:

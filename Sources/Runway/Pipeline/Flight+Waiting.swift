@@ -14,17 +14,17 @@ enum WaitEnd: Sendable {
 
 extension Flight {
     /// The instant by which the whole call has to end, including a streamed body; `nil` if the options name none.
-    var wholeDeadline: Duration? { options.wholeDeadline.map { takeOff + max(.zero, $0) } }
+    var wholeDeadline: Duration? { options.wholeDeadline.map { startTime + max(.zero, $0) } }
 
     /// How long a transfer has sent and received no byte, counted from `start` at the earliest; for all other calls, the time
     /// since `start`.
     func silence(since start: Duration, at now: Duration) -> Duration {
-        now - max(start, takeOff + .nanoseconds(putOff.load(ordering: .relaxed)))
+        now - max(start, startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)))
     }
 
     /// The error of a call whose deadline has passed: that of the whole call, or another with `reason`.
     func timeout(_ reason: String, in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
-        if isCalledOff { return signedOut(in: step, sending: sending) }
+        if isEndedBySignOut { return signedOut(in: step, sending: sending) }
         let isWhole = wholeDeadline.map { clock.now >= $0 } ?? false
         let detail = isWhole ? "The call did not end within \(options.wholeDeadline ?? .zero)." : reason
         return NetworkError(.timedOut, in: step, detail, sending: sending)

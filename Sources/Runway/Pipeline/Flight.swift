@@ -11,7 +11,7 @@ public final class Flight: Sendable {
     /// The clocks of the layer.
     public var clock: LayerClock { context.clock }
     /// The instant on the layer's clock at which the call was asked for.
-    public let takeOff: Duration
+    public let startTime: Duration
     /// The instant on the layer's clock by which the call has to be over.
     ///
     /// While other calls share the request of this one, it is the latest of theirs and its own that still wait.
@@ -21,15 +21,15 @@ public final class Flight: Sendable {
 
     /// The instant by which this call has to be over, whoever shares its request.
     var ownDeadline: Duration {
-        if isCalledOff { return takeOff }
-        let own = takeOff + .nanoseconds(putOff.load(ordering: .relaxed)) + lifetime
+        if isEndedBySignOut { return startTime }
+        let own = startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)) + lifetime
         return wholeDeadline.map { min(own, $0) } ?? own
     }
 
     /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
     let lifetime: Duration
     /// How many nanoseconds after the take-off the last byte of a transfer went or came; 0 for all other calls.
-    let putOff = Atomic<Int64>(0)
+    let lastByteTime = Atomic<Int64>(0)
 
     /// The service that the call is for.
     public var service: any APIService.Type { configuration.service }
@@ -87,11 +87,11 @@ public final class Flight: Sendable {
         self.keeper = keeper
         self.renewing = renewing
         reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
-        let takeOff = context.clock.now
-        self.takeOff = takeOff
+        let startTime = context.clock.now
+        self.startTime = startTime
         self.lifetime = lifetime
         recorder = FlightRecorder(
-            clock: context.clock, start: takeOff, redaction: context.redaction, isEnvelope: isEnvelope)
+            clock: context.clock, start: startTime, redaction: context.redaction, isEnvelope: isEnvelope)
     }
 
     /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.
@@ -112,8 +112,8 @@ public final class Flight: Sendable {
     }
 
     /// Starts the time anew in which the call has to be over: bytes of a transfer went or came.
-    func putOffDeadline() {
-        putOff.store((clock.now - takeOff).nanoseconds, ordering: .relaxed)
+    func extendDeadline() {
+        lastByteTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed)
     }
 }
 

@@ -86,7 +86,7 @@ package enum Redirect: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.redirecting) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .followed(let status, let hop):
             .init("followed", ["status": status, "hop": hop], "following \(status), hop \(hop)")

@@ -12,9 +12,9 @@ extension Response {
                 "The server responded with status \(head.status.code), which the request had not asked for.",
                 status: head.status)
         }
-        if lostFields.isEmpty { return }
-        flight.note(LostFields(names: lostFields))
-        if head.status.isRedirect, lostFields.contains(.location) {
+        if omittedFields.isEmpty { return }
+        flight.note(OmittedFields(names: omittedFields))
+        if head.status.isRedirect, omittedFields.contains(.location) {
             throw NetworkError(
                 .invalidResponse, in: .transporting,
                 "The server redirected to a Location that is not UTF-8, which this transport can't read.",
@@ -25,7 +25,7 @@ extension Response {
 
 /// Header fields of a response that the transport omitted, because it has values as text and these are not UTF-8, for the
 /// record.
-package struct LostFields: StageDecision, Equatable {
+package struct OmittedFields: StageDecision, Equatable {
     /// The names, one for each field.
     package var names: [HTTPField.Name]
 
@@ -33,7 +33,7 @@ package struct LostFields: StageDecision, Equatable {
 
     package static var step: FlightStep { .transporting }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         let text = names.map(\.rawName).joined(separator: ", ")
         return .init("fieldsOmitted", ["names": text], "left out as not UTF-8: \(text)")
     }

@@ -16,7 +16,7 @@ public struct Response: Sendable {
     /// Whether a transport undid a content coding, so that the body has not the bytes that the origin counts.
     public var isDecoded = false
     /// The names of the fields that the transport left out, because it receives values as text and these are not UTF-8.
-    package var lostFields: [HTTPField.Name] = []
+    package var omittedFields: [HTTPField.Name] = []
     /// The attempt that fetched it; `nil` if no transport returned the response.
     var attempt: WireAttempt?
     /// What stages attached.

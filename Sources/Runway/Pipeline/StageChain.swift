@@ -70,7 +70,7 @@ extension RequestPipeline {
         private func sendToTransport(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             // A request that was cancelled before it was sent never reaches the transport.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
-            if flight.isCalledOff { throw flight.signedOut(in: .transporting, sending: .notSent) }
+            if flight.isEndedBySignOut { throw flight.signedOut(in: .transporting, sending: .notSent) }
             let index = flight.recorder.beginAttempt(request)
             var request = request
             request.attempt = index
@@ -85,7 +85,7 @@ extension RequestPipeline {
                 return response
             } catch {
                 // A failure that a sign-out caused is no evidence about the host, and is not retried.
-                let error = flight.isCalledOff ? flight.signedOut(in: .transporting, sending: error.sending) : error
+                let error = flight.isEndedBySignOut ? flight.signedOut(in: .transporting, sending: error.sending) : error
                 flight.recorder.endAttempt(index, failing: error.detail)
                 throw error
             }

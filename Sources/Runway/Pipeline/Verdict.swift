@@ -122,7 +122,7 @@ package struct Judgement: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.judging) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         .init("judged", ["status": status, "verdict": "\(verdict)"], "\(status) is \(verdict)")
     }
 }

@@ -4,7 +4,7 @@ extension Flight {
 
     /// Whether the call was cancelled because its account signed out. Its deadline counts as passed then, so that nothing waits
     /// for it.
-    var isCalledOff: Bool { session.areCallsCancelled }
+    var isEndedBySignOut: Bool { session.areCallsCancelled }
 
     /// Whether the session that the call was made in is the one of the calls that are made now.
     var isOfCurrentSession: Bool {
@@ -27,6 +27,6 @@ extension Flight {
 
     /// Throws if the call was cancelled because its account signed out.
     func checkSession(in step: FlightStep) throws(NetworkError) {
-        if isCalledOff { throw signedOut(in: step, sending: .sent) }
+        if isEndedBySignOut { throw signedOut(in: step, sending: .sent) }
     }
 }

@@ -66,7 +66,7 @@ extension RequestBody {
                 return {
                     // A consumer that asks for another part has consumed the ones before.
                     progress?.report(taken, of: byteCount, isUrgent: taken == 0)
-                    if taken > 0 { flight.putOffDeadline() }
+                    if taken > 0 { flight.extendDeadline() }
                     let part = try await parts.next()
                     taken += part?.count ?? 0
                     return part

@@ -16,7 +16,7 @@ final class URLSessionExchange: Sendable {
 
     private struct State {
         var head: HTTPResponse?
-        var lostFields: [HTTPField.Name] = []
+        var omittedFields: [HTTPField.Name] = []
         var isDecoded = false
         /// The unread parts.
         var parts: [[UInt8]] = []
@@ -64,20 +64,20 @@ final class URLSessionExchange: Sendable {
         switch request.delivery {
         case .whole:
             await wait(for: .end)
-            let (head, lostFields, isDecoded, parts) = try state.withLock { state in
+            let (head, omittedFields, isDecoded, parts) = try state.withLock { state in
                 try state.end?.get()
-                return (state.head, state.lostFields, state.isDecoded, state.parts)
+                return (state.head, state.omittedFields, state.isDecoded, state.parts)
             }
             guard let head else { throw URLError(.badServerResponse) }
             var response = Response(
                 head: head, body: .whole(RawData(parts.count == 1 ? parts[0] : Array(parts.joined()), response: head)))
             response.isDecoded = isDecoded
-            response.lostFields = lostFields
+            response.omittedFields = omittedFields
             return response
         case .streamed:
             await wait(for: .head)
-            let (head, lostFields, isDecoded, end) = state.withLock {
-                ($0.head, $0.lostFields, $0.isDecoded, $0.end)
+            let (head, omittedFields, isDecoded, end) = state.withLock {
+                ($0.head, $0.omittedFields, $0.isDecoded, $0.end)
             }
             guard let head else {
                 try end?.get()
@@ -97,7 +97,7 @@ final class URLSessionExchange: Sendable {
                         }
                     }))
             response.isDecoded = isDecoded
-            response.lostFields = lostFields
+            response.omittedFields = omittedFields
             return response
         }
     }
@@ -145,7 +145,7 @@ final class URLSessionExchange: Sendable {
     // MARK: The session's side
 
     func receive(_ response: HTTPURLResponse) {
-        let (head, lostFields, isDecoded) = HTTPResponse.reading(
+        let (head, omittedFields, isDecoded) = HTTPResponse.reading(
             response, sessionNamesCodings: request.head.headerFields[.acceptEncoding] == nil)
         if case .whole(let maximumByteCount) = request.delivery, !isDecoded, request.head.method != .head,
             response.expectedContentLength > Int64(maximumByteCount)
@@ -154,7 +154,7 @@ final class URLSessionExchange: Sendable {
         }
         change { state in
             state.head = head
-            state.lostFields = lostFields
+            state.omittedFields = omittedFields
             state.isDecoded = isDecoded
         }
     }

@@ -56,7 +56,7 @@ extension HTTPResponse {
     /// - Parameter sessionNamesCodings: Whether the request left it to the session to name the codings that it decodes.
     static func reading(
         _ response: HTTPURLResponse, sessionNamesCodings: Bool
-    ) -> (head: HTTPResponse, lostFields: [HTTPField.Name], isDecoded: Bool) {
+    ) -> (head: HTTPResponse, omittedFields: [HTTPField.Name], isDecoded: Bool) {
         let isDecoded = isDecoded(response.value(forHTTPHeaderField: "Content-Encoding"), sessionNamesCodings)
         let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
         var decoded = DecodedFields(capacity: fields.count)

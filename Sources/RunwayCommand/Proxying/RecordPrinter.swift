@@ -54,7 +54,7 @@ struct ProxiedRequest: StageDecision {
     var path: String
 
     static var step: FlightStep { .customStage("proxy") }
-    var entry: DecisionEntry { .init("proxied", ["method": method, "path": path], "\(method) \(path)") }
+    var entry: DecisionRecord { .init("proxied", ["method": method, "path": path], "\(method) \(path)") }
 }
 
 /// Notes every request at the top of the pipeline. Bodies pass unchanged.

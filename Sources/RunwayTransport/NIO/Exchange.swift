@@ -44,7 +44,7 @@ final class Exchange: @unchecked Sendable {
 
     private var continuation: CheckedContinuation<Outcome, Never>?
     private var responseHead: HTTPResponse?
-    private var lostFields: [HTTPField.Name] = []
+    private var omittedFields: [HTTPField.Name] = []
     private var isDecoded = false
     private var whole: WholeBody?
     private(set) var stream: ResponseStream?
@@ -168,12 +168,12 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - head: The head.
-    ///   - lostFields: The names of fields that were left out, since their values are not text. The default is none.
+    ///   - omittedFields: The names of fields that were left out, since their values are not text. The default is none.
     ///   - isEmpty: Whether the response has no body.
     ///   - contentLength: The length in the head; `nil` if it has none.
     /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` if there is no memory for decoding.
     func receive(
-        _ head: HTTPResponse, leavingOut lostFields: [HTTPField.Name] = [], isEmpty: Bool, contentLength: Int?
+        _ head: HTTPResponse, leavingOut omittedFields: [HTTPField.Name] = [], isEmpty: Bool, contentLength: Int?
     ) throws {
         responseBegan()
         reportResponse()
@@ -183,7 +183,7 @@ extension Exchange {
         let hasBody = !isEmpty && contentLength != 0
         let visible = head.undoing(codings.count)
         responseHead = visible
-        self.lostFields = lostFields
+        self.omittedFields = omittedFields
         switch request.delivery {
         case .whole(let maximumByteCount):
             whole = try WholeBody(
@@ -194,7 +194,7 @@ extension Exchange {
                 step: min(128 << 10, pool.configuration.wire.streamWindowByteCount / 4), unread: connection?.unread)
             self.stream = stream
             let response = WireResponse(
-                head: visible, lostFields: lostFields, body: .stream(stream), codings: hasBody ? codings : [],
+                head: visible, omittedFields: omittedFields, body: .stream(stream), codings: hasBody ? codings : [],
                 isDecoded: isDecoded)
             continuation?.resume(returning: (.success(response), wireRecord))
             continuation = nil
@@ -305,7 +305,8 @@ extension Exchange {
         self.continuation = nil
         self.whole = nil
         let response = WireResponse(
-            head: responseHead, lostFields: lostFields, body: .whole(whole.bytes), codings: [], isDecoded: isDecoded)
+            head: responseHead, omittedFields: omittedFields, body: .whole(whole.bytes), codings: [],
+            isDecoded: isDecoded)
         continuation.resume(returning: (.success(response), wireRecord))
     }
 

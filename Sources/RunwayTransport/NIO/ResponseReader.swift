@@ -13,7 +13,7 @@ extension Response {
             self.init(head: response.head, body: .stream(BodyStream(reader, undoing: response.codings)))
         }
         isDecoded = response.isDecoded
-        lostFields = response.lostFields
+        omittedFields = response.omittedFields
     }
 }
 

@@ -81,7 +81,7 @@ final class AsyncHTTPClientTransport: Transport {
                     incoming, head, decodingLimits, from: request.head.authority, until: GaugeToken(gauge))
                 var response = Response(head: head.head, body: .stream(body))
                 response.isDecoded = !head.codings.isEmpty
-                response.lostFields = head.lostFields
+                response.omittedFields = head.omittedFields
                 return response
             }
         } catch {
@@ -110,7 +110,7 @@ extension Response {
     fileprivate init(_ head: ResponseHead, _ bytes: [UInt8]) {
         self.init(head: head.head, body: .whole(RawData(bytes, response: head.head)))
         isDecoded = !head.codings.isEmpty
-        lostFields = head.lostFields
+        omittedFields = head.omittedFields
     }
 }
 

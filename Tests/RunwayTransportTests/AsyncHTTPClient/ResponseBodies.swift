@@ -11,7 +11,7 @@ struct ResponseHead {
     /// The head with the content codings undone.
     let head: HTTPResponse
     /// The names of fields that are not in the head, since their values are not text.
-    let lostFields: [HTTPField.Name]
+    let omittedFields: [HTTPField.Name]
     /// The codings to undo, in this order.
     let codings: [ContentCoding]
     /// Whether no body can come, whatever the fields say (RFC 9110 §6.4.1).
@@ -28,7 +28,7 @@ struct ResponseHead {
             if let name = HTTPField.Name(name) { decoded.append(name, value) }
         }
         head.headerFields = decoded.fields
-        lostFields = decoded.lost
+        omittedFields = decoded.lost
         let codings = isTransparent ? [] : ContentCoding.undoable(in: head.headerFields)
         contentLength = headers.first(name: "content-length").flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
         isEmpty = isBodiless(head.status, to: method) || contentLength == 0

@@ -76,7 +76,7 @@ struct Lookups {
 /// A dictionary behind a lock.
 private final class LockedDictionary: Sendable {
     /// Guards the responses.
-    private let answers: Mutex<[String: CachedResponse]>
+    private let responses: Mutex<[String: CachedResponse]>
 
     init(_ responses: [String: CachedResponse]) { self.responses = Mutex(responses) }
 

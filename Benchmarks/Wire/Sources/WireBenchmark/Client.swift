@@ -54,8 +54,8 @@ struct Client {
             }
             stream = { url, byteCount in
                 let (network, file) = try layer(over: transport, to: url)
-                let answer = try await network.stream(File(name: file))
-                return try await firstByte(of: answer.body, byteCount: byteCount) { $0.count }
+                let response = try await network.stream(File(name: file))
+                return try await firstByte(of: response.body, byteCount: byteCount) { $0.count }
             }
             close = { await transport.shutdown() }
         case .urlSession: (call, stream, close) = Self.urlSessionCalls()

@@ -84,7 +84,7 @@ package enum PagingDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .landing }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .page: .init("page", "a page of a list")
         case .onward: .init("nextPage", "another page, since few rows were new")

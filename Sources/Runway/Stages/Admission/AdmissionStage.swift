@@ -124,7 +124,7 @@ extension Flight {
     ) -> CircuitBreaker.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
         // A failure that a sign-out caused is no evidence about the host, though the deadline of the call counts as passed.
-        guard let slotTime, error.step != .stage(.authorizing), !isCalledOff else { return .unknown }
+        guard let slotTime, error.step != .stage(.authorizing), !isEndedBySignOut else { return .unknown }
         let now = clock.now
         switch error.kind {
         case .noNetwork: return isReachable() ? .failure(retryAfter: nil) : .unknown

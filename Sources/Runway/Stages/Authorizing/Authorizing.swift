@@ -23,7 +23,7 @@ package enum Authorizing: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.authorizing) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .beganRenewal: .init("renewalBegan", "began to renew the access token")
         case .waited(let flight):

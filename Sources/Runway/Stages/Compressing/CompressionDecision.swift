@@ -25,7 +25,7 @@ package enum CompressionDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.compressing) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .compressed(let from, let to):
             .init("compressed", ["from": from, "to": to], "gzip made \(to) bytes of \(from)")

@@ -9,7 +9,7 @@ package enum CookieDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.cookies) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .sent(let count): .init("sent", ["count": count], "sent \(count)")
         case .stored(let count): .init("stored", ["count": count], "stored \(count)")

@@ -31,7 +31,7 @@ package enum Hedge: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.hedging) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .started(let delay): .init("started", ["delay": delay], "hedged: no response after \(delay.text)")
         case .heldBack(let reason): .init("notStarted", ["reason": reason], "not hedged: \(reason.rawValue)")

@@ -37,7 +37,7 @@ package enum Merge: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.merging) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .sentAtOnce: .init("sentAtOnce", "sent at once: nothing else is in flight")
         case .waitedAlone: .init("sentAlone", "sent alone after waiting for others")

@@ -45,7 +45,7 @@ package enum CacheDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.reading) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .hit(let age): .init("hit", ["tier": "memory", "age": age], "fresh in memory, \(age.text) old")
         case .hitOnDisk(let age): .init("hit", ["tier": "disk", "age": age], "fresh on disk, \(age.text) old")

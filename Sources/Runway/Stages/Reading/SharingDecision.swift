@@ -9,7 +9,7 @@ package enum SharingDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.reading) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .joined(let flight): .init("joined", ["flight": flight], "joined \(flight)")
         case .shared(let flight): .init("shared", ["flight": flight], "shared with \(flight)")

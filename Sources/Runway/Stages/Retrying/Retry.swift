@@ -29,7 +29,7 @@ package enum Retry: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.retrying) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .again(let attempt, let wait, let cause, let retryAfter):
             .init(

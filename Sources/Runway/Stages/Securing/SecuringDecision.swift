@@ -7,7 +7,7 @@ package enum SecuringDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.securing) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .upgraded: .init("upgraded", "over TLS, as the host requires")
         case .plain: .init("sentWithoutTLS", "without TLS, as the service allows")

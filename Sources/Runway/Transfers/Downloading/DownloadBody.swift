@@ -46,7 +46,7 @@ struct DownloadBody: Sendable {
                     return (plan, .broken(error))
                 }
                 guard let part else { break }
-                flight.putOffDeadline()
+                flight.extendDeadline()
                 if let useless = plan.take(partOf: part.count) { return (plan, .useless(useless)) }
                 gathered += part
                 if gathered.count >= Self.gatheredByteCount { try await flush() }

@@ -50,7 +50,7 @@ package enum TransferDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .saving }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .resuming(let at): .init("resuming", ["at": at], "resuming at byte \(at)")
         case .interrupted(let at, let wait, let cause):

@@ -220,7 +220,7 @@ extension HTTP2Connection {
             guard payload.headers.count <= settings.maximumFieldCount else {
                 throw WireError.malformed("it has more than \(settings.maximumFieldCount) fields")
             }
-            guard let (head, lostFields) = payload.headers.response else {
+            guard let (head, omittedFields) = payload.headers.response else {
                 throw WireError.malformed("its head is invalid")
             }
             // HTTP/2 has no such status (RFC 9113 §8.6).
@@ -247,7 +247,7 @@ extension HTTP2Connection {
             let contentLength = try head.headerFields.contentLength()
             if !stream.isBodiless { stream.missingByteCount = contentLength }
             try exchange.receive(
-                head, leavingOut: lostFields, isEmpty: payload.endStream || stream.isBodiless,
+                head, leavingOut: omittedFields, isEmpty: payload.endStream || stream.isBodiless,
                 contentLength: contentLength)
             if payload.endStream { try end(stream) }
         } catch {

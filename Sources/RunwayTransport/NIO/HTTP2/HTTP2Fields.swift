@@ -23,7 +23,7 @@ extension HPACKHeaders {
 
     /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were omitted, since NIO
     /// has their values as text; `nil` if there is no status or a field is invalid.
-    var response: (head: HTTPResponse, lostFields: [HTTPField.Name])? {
+    var response: (head: HTTPResponse, omittedFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?
         var decoded = DecodedFields(capacity: count)
         for (name, value, _) in self {

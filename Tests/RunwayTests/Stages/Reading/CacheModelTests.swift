@@ -160,7 +160,7 @@ private final class CachePlay {
             check(waiting.outcome == outcome, "\(waiting.outcome ?? "in flight"), not \(outcome)")
         case .sent: check(waiting.outcome == nil, "\(waiting.outcome ?? ""), but it should be in flight")
         }
-        takeOff(flight, waiting, besides: before)
+        settleStart(flight, waiting, besides: before)
     }
 
     private func prefetch() async {
@@ -176,10 +176,10 @@ private final class CachePlay {
         await settle("a prefetch") {
             !before.isSuperset(of: transport.parked) || background.count == flightsBefore
         }
-        takeOff(flight, Waiting(), besides: before)
+        settleStart(flight, Waiting(), besides: before)
     }
 
-    private func takeOff(_ flight: CacheModel.Flight?, _ waiting: Waiting, besides before: Set<UInt64>) {
+    private func settleStart(_ flight: CacheModel.Flight?, _ waiting: Waiting, besides before: Set<UInt64>) {
         let new = Set(transport.parked).subtracting(before)
         check(new.count == (flight == nil ? 0 : 1), "\(new.count) requests started")
         guard let flight, let number = new.first else { return }

@@ -20,7 +20,7 @@ extension Player {
                 return Array(buffer: try await response.body.collect(upTo: 16 << 20))
             }
             return Play(
-                connect: { _ = try await get("hello") }, call: { try await get($0.answer.resource.target) },
+                connect: { _ = try await get("hello") }, call: { try await get($0.response.resource.target) },
                 cachedCount: { nil }, end: { try await client.shutdown() })
         }
     }
@@ -47,7 +47,7 @@ extension Player {
             }
             return Play(
                 connect: { _ = try await get("hello", false) },
-                call: { try await get($0.answer.resource.target, $0.isRefresh) },
+                call: { try await get($0.response.resource.target, $0.isRefresh) },
                 cachedCount: { nil }, failedCount: { failures.value }, end: { session.invalidateAndCancel() })
         }
     }
@@ -106,7 +106,7 @@ private final class ReplayedApp: Sendable {
     func call(_ call: Session.Call) async throws -> [UInt8] {
         let options = CallOptions(cacheUse: call.isRefresh ? .refresh : .standard)
         let rawData: RawData
-        switch call.answer.resource {
+        switch call.response.resource {
         case .list(let city, let filter, let page):
             rawData = try await network.call(HomeList(city: city, filter: filter, page: page), options: options)
         case .details(let city, let home):
@@ -114,8 +114,8 @@ private final class ReplayedApp: Sendable {
         case .map(let city): rawData = try await network.call(CityMap(city: city), options: options)
         }
         if rawData.source == .cache { state.withLock { $0.cachedCount += 1 } }
-        if prefetches, state.withLock({ $0.shown.insert(call.answer.resource).inserted }) {
-            prefetch(from: call.answer.resource, rawData)
+        if prefetches, state.withLock({ $0.shown.insert(call.response.resource).inserted }) {
+            prefetch(from: call.response.resource, rawData)
         }
         return rawData.bytes
     }

@@ -31,7 +31,7 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
 
     package static var step: FlightStep { .stage(.reading) }
 
-    package var entry: DecisionEntry {
+    package var entry: DecisionRecord {
         switch self {
         case .fresh(let age, let remaining):
             .init(
