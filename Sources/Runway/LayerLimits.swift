@@ -5,22 +5,22 @@
 ///     transport: transport, limits: LayerLimits(cache: CacheLimits(maximumCount: 200), retrying: .none))
 /// ```
 public struct LayerLimits: Sendable, Hashable {
-    /// How much of the answers is kept in memory by the client's own rules. The default is 1,000 of 32 MiB together.
+    /// How many responses are cached in memory by the client's own rules. The default is 1,000, of 32 MiB together.
     public var cache: CacheLimits
-    /// How much is kept by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
+    /// How many responses are cached by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
     public var httpCache: HTTPCacheLimits
-    /// How many calls share how many requests. The default is 1,000 of either.
+    /// How many requests can be shared at a time, and by how many calls each. The default is 1,000 of either.
     public var coalescing: CoalescingLimits
-    /// How much is let out at once, and what is kept from going out at all. The default lets 64 calls out at once.
+    /// How many calls are in flight at once, and which calls are refused. The default is 64 calls at once.
     public var admission: AdmissionLimits
-    /// How many further attempts a host is given. The default is one for every ten calls, and ten more.
+    /// How many retries are sent to a host. The default is one for every ten calls, and ten more.
     public var retrying: RetryLimits
-    /// How many second attempts beside slow first ones a host is given. The default is one for every twenty reads, and five more.
+    /// How many hedged requests are sent to a host. The default is one for every twenty reads, and five more.
     public var hedging: HedgeLimits
     /// How many calls wait for a token. The default is 1,000.
     public var authorizing: AuthorizingLimits
 
-    /// Makes limits; see the properties for the defaults.
+    /// Creates limits; see the properties for the defaults.
     public init(
         cache: CacheLimits = CacheLimits(), httpCache: HTTPCacheLimits = HTTPCacheLimits(),
         coalescing: CoalescingLimits = CoalescingLimits(), admission: AdmissionLimits = AdmissionLimits(),

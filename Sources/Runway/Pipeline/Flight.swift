@@ -1,25 +1,25 @@
 import Synchronization
 
-/// One call on its way through the pipeline: who it is, how long it may take, and the record that stages write.
+/// One call on its way through the pipeline: its endpoint, options and account, its deadline, and the record that stages write to.
 public final class Flight: Sendable {
     /// The number of the call in its layer.
     public let id: FlightID
-    /// The endpoint that the call is for.
+    /// The type of the endpoint.
     public let endpoint: any Endpoint.Type
-    /// What this call asks for that differs from what its endpoint says.
+    /// What overrides the endpoint for this call.
     public let options: CallOptions
     /// The clocks of the layer.
     public var clock: LayerClock { context.clock }
-    /// The instant on the layer's clock at which the call was asked for.
+    /// The instant on the layer's clock at which the call was made.
     public let startTime: Duration
-    /// The instant on the layer's clock by which the call has to be over.
+    /// The instant on the layer's clock by which the call must have ended.
     ///
     /// While other calls share the request of this one, it is the latest of theirs and its own that still wait.
     public var deadline: Duration {
         waitingFlights?.map(\.ownDeadline).max() ?? ownDeadline
     }
 
-    /// The instant by which this call has to be over, whoever shares its request.
+    /// The instant by which this call must have ended, whichever calls share its request.
     var ownDeadline: Duration {
         if isEndedBySignOut { return startTime }
         let own = startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)) + lifetime
@@ -28,20 +28,20 @@ public final class Flight: Sendable {
 
     /// The longest that the call may take; of a transfer, the longest that it may go without a byte.
     let lifetime: Duration
-    /// How many nanoseconds after the take-off the last byte of a transfer went or came; 0 for all other calls.
+    /// How many nanoseconds after the start the last byte of a transfer was sent or received; 0 for all other calls.
     let lastByteTime = Atomic<Int64>(0)
 
-    /// The service that the call is for.
+    /// The service of the endpoint.
     public var service: any APIService.Type { configuration.service }
-    /// The environment that the service was in when the call was asked for.
+    /// The environment of the service when the call was made.
     public var environment: ServiceEnvironment { configuration.settings.environment }
-    /// Who was signed in to the service then; `nil` where nobody was.
+    /// The account that was signed in to the service then; `nil` if none was.
     public var account: String? { configuration.settings.account }
     /// The cache policy of the call.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
-    /// The priority of the call. One that renews an access token is urgent, since others that have a place in the air wait for it.
+    /// The priority of the call. A call that renews an access token is urgent, since others in flight wait for it.
     ///
     /// While other calls share the request of this one, it is the highest of theirs that still wait and its own.
     public var priority: CallPriority {
@@ -49,25 +49,25 @@ public final class Flight: Sendable {
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
-    /// How the service merges requests, when the call was asked for.
+    /// How the service merged requests when the call was made; `nil` if not at all.
     var mergePolicy: MergePolicy? { configuration.settings.merging }
-    /// Whether the flight is nobody's call, and carries the requests of several.
+    /// Whether the flight is no call of the app, but an envelope with the requests of several.
     let isEnvelope: Bool
     /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
     ///
-    /// What waits for one of their tokens waits for this call: a stage must not let it wait for them in turn.
+    /// Whatever waits for one of these tokens waits for this call: a stage must not make the call wait for them in turn.
     let renewing: [ObjectIdentifier]
-    /// What the flights of the layer have in common.
+    /// What all flights of the layer use.
     let context: FlightContext
     /// Keeps the layer and its transports alive while the call, or a body that is read as a stream, is in flight.
     let keeper: any AnyObject & Sendable
     /// When the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has none.
     let slotTime = Atomic(Flight.noSlot)
-    /// Guards whose call this is.
+    /// Guards the manager that made the call.
     private let owner = Mutex(WeakManager())
-    /// What reading remembers of the call.
+    /// The state that reading holds for the call.
     let reading: FlightReading
-    /// The service's settings when the call was asked for.
+    /// The service's settings when the call was made.
     let configuration: ServiceConfiguration
     /// The growing record of the call.
     let recorder: FlightRecorder
@@ -104,25 +104,25 @@ public final class Flight: Sendable {
     public func withDeadlineHandler<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {
-        // Those who share a flight each see to their own deadline, and cancel it when the last of them has passed.
+        // Calls that share a request each observe their own deadline, and cancel the request when the last of them has passed.
         if isCarrying { return try await operation() }
         let token = context.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
         defer { context.deadlines.remove(token) }
         return try await operation()
     }
 
-    /// Starts the time anew in which the call has to be over: bytes of a transfer went or came.
+    /// Restarts the time in which the call must end, since bytes of a transfer were sent or received.
     func extendDeadline() {
         lastByteTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed)
     }
 }
 
 extension Flight {
-    /// Whose call this is, if a manager's that is still there.
+    /// The manager that made the call, if one did and it still exists.
     var manager: (any APIManaging)? { owner.withLock { $0.manager } }
-    /// Says whose call this is; the manager is held weakly.
+    /// Sets the manager that made the call, which is held weakly.
     func setManager(_ manager: any APIManaging) { owner.withLock { $0.manager = manager } }
 
-    /// The flights that wait for the request of this one: itself, unless it left, and those who joined it.
+    /// The flights that wait for the request of this one: itself, unless it left, and those that joined it.
     var companions: [Flight] { waitingFlights ?? [self] }
 }
