@@ -34,7 +34,11 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     // developer.apple.com: URLSessionTask.suspend(). "There may still be delegate calls", for instance to report data.
-    open func suspend() { state.withLock { $0.suspensionCount += 1 } }
+    /// A pause before it shows who relies on its being quick.
+    open func suspend() {
+        Thread.sleep(forTimeInterval: 0.001)
+        state.withLock { $0.suspensionCount += 1 }
+    }
 
     // developer.apple.com: URLSessionTask.cancel(). The task completes with URLError.cancelled, later, on the delegate's queue.
     open func cancel() { complete(URLError(.cancelled)) }

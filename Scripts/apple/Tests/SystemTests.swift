@@ -34,7 +34,9 @@ struct SystemTests {
     @Test func pathNamesItsLinkAndItsNetwork() throws {
         let gateway = NWEndpoint.hostPort(host: .ipv4(IPv4Address()), port: try #require(NWEndpoint.Port(rawValue: 0)))
         let wifi = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")], gateways: [gateway])
-        #expect(report(wifi, to: Runway.PathNetworkStatus.init).current == Runway.NetworkStatus(.wifi, identity: "10.0.0.1 on en0"))
+        #expect(
+            report(wifi, to: Runway.PathNetworkStatus.init).current
+                == Runway.NetworkStatus(.wifi, identity: "10.0.0.1 on en0"))
         let cellular = NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")])
         #expect(
             report(cellular, to: Runway.PathNetworkStatus.init).current
