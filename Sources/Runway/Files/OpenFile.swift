@@ -144,7 +144,7 @@ final class OpenFile: Sendable {
         guard fsync(descriptor) == 0 else { throw FileError(path, "can't be stored") }
     }
 
-    /// Gives it other rights.
+    /// Changes the access rights of the file.
     func setMode(_ mode: mode_t) throws(FileError) {
         guard fchmod(descriptor, mode) == 0 else { throw FileError(path, "can't be given its permissions") }
     }

@@ -24,7 +24,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     /// of the addresses of hosts are stored for each network separately.
     public var identity: String?
 
-    /// Makes a status.
+    /// Creates a status, for a test or a source of the app's own.
     ///
     /// - Parameters:
     ///   - link: What the device is joined to the network by.

@@ -10,12 +10,12 @@
         /// The access group that the tokens belong to; `nil` is the app's own.
         public let accessGroup: String?
 
-        /// Makes a store.
+        /// Creates a store over the keychain of the app.
         ///
         /// - Parameter accessGroup: The access group, for apps that share their tokens. The default, `nil`, is the app's own.
         public init(accessGroup: String? = nil) { self.accessGroup = accessGroup }
 
-        /// The token that is kept at a place.
+        /// The token that is stored at a place.
         ///
         /// - Throws: ``TokenStoreError``.
         public func load(_ place: TokenPlace) throws -> AccessToken? {
