@@ -85,7 +85,8 @@ extension RequestPipeline {
                 return response
             } catch {
                 // A failure that a sign-out caused is no evidence about the host, and is not retried.
-                let error = flight.isEndedBySignOut ? flight.signedOut(in: .transporting, sending: error.sending) : error
+                let error =
+                    flight.isEndedBySignOut ? flight.signedOut(in: .transporting, sending: error.sending) : error
                 flight.recorder.endAttempt(index, failing: error.detail)
                 throw error
             }
